@@ -1,0 +1,1 @@
+"""Class probabilities in, figures out: pure NumPy, SciPy and scikit-learn."""

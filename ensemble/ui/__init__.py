@@ -1,0 +1,1 @@
+"""What the pages share: colours, formats, charts, loaders and panels."""
