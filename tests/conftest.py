@@ -1,0 +1,57 @@
+"""Keeps every test run to itself: its own runs, data, temporary files and compile cache.
+
+All of it is set before the first test module is imported, because JAX reads its environment
+at import, and because fixtures of any scope, worker processes included, have to see it.
+"""
+
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parent.parent
+
+# pytest's own folders stay where they always are, so that a failed test's files can be looked at.
+os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+ROOT = Path(tempfile.mkdtemp(prefix="ensemble-tests-"))
+for name, folder in {
+    "ENSEMBLE_RUNS": "runs",
+    "ENSEMBLE_DATA": "data",
+    # One run trains at a time per machine, by a lock in the temporary folder: a run that a
+    # person has going must not hold up the tests, nor they it.
+    "TMPDIR": "tmp",
+    "JAX_COMPILATION_CACHE_DIR": "compiled",
+}.items():
+    (ROOT / folder).mkdir()
+    os.environ[name] = str(ROOT / folder)
+tempfile.tempdir = None  # read TMPDIR again
+
+# Two devices on every machine, so that what is spread over devices is tested everywhere.
+# JAX_PLATFORMS=cuda scripts/test runs the tests on the machine's own accelerator.
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+os.environ.setdefault("JAX_NUM_CPU_DEVICES", "2")
+# Worker processes find what an earlier one compiled, small programs too.
+os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+
+
+def pytest_unconfigure() -> None:
+    shutil.rmtree(ROOT, ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def runs_of_one_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of runs for each test."""
+    folder = tmp_path / "runs"
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def mnist_files() -> Path:
+    """The folder with MNIST's four original files; without it the test is skipped."""
+    for parent in (REPO, REPO.parent):
+        if (folder := parent / "shared" / "data" / "mnist").is_dir():
+            return folder
+    pytest.skip("MNIST's original files are not here (shared/data/mnist)")
