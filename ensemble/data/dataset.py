@@ -1,0 +1,54 @@
+"""A dataset in memory, and what can be said of one without loading it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Images and labels, all read-only.
+
+    Attributes:
+      name: the registry's name, such as "mnist".
+      train_images: uint8 (N, 28, 28, 1), 0 (ground) to 255 (ink).
+      train_labels: int32 (N,), each an index into `class_names`.
+      test_images: uint8 (N, 28, 28, 1), as `train_images`.
+      test_labels: int32 (N,), as `train_labels`.
+      class_names: what people call the classes.
+      source: where the images came from, one line for people.
+    """
+
+    name: str
+    train_images: NDArray[np.uint8]
+    train_labels: NDArray[np.int32]
+    test_images: NDArray[np.uint8]
+    test_labels: NDArray[np.int32]
+    class_names: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """What a page can say of a dataset before it is loaded, or even fetched.
+
+    Attributes:
+      name: the registry's name, such as "mnist".
+      title: what people call it, such as "MNIST".
+      train_size: training images.
+      test_size: test images.
+      class_names: what people call the classes.
+      prepared: whether `load` will find it.
+      source: where it comes from, one line for people.
+      nbytes_download: bytes to fetch when it is not prepared; 0 for `digits`.
+    """
+
+    name: str
+    title: str
+    train_size: int
+    test_size: int
+    class_names: tuple[str, ...]
+    prepared: bool
+    source: str
+    nbytes_download: int
