@@ -1,0 +1,123 @@
+"""Datasets in, (N, 28, 28, 1) uint8 out; a person's picture to the same form.
+
+    from ensemble import data
+    data.infos()                     what there is, without loading any of it
+    data.load("digits")              always works: no network, nothing written
+    data.prepare("mnist", progress)  fetches once; after that load("mnist") takes milliseconds
+    data.read_image(path_or_bytes)   a picture of 28×28 pixels
+
+Data lives in `config.data_folder()`: `prepared/` is what `load` reads, `downloads/<name>` the
+files as they came, and `downloads/manual` is for files that a person puts there.
+"""
+
+from ensemble.config import DATASETS, data_folder
+from ensemble.data import advice, store
+from ensemble.data.dataset import Dataset, DatasetInfo
+from ensemble.data.digits import load_digits
+from ensemble.data.images import read_image
+from ensemble.data.preparation import prepare_files
+from ensemble.data.progress import Progress
+from ensemble.data.registry import Entry, find
+from ensemble.data.sources import recipe
+from ensemble.data.transfer import DEFAULT, Transfer
+from ensemble.errors import NotPreparedError
+
+__all__ = [
+    "Dataset",
+    "DatasetInfo",
+    "Progress",
+    "Transfer",
+    "info",
+    "infos",
+    "is_prepared",
+    "load",
+    "prepare",
+    "read_image",
+]
+
+
+def load(name: str) -> Dataset:
+    """The dataset called `name`; images of a fetched one are a memory map, read as they are used.
+
+    Args:
+      name: one of `config.DATASETS`.
+
+    Raises:
+      ConfigError: there is no such dataset.
+      NotPreparedError: it has not been prepared, or what is on disk is not whole; the message
+        says how to.
+    """
+    entry = find(name)
+    if is_built_in(entry):
+        return load_digits()
+    try:
+        return store.read(data_folder(), entry)
+    except store.TornError as torn:
+        raise NotPreparedError(advice.not_prepared(entry, str(torn))) from torn
+    except OSError as error:
+        raise NotPreparedError(advice.not_prepared(entry)) from error
+
+
+def is_prepared(name: str) -> bool:
+    """Whether `load(name)` will find the dataset, told in milliseconds; `digits` always is.
+
+    Raises:
+      ConfigError: there is no such dataset.
+    """
+    entry = find(name)
+    return is_built_in(entry) or store.is_sound(data_folder(), entry)
+
+
+def prepare(name: str, progress: Progress | None = None, *, transfer: Transfer = DEFAULT) -> None:
+    """Fetches and prepares a dataset, unless it is prepared already.
+
+    Files that lie in `downloads/manual` are used instead of the network. Any number of
+    processes and threads may call this at once: one works, the others wait for it.
+
+    Args:
+      name: one of `config.DATASETS`; there is nothing to do for `digits`.
+      progress: called now and then as progress(fraction in [0, 1] or None where it is not
+        known, message for people).
+      transfer: how to fetch; the default suits people.
+
+    Raises:
+      ConfigError: there is no such dataset.
+      DownloadError: no network, a cut or stalled transfer, a wrong checksum. What came as a
+        whole is kept for the next try.
+      StorageError: a full disk, or a folder that cannot be written.
+    """
+    entry = find(name)
+    if is_prepared(name):
+        if progress:
+            progress(1.0, f"{entry.title} is ready")
+        return
+    prepare_files(entry, recipe(name), data_folder(), progress, transfer)
+
+
+def info(name: str) -> DatasetInfo:
+    """What can be said of a dataset without loading it.
+
+    Raises:
+      ConfigError: there is no such dataset.
+    """
+    entry = find(name)
+    return DatasetInfo(
+        name=entry.name,
+        title=entry.title,
+        train_size=entry.train_size,
+        test_size=entry.test_size,
+        class_names=entry.class_names,
+        prepared=is_prepared(name),
+        source=entry.source,
+        nbytes_download=entry.nbytes_download,
+    )
+
+
+def infos() -> list[DatasetInfo]:
+    """`info` of every dataset, in the order of `config.DATASETS`."""
+    return [info(name) for name in DATASETS]
+
+
+def is_built_in(entry: Entry) -> bool:
+    """Whether a dataset comes with the package."""
+    return not entry.nbytes_download

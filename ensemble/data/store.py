@@ -1,0 +1,167 @@
+"""Prepared datasets on disk: one array, read as a memory map, and a JSON note beside it.
+
+`<folder>/prepared/mnist.npy` is one run of bytes (uint8, one dimension): training images, test
+images, training labels, test labels. `mnist.json` is written last and says how long the file
+has to be and what the labels' checksum is, so that a preparation cut short anywhere, and a
+file shortened or blanked later, count as not prepared. Both are written beside and renamed:
+a reader meets the old file or the new one, and two writers do each other no harm.
+"""
+
+import json
+import os
+import uuid
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.data.dataset import Dataset
+from ensemble.data.registry import Entry
+
+FORMAT = 1
+PIXELS = 28 * 28
+
+
+class TornError(Exception):
+    """What is on disk is not a whole preparation. The message says what is amiss."""
+
+
+def array_path(folder: Path, name: str) -> Path:
+    """The array of dataset `name` in data folder `folder`."""
+    return folder / "prepared" / f"{name}.npy"
+
+
+def note_path(folder: Path, name: str) -> Path:
+    """The note beside `array_path`."""
+    return folder / "prepared" / f"{name}.json"
+
+
+def write(folder: Path, entry: Entry, parts: list[NDArray[np.uint8]], source: str) -> None:
+    """Writes a prepared dataset so that it is there as a whole or not at all.
+
+    Args:
+      folder: the data folder.
+      entry: the dataset.
+      parts: training images, test images (N, 28, 28), training labels, test labels (N,).
+      source: where the files came from, one line for people.
+
+    Raises:
+      OSError: it cannot be written; what was begun is removed.
+    """
+    flat = np.concatenate([part.ravel() for part in parts])
+    array = array_path(folder, entry.name)
+    write_whole(array, lambda file: np.save(file, flat))
+    note = {
+        "format": FORMAT,
+        "bytes": array.stat().st_size,
+        "labels_crc32": labels_crc32(flat, entry),
+        "source": source,
+    }
+    text = json.dumps(note, indent=2, ensure_ascii=False) + "\n"
+    write_whole(note_path(folder, entry.name), lambda file: file.write(text.encode()))
+
+
+def write_whole(path: Path, fill: Callable[[BinaryIO], Any]) -> None:
+    """Writes a file beside `path`, lets it reach the disk, then puts it in place."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = part_beside(path)
+    try:
+        with part.open("xb") as file:
+            fill(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def part_beside(path: Path) -> Path:
+    """A name for `path` while it is being written, which no other writer takes."""
+    return path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.part")
+
+
+def remove_parts(folder: Path, name: str = "*") -> None:
+    """Removes what killed writers left of dataset `name`; only while no other can be writing."""
+    for part in folder.glob(f"{name}.*.part"):
+        part.unlink(missing_ok=True)
+
+
+def read(folder: Path, entry: Entry) -> Dataset:
+    """The prepared dataset; its images are a read-only memory map.
+
+    Raises:
+      FileNotFoundError: it has not been prepared.
+      TornError: it is not whole; preparing again mends it.
+    """
+    note = read_note(folder, entry)
+    try:
+        flat = np.load(array_path(folder, entry.name), mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise TornError(f"its array cannot be read ({error})") from error
+    if flat.dtype != np.uint8 or flat.shape != (entry.nbytes_prepared,):
+        raise TornError(f"its array has shape {flat.shape}")
+    if labels_crc32(flat, entry) != note.get("labels_crc32"):
+        raise TornError("its labels are not those that were written")
+    return as_dataset(np.asarray(flat), entry, str(note.get("source", entry.source)))
+
+
+def is_sound(folder: Path, entry: Entry) -> bool:
+    """Whether `read` will find the dataset; takes about as long, a few milliseconds."""
+    try:
+        read(folder, entry)
+    except (OSError, TornError):
+        return False
+    return True
+
+
+def read_note(folder: Path, entry: Entry) -> dict[str, Any]:
+    """The note, after comparing it with the array's length on disk.
+
+    Raises:
+      FileNotFoundError: neither note nor array is there.
+      TornError: one of them is missing, or they do not fit together.
+    """
+    array, note = array_path(folder, entry.name), note_path(folder, entry.name)
+    if not note.is_file():
+        if array.is_file():
+            raise TornError(f"{note.name} is missing")
+        raise FileNotFoundError(note)
+    try:
+        values = json.loads(note.read_bytes())
+        length = array.stat().st_size
+    except (OSError, ValueError) as error:
+        raise TornError(f"its files cannot be read ({error})") from error
+    if not isinstance(values, dict) or values.get("format") != FORMAT:
+        raise TornError(f"{note.name} is of another version")
+    if length != values.get("bytes"):
+        raise TornError(
+            f"{array.name} has {length:,} bytes where {values.get('bytes')} were written"
+        )
+    return values
+
+
+def labels_crc32(flat: NDArray[np.uint8], entry: Entry) -> int:
+    """CRC-32 of all labels: a cheap check that the end of the file is what was written."""
+    return zlib.crc32(flat[(entry.train_size + entry.test_size) * PIXELS :].tobytes())
+
+
+def as_dataset(flat: NDArray[np.uint8], entry: Entry, source: str) -> Dataset:
+    """Views of the array's four parts; the labels are copied to int32."""
+    train, test = entry.train_size, entry.test_size
+    cuts = np.cumsum([train * PIXELS, test * PIXELS, train])
+    train_images, test_images, train_bytes, test_bytes = np.split(flat, cuts)
+    train_labels, test_labels = train_bytes.astype(np.int32), test_bytes.astype(np.int32)
+    for labels in (train_labels, test_labels):
+        labels.setflags(write=False)
+    return Dataset(
+        name=entry.name,
+        train_images=train_images.reshape(train, 28, 28, 1),
+        train_labels=train_labels,
+        test_images=test_images.reshape(test, 28, 28, 1),
+        test_labels=test_labels,
+        class_names=entry.class_names,
+        source=source,
+    )

@@ -1,0 +1,148 @@
+"""Fetching one file over HTTP: watched, checked, tried again, and whole or not there at all."""
+
+import hashlib
+import http.client
+import os
+import socket
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urljoin
+
+from ensemble.data.sources import RemoteFile
+from ensemble.data.store import part_beside
+
+CHUNK = 64 * 1024
+SLOWEST = 1024  # bytes per second; below it a transfer counts as stalled
+USER_AGENT = "ensemble-dashboard"
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """How files are fetched. The defaults are for people; tests shorten the times.
+
+    Attributes:
+      base_url: a folder that serves the files in place of their own server, or None.
+      stall_seconds: how long to wait for a sign of life.
+      attempts: tries per file.
+      pause_seconds: pause before the second try; it doubles for each one after.
+    """
+
+    base_url: str | None = None
+    stall_seconds: float = 20.0
+    attempts: int = 3
+    pause_seconds: float = 1.0
+
+    def url(self, file: RemoteFile) -> str:
+        """Where to fetch `file`."""
+        return urljoin(self.base_url, file.name) if self.base_url else file.url
+
+    def place(self, file: RemoteFile) -> str:
+        """The URL of the folder that serves `file`."""
+        return urljoin(self.url(file), ".")
+
+
+DEFAULT = Transfer()
+
+
+class TransferError(Exception):
+    """A file did not arrive. The message says why; `retry` says whether it may go better."""
+
+    def __init__(self, message: str, *, retry: bool = True) -> None:
+        super().__init__(message)
+        self.retry = retry
+
+
+def fetch(
+    file: RemoteFile, target: Path, transfer: Transfer, tell: Callable[[int, int], None]
+) -> None:
+    """Fetches `file` to `target`, which is only there once size and SHA-256 are right.
+
+    Args:
+      file: what to fetch.
+      target: where to put it; its folder exists.
+      transfer: how patient to be.
+      tell: called as tell(bytes that have come, number of the attempt).
+
+    Raises:
+      TransferError: every attempt failed; nothing is left behind.
+      OSError: the disk cannot take it; nothing is left behind.
+    """
+    for attempt in range(1, transfer.attempts + 1):
+        try:
+            return fetch_once(file, target, transfer, lambda done: tell(done, attempt))  # noqa: B023
+        except TransferError as error:
+            if attempt == transfer.attempts or not error.retry:
+                raise
+            time.sleep(transfer.pause_seconds * 2 ** (attempt - 1))
+
+
+def fetch_once(
+    file: RemoteFile, target: Path, transfer: Transfer, tell: Callable[[int], None]
+) -> None:
+    """One attempt of `fetch`."""
+    part, digest, done = part_beside(target), hashlib.sha256(), 0
+    try:
+        with part.open("xb") as out:
+            for chunk in chunks(transfer.url(file), transfer.stall_seconds):
+                out.write(chunk)
+                digest.update(chunk)
+                done += len(chunk)
+                if done > file.size:  # whatever this is, it must not fill the disk
+                    break
+                tell(done)
+            out.flush()
+            os.fsync(out.fileno())
+        check(file, done, digest.hexdigest())
+        os.replace(part, target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def check(file: RemoteFile, size: int, sha256: str) -> None:
+    """Raises TransferError unless these are the size and checksum of `file`."""
+    if size < file.size:
+        raise TransferError(f"{file.name} was cut off after {size:,} of {file.size:,} bytes")
+    if size > file.size or sha256 != file.sha256:
+        raise TransferError(f"{file.name} came with a wrong checksum")
+
+
+def chunks(url: str, stall_seconds: float) -> Iterator[bytes]:
+    """The bytes behind `url` as they come.
+
+    Raises:
+      TransferError: no network, no such file, a cut, or a stall, be it full or a trickle.
+    """
+    request = urllib.request.Request(url, headers={"User-Agent": USER_AGENT})
+    try:
+        with urllib.request.urlopen(request, timeout=stall_seconds) as response:
+            since, arrived = time.monotonic(), 0
+            while chunk := response.read1(CHUNK):
+                yield chunk
+                arrived += len(chunk)
+                if time.monotonic() - since > stall_seconds:
+                    if arrived < SLOWEST * stall_seconds:
+                        raise TransferError(f"the transfer stalled for {stall_seconds:g} s")
+                    since, arrived = time.monotonic(), 0
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise reworded(error, stall_seconds) from error
+
+
+def reworded(error: Exception, stall_seconds: float) -> TransferError:
+    """A network error in words."""
+    if isinstance(error, urllib.error.HTTPError):
+        error.close()
+        busy = error.code in (408, 425, 429) or error.code >= 500
+        return TransferError(f"the server answered {error.code} {error.reason}", retry=busy)
+    cause = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(cause, TimeoutError):
+        return TransferError(f"the server fell silent for {stall_seconds:g} s")
+    if isinstance(cause, socket.gaierror):
+        return TransferError("the server's name could not be looked up (no network?)", retry=False)
+    if isinstance(cause, http.client.IncompleteRead):
+        return TransferError("the connection was cut")
+    words = cause.strerror if isinstance(cause, OSError) and cause.strerror else str(cause)
+    return TransferError(words or type(cause).__name__)
