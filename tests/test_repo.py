@@ -1,0 +1,169 @@
+"""The repository's own rules: words for every name, small files, safe settings, legible colours."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import ensemble
+from tests.contrast import contrast, mix
+
+REPO = Path(__file__).resolve().parent.parent
+MODULES = sorted((REPO / "ensemble").rglob("*.py"))
+PAGES = sorted((REPO / "pages").glob("*.py"))
+SCRIPTS = [*sorted((REPO / "scripts").iterdir()), REPO / ".ci" / "run"]
+CONFIG = tomllib.loads((REPO / ".streamlit" / "config.toml").read_text("utf-8"))
+
+MAX_LINES = 300
+LONGER: dict[str, str] = {}  # path: why it has to be
+
+IMPORT_NAMES = {
+    "orbax-checkpoint": "orbax",
+    "pillow": "PIL",
+    "scikit-learn": "sklearn",
+    "tensorflow-datasets": "tensorflow_datasets",
+}
+NOT_IMPORTED = {
+    "importlib_resources": "tensorflow-datasets imports it without requiring it",
+    "ruff": "scripts/lint runs it",
+    "mypy": "scripts/lint runs it",
+}
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(REPO).as_posix()
+
+
+@pytest.mark.parametrize("path", MODULES, ids=relative)
+def test_every_public_name_says_what_it_is(path: Path) -> None:
+    tree = ast.parse(path.read_text("utf-8"))
+    defined = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        and not node.name.startswith("_")
+    ]
+    silent = [node.name for node in defined if not ast.get_docstring(node)]
+    assert silent == []
+    assert ast.get_docstring(tree) or not tree.body, "the module says nothing about itself"
+
+
+def test_readme_names_every_file() -> None:
+    readme = (REPO / "README.md").read_text("utf-8")
+    names = [path.name for path in MODULES + PAGES if path.name != "__init__.py"]
+    mentioned = {name: len(re.findall(rf"(?<!\w){re.escape(name)}\b", readme)) for name in names}
+    assert sorted(name for name in set(names) if mentioned[name] < names.count(name)) == []
+
+
+@pytest.mark.parametrize(
+    "path", [*MODULES, *PAGES, *sorted((REPO / "tests").rglob("*.py"))], ids=relative
+)
+def test_a_file_is_short_enough_to_read(path: Path) -> None:
+    lines = len(path.read_text("utf-8").splitlines())
+    assert lines <= MAX_LINES or relative(path) in LONGER
+
+
+def requirements(name: str) -> set[str]:
+    """The packages that a requirements file lists itself."""
+    lines = (REPO / name).read_text("utf-8").splitlines()
+    listed = (re.match(r"[A-Za-z0-9_.-]+", line) for line in lines if line[:1] not in "#-")
+    return {match.group() for match in listed if match}
+
+
+def third_party_imports(paths: list[Path]) -> set[str]:
+    """Top-level names of all packages imported that are neither Python's nor the project's."""
+    found: set[str] = set()
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                found.add(node.module.split(".")[0])
+    return found - sys.stdlib_module_names - {"ensemble", "pages", "tests", "app", "scripts"}
+
+
+def app_imports() -> set[str]:
+    return third_party_imports([*MODULES, *PAGES, *REPO.glob("app.py")])
+
+
+def import_names(packages: set[str]) -> set[str]:
+    return {IMPORT_NAMES.get(package, package.replace("-", "_")) for package in packages}
+
+
+def test_every_requirement_is_used() -> None:
+    needed = {name for name in requirements("requirements.txt") if name not in NOT_IMPORTED}
+    assert import_names(needed) - app_imports() == set()
+
+
+def test_every_import_is_required() -> None:
+    # Whoever has jax has jaxlib, at the version that fits.
+    assert app_imports() - import_names(requirements("requirements.txt")) - {"jaxlib"} == set()
+
+
+def test_every_import_of_the_tests_is_required() -> None:
+    listed = requirements("requirements.txt") | requirements("requirements-dev.txt")
+    imported = third_party_imports(sorted((REPO / "tests").rglob("*.py")))
+    assert imported - import_names(listed) - {"jaxlib"} == set()
+
+
+def test_server_keeps_to_this_machine() -> None:
+    server = CONFIG["server"]
+    assert server["address"] == "localhost"
+    assert set(server["allowedHosts"]) == {"localhost", "127.0.0.1"}
+    assert server["maxUploadSize"] <= 20
+    for protection in ("enableCORS", "enableXsrfProtection"):
+        assert server.get(protection, True) is True
+
+
+def test_page_tells_nobody_else_and_shows_no_tracebacks() -> None:
+    assert CONFIG["browser"]["gatherUsageStats"] is False
+    assert CONFIG["client"]["showErrorDetails"] == "none"
+    assert CONFIG["client"]["showErrorLinks"] is False
+
+
+def test_theme_loads_nothing_from_elsewhere() -> None:
+    assert "://" not in str(CONFIG["theme"])
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_can_be_read(scheme: str) -> None:
+    theme = CONFIG["theme"][scheme]
+    for ground in (theme["backgroundColor"], theme["secondaryBackgroundColor"]):
+        assert contrast(theme["textColor"], ground) >= 7
+        assert contrast(theme["linkColor"], ground) >= 4.5
+    assert contrast("#FFFFFF", theme["primaryColor"]) >= 4.5, "white on a primary button"
+
+
+@pytest.mark.parametrize(
+    ("scheme", "least"),
+    # White has to be legible on it, so on a dark ground it cannot reach 4.5: there it marks
+    # controls, for which 3 is enough, and words in it are given the text colour by the app.
+    [("light", 4.5), ("dark", 3.0)],
+)
+def test_primary_colour_stands_out(scheme: str, least: float) -> None:
+    theme = CONFIG["theme"][scheme]
+    primary, ground = theme["primaryColor"], theme["backgroundColor"]
+    tinted = mix(ground, primary, 0.1)  # Streamlit's ground of the segment that is chosen
+    for behind in (ground, theme["secondaryBackgroundColor"], tinted):
+        assert contrast(primary, behind) >= least
+
+
+def test_changelog_says_what_is_in_this_version() -> None:
+    changelog = (REPO / "CHANGELOG.md").read_text("utf-8")
+    assert re.search(rf"^## \[(Unreleased|{re.escape(ensemble.__version__)})\]", changelog, re.M)
+
+
+def test_licence_is_the_apache_licence() -> None:
+    text = (REPO / "LICENSE").read_text("utf-8")
+    assert "Apache License" in text
+    assert "END OF TERMS AND CONDITIONS" in text
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=relative)
+def test_script_is_executable_and_parses(path: Path) -> None:
+    assert path.stat().st_mode & 0o111
+    subprocess.run(["bash", "-n", str(path)], check=True)
