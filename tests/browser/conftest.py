@@ -22,7 +22,7 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.find import NoBrowserError, find_browser
+from tests.browser.find import find_browser
 
 REPO = Path(__file__).resolve().parent.parent.parent
 SCREENSHOTS = Path(__file__).parent / "screenshots"
@@ -100,10 +100,7 @@ def server(app_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def browser() -> Iterator[Browser]:
     """A headless browser. Not for the whole session: Playwright's event loop would stay in
     this thread and get in the way of tests that start one of their own."""
-    try:
-        path = find_browser()
-    except NoBrowserError as error:
-        pytest.fail(str(error), pytrace=False)
+    path = find_browser()
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield launched
@@ -167,7 +164,7 @@ def start(app_file: Path, folder: Path) -> Server:
         process = subprocess.Popen(
             command,
             cwd=app_file.parent,
-            env={**os.environ, "ENSEMBLE_RUNS": str(runs), "NO_COLOR": "1"},
+            env={**os.environ, "ENSEMBLE_RUNS": str(runs)},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
@@ -217,4 +214,5 @@ def terminate(process: psutil.Process) -> None:
 
 def tail(server: Server, lines: int = 60) -> str:
     """The end of the server's output."""
-    return "\n".join(server.log.read_text(errors="replace").splitlines()[-lines:])
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", server.log.read_text(errors="replace"))
+    return "\n".join(plain.splitlines()[-lines:])
