@@ -1,12 +1,12 @@
 """What a person reads when a dataset cannot be had: what happened, what to do, what goes on."""
 
 import errno
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ensemble.data.files import is_other, manual_folder
-from ensemble.data.progress import in_megabytes
 from ensemble.data.registry import Entry
 from ensemble.data.sources import RemoteFile
 from ensemble.errors import StorageError
@@ -49,7 +49,7 @@ def not_fetched(entry: Entry, why: str, place: str, missing: list[RemoteFile], f
 
 def no_space(entry: Entry, folder: Path, needed: int | None = None) -> str:
     """Says that the disk is full; `needed` is the bytes that have to be free."""
-    space = f"{in_megabytes(needed)} MB" if needed else "some space"
+    space = f"{math.ceil(needed / 1e6):,} MB" if needed else "some space"
     return (
         f"The disk is too full for {entry.title}: free {space} at {folder}, or point "
         f"ENSEMBLE_DATA at a folder on another disk, and prepare it again; nothing unfinished "

@@ -13,7 +13,7 @@ against 19.1 % of the pixels, 7.3 % against 7.4 % of them full).
 The last 500 are the test set. The file is ordered by writer as far as can be told (no writer's
 name is kept; scikit-learn's own `test_kfold_can_detect_dependent_samples_on_digits` shows the
 dependence), so they come largely from other hands than the first 1,297, and the accuracy is
-lower, and more honest, than after shuffling.
+lower, and more honest, than after shuffling (an SVM: 96.8 % against 98 to 99 %).
 """
 
 import importlib.util

@@ -1,5 +1,7 @@
 """Fetching a dataset's files and preparing them: once, as a whole, or not at all."""
 
+import errno
+import os
 import shutil
 from datetime import date
 from pathlib import Path
@@ -45,6 +47,7 @@ def prepare_files(
     with advice.storage_in_words(entry, folder):
         fetched.mkdir(parents=True, exist_ok=True)
         files.manual_folder(folder).mkdir(exist_ok=True)
+        check_access(fetched)
         with only_one(fetched, lambda: teller.say(None, waiting)) as alone:
             if alone:
                 store.remove_parts(fetched)
@@ -71,6 +74,15 @@ def build(entry: Entry, recipe: Recipe, folder: Path, teller: Teller, transfer: 
     origin = f"from {transfer.place(missing[0])}" if missing else "from files on this disk"
     made = f"version {recipe.version} of TensorFlow Datasets, {origin}, {date.today()}"
     store.write(folder, entry, parts, f"{entry.source}; {made}")
+
+
+def check_access(folder: Path) -> None:
+    """Raises PermissionError when `folder` cannot be written.
+
+    Checked first, because a disk that is mounted read-only often calls itself full as well.
+    """
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(errno.EACCES, "it cannot be written to", str(folder))
 
 
 def check_space(entry: Entry, folder: Path, needed: int) -> None:

@@ -30,19 +30,19 @@ class Teller:
             self.progress(fraction, message)
 
     def fetching(self, file: RemoteFile, done: int, attempt: int) -> None:
-        """`done` bytes of `file` have come; told about ten times a second."""
-        if time.monotonic() - self.told >= SECONDS_BETWEEN:
+        """`done` bytes of `file` have come: told when it begins, then ten times a second."""
+        if not done or time.monotonic() - self.told >= SECONDS_BETWEEN:
             again = f" (attempt {attempt})" if attempt > 1 else ""
-            amount = f"{in_megabytes(done)} of {in_megabytes(file.size)} MB"
             fraction = min((self.before + done) / self.total, 1.0)
-            self.say(fraction, f"Fetching {file.name}, {amount}{again}")
+            self.say(fraction, f"Fetching {file.name}, {amount(done, file.size)}{again}")
 
     def finished(self, file: RemoteFile) -> None:
         """`file` is here as a whole."""
         self.before += file.size
 
 
-def in_megabytes(nbytes: int) -> str:
-    """Bytes as "9.9", without unit; small files get the digits they need."""
-    megabytes = nbytes / 1e6
-    return f"{megabytes:.1f}" if megabytes >= 0.1 or not nbytes else f"{megabytes:.3f}"
+def amount(done: int, size: int) -> str:
+    """So many bytes of so many: "3.2 of 9.9 MB", "12 of 29 kB"."""
+    if size < 1e6:
+        return f"{done / 1e3:.0f} of {size / 1e3:.0f} kB"
+    return f"{done / 1e6:.1f} of {size / 1e6:.1f} MB"

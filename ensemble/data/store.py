@@ -53,7 +53,7 @@ def write(folder: Path, entry: Entry, parts: list[NDArray[np.uint8]], source: st
     """
     flat = np.concatenate([part.ravel() for part in parts])
     array = array_path(folder, entry.name)
-    write_whole(array, lambda file: np.save(file, flat))
+    write_whole(array, lambda file: save(file, flat))
     note = {
         "format": FORMAT,
         "bytes": array.stat().st_size,
@@ -62,6 +62,12 @@ def write(folder: Path, entry: Entry, parts: list[NDArray[np.uint8]], source: st
     }
     text = json.dumps(note, indent=2, ensure_ascii=False) + "\n"
     write_whole(note_path(folder, entry.name), lambda file: file.write(text.encode()))
+
+
+def save(file: BinaryIO, flat: NDArray[np.uint8]) -> None:
+    """np.save, except that a full disk keeps its errno, which ndarray.tofile drops."""
+    np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(flat))
+    file.write(flat.data)
 
 
 def write_whole(path: Path, fill: Callable[[BinaryIO], Any]) -> None:

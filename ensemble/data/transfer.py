@@ -85,6 +85,7 @@ def fetch_once(
 ) -> None:
     """One attempt of `fetch`."""
     part, digest, done = part_beside(target), hashlib.sha256(), 0
+    tell(0)
     try:
         with part.open("xb") as out:
             for chunk in chunks(transfer.url(file), transfer.stall_seconds):
