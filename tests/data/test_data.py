@@ -1,0 +1,203 @@
+"""The package's public face: what there is, loading, and preparing from a person's own files."""
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ensemble import data
+from ensemble.config import DATASETS
+from ensemble.data import idx, store
+from ensemble.data.preparation import prepare_files
+from ensemble.data.registry import ENTRIES
+from ensemble.data.sources import recipe
+from ensemble.errors import ConfigError, DownloadError, NotPreparedError
+
+REPO = Path(__file__).resolve().parents[2]
+FETCHED = [name for name in DATASETS if name != "digits"]
+IMAGES = "train-images-idx3-ubyte.gz"
+
+
+def put(files, place: Path) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    for name, body in files.items():
+        (place / name).write_bytes(body)
+
+
+def test_every_dataset_can_be_described_without_any_being_there(folder):
+    assert [info.name for info in data.infos()] == list(DATASETS)
+    assert [info.prepared for info in data.infos()] == [True, False, False, False]
+    for info in data.infos():
+        assert len(info.class_names) == 10
+        assert data.is_prepared(info.name) is info.prepared
+    assert data.info("mnist").title == "MNIST"
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", FETCHED)
+def test_what_is_known_beforehand_is_what_tfds_says(name, tmp_path):
+    import tensorflow_datasets as tfds
+
+    entry, files = ENTRIES[name], recipe(name).files
+    assert entry.nbytes_download == sum(file.size for file in files)
+    assert {file.name for file in files} == {
+        "train-images-idx3-ubyte.gz",
+        "train-labels-idx1-ubyte.gz",
+        "t10k-images-idx3-ubyte.gz",
+        "t10k-labels-idx1-ubyte.gz",
+    }
+    assert all(len(file.sha256) == 64 and file.url.startswith("http") for file in files)
+    labels = tfds.builder(name, data_dir=tmp_path).info.features["label"]
+    assert list(entry.class_names) == labels.names
+
+
+def test_digits_need_no_preparing(folder):
+    told = []
+    data.prepare("digits", lambda *words: told.append(words))
+    assert told == [(1.0, "Digits is ready")]
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("name", FETCHED)
+def test_loading_what_is_not_there_says_how_to_get_it(name, folder):
+    with pytest.raises(NotPreparedError, match=f"`python -m ensemble data prepare {name}`"):
+        data.load(name)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("call", [data.load, data.info, data.is_prepared, data.prepare])
+def test_an_unknown_name_is_answered_with_those_there_are(call):
+    with pytest.raises(ConfigError, match=r"'imagenet'.*digits, mnist, fashion_mnist, kmnist"):
+        call("imagenet")
+
+
+def test_loading_imports_nothing_slow(folder):
+    heavy = "('tensorflow_datasets', 'tensorflow', 'jax', 'sklearn', 'streamlit', 'scipy')"
+    code = (
+        "import sys; from ensemble import data; data.load('digits'); data.infos(); "
+        f"print([name for name in {heavy} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPO, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
+
+
+def test_mnist_from_its_original_files_without_network(folder, mnist_files):
+    manual = folder / "downloads" / "manual"
+    manual.mkdir(parents=True)
+    for path in mnist_files.glob("*.gz"):
+        (manual / path.name).symlink_to(path)
+    nobody = data.Transfer(base_url="http://unreachable.invalid/")
+    data.prepare("mnist", transfer=nobody)
+    mnist = data.load("mnist")
+    assert mnist.train_images.shape == (60_000, 28, 28, 1)
+    assert mnist.test_images.shape == (10_000, 28, 28, 1)
+    # Known figures: mean 0.1307 of 255; counts as LeCun's page and every tutorial have them.
+    assert round(float(mnist.train_images.mean() / 255), 4) == 0.1307
+    assert np.bincount(mnist.train_labels).tolist() == [
+        5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949,
+    ]  # fmt: skip
+    assert np.bincount(mnist.test_labels).tolist() == [
+        980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009,
+    ]  # fmt: skip
+    assert data.info("mnist").prepared
+    assert "files on this disk" in mnist.source
+    data.prepare("mnist", transfer=nobody)  # there is nothing left to do
+
+
+def test_mnist_over_the_network(folder, mnist_files, server):
+    server.files.update({path.name: path.read_bytes() for path in mnist_files.glob("*.gz")})
+    told = []
+    transfer = data.Transfer(base_url=server.base_url)
+    data.prepare("mnist", lambda *words: told.append(words), transfer=transfer)
+    assert told[0] == (0.0, f"Fetching {IMAGES}, 0.0 of 9.9 MB")
+    assert told[-1] == (1.0, "MNIST is ready")
+    assert data.load("mnist").test_labels[:5].tolist() == [7, 2, 1, 0, 4]
+    assert server.asked == dict.fromkeys(server.files, 1)
+
+
+@pytest.mark.parametrize("place", ["downloads/manual", "downloads/manual/mnist"])
+def test_files_put_there_by_a_person_are_used(place, tiny, folder, server, transfer):
+    put(tiny.files, folder / place)
+    prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    assert not server.asked
+    assert store.is_sound(folder, tiny.entry)
+
+
+def test_only_what_a_person_did_not_put_there_is_fetched(tiny, folder, server, transfer):
+    put({IMAGES: tiny.files[IMAGES]}, folder / "downloads/manual")
+    prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    assert server.asked == {name: 1 for name in tiny.files if name != IMAGES}
+
+
+def test_a_manual_file_that_is_not_the_right_one_is_passed_over(tiny, folder, server, transfer):
+    damaged = bytes(len(tiny.files[IMAGES]))  # of the right size
+    put({**tiny.files, IMAGES: damaged}, folder / "downloads/manual")
+    prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    assert server.asked == {IMAGES: 1}
+    assert (folder / "downloads/manual" / IMAGES).read_bytes() == damaged
+
+
+def test_where_names_clash_the_advice_is_a_folder_of_its_own(tiny, folder):
+    put({**tiny.files, IMAGES: b"Fashion-MNIST's, say"}, folder / "downloads/manual")
+    with pytest.raises(DownloadError) as failure:
+        prepare_files(tiny.entry, tiny.recipe, folder, None, data.Transfer())
+    assert f"files {IMAGES} into {folder}/downloads/manual/mnist and" in str(failure.value)
+    assert "damaged or another dataset's" in str(failure.value)
+    put({IMAGES: tiny.files[IMAGES]}, folder / "downloads/manual/mnist")
+    prepare_files(tiny.entry, tiny.recipe, folder, None, data.Transfer())
+    assert store.is_sound(folder, tiny.entry)
+
+
+def test_a_prepared_dataset_is_read_where_nothing_can_be_written(tiny, transfer, folder):
+    prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    before = sorted(folder.rglob("*"))
+    for path in before:
+        os.chmod(path, 0o555 if path.is_dir() else 0o444)
+    try:
+        assert len(store.read(folder, tiny.entry).train_images) == tiny.entry.train_size
+        assert sorted(folder.rglob("*")) == before
+    finally:
+        for path in before:
+            os.chmod(path, 0o755)
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "words"),
+    [
+        (IMAGES, (60, 28, 27), "shape"),
+        (IMAGES, (59, 28, 28), "shape"),
+        (IMAGES, (60,), "shape"),
+        ("t10k-labels-idx1-ubyte.gz", (21,), "shape"),
+    ],
+)
+def test_an_idx_file_of_another_shape_is_refused(name, shape, words, tiny):
+    with pytest.raises(ValueError, match=words):
+        idx.parse(tiny.files[name], shape)
+
+
+def test_what_is_no_idx_file_is_refused(tiny):
+    with pytest.raises(ValueError, match="gzip"):
+        idx.parse(b"<html>", (20,))
+    with pytest.raises(ValueError, match="gzip"):
+        idx.parse(tiny.files[IMAGES][:-20], (60, 28, 28))
+
+
+def test_a_file_that_is_right_but_not_understood_is_said(tiny, folder, transfer):
+    odd = dataclasses.replace(tiny.entry, train_size=61)
+    with pytest.raises(DownloadError, match="not an IDX file"):
+        prepare_files(odd, tiny.recipe, folder, None, transfer)
+    assert not list(folder.rglob("*.npy"))
+
+
+def test_the_note_is_for_people_too(tiny, folder, transfer):
+    prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    note = json.loads(store.note_path(folder, "mnist").read_text())
+    assert set(note) == {"format", "bytes", "labels_crc32", "source"}
+    assert note["bytes"] == store.array_path(folder, "mnist").stat().st_size

@@ -1,0 +1,109 @@
+"""A full disk and a folder that cannot be written: said in words, nothing left, digits work."""
+
+import dataclasses
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from ensemble import data
+from ensemble.data import store
+from ensemble.data.preparation import prepare_files
+from ensemble.errors import StorageError
+
+REPO = Path(__file__).resolve().parents[2]
+# Writing past a limit on file sizes fails half-way through a write, as on a full disk.
+LIMITED = """
+import json, os, resource, sys
+from pathlib import Path
+from ensemble import data
+from ensemble.data.preparation import prepare_files
+from ensemble.data.registry import Entry
+from ensemble.data.sources import Recipe, RemoteFile
+from ensemble.errors import StorageError
+folder, url, limit, text, user = sys.argv[1:]
+entry, recipe = json.loads(text)
+recipe = Recipe(recipe["version"], tuple(RemoteFile(**file) for file in recipe["files"]))
+data.load("digits")  # imports what it needs while it still may
+if user:
+    os.seteuid(int(user))
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
+try:
+    prepare_files(Entry(**entry), recipe, Path(folder), None, data.Transfer(base_url=url))
+except StorageError as error:
+    print(error, len(data.load("digits").train_images), data.is_prepared("mnist"))
+"""
+
+
+def files_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.rglob("*") if path.is_file()}
+
+
+def limited(folder, url, limit, tiny, user="") -> "subprocess.CompletedProcess[str]":
+    """Prepares in a process that may write files of `limit` bytes, as `user` if one is given."""
+    arguments = [str(folder), url, str(limit), tiny.as_json(), user]
+    command = [sys.executable, "-W", "error", "-c", LIMITED, *arguments]
+    return subprocess.run(command, cwd=REPO, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("limit", "kept"),
+    [(10_000, set()), (55_000, "all")],  # the first file has 47 kB, the prepared array 63
+    ids=["while fetching", "while preparing"],
+)
+def test_a_full_disk_leaves_nothing_unfinished(limit, kept, server, tiny, transfer, folder):
+    assert max(len(body) for body in tiny.files.values()) < 55_000 < tiny.entry.nbytes_prepared
+    done = limited(folder, server.base_url, limit, tiny)
+    assert done.stderr == ""
+    assert "too full for MNIST" in done.stdout
+    assert "ENSEMBLE_DATA" in done.stdout
+    assert done.stdout.endswith("1297 False\n")
+    assert files_in(folder) == (set(tiny.files) if kept == "all" else kept)
+
+
+def test_too_little_room_is_said_before_anything_is_fetched(server, tiny, transfer, folder):
+    vast = dataclasses.replace(tiny.entry, train_size=10**13)
+    with pytest.raises(StorageError, match="free 7,850,000,001 MB at"):
+        prepare_files(vast, tiny.recipe, folder, None, transfer)
+    assert not server.asked
+    assert not files_in(folder)
+
+
+def test_a_data_folder_that_cannot_be_made(tiny, transfer, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    folder = tmp_path / "file" / "data"
+    monkeypatch.setenv("ENSEMBLE_DATA", str(folder))
+    assert not data.is_prepared("mnist")
+    with pytest.raises(StorageError) as failure:
+        prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    assert "Not a directory" in str(failure.value)
+    assert "point ENSEMBLE_DATA at a folder that you can write to" in str(failure.value)
+    assert len(data.load("digits").test_images) == 500
+    assert [info.prepared for info in data.infos()] == [True, False, False, False]
+
+
+def test_a_folder_that_is_read_only(server, tiny, transfer):
+    user = "65534" if os.geteuid() == 0 else ""  # root may write anywhere
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # where any user may look
+        os.chmod(name, 0o555)
+        done = limited(Path(name), server.base_url, 10**9, tiny, user)
+        if "seteuid" in done.stderr:
+            pytest.skip("root cannot become another user here")
+        assert done.stderr == ""
+        assert f"MNIST cannot be kept in {name} (Permission denied: " in done.stdout
+        assert "point ENSEMBLE_DATA at a folder that you can write to" in done.stdout
+        assert done.stdout.endswith("1297 False\n")
+        assert not server.asked
+        assert not list(Path(name).iterdir())
+
+
+def test_a_closed_pipe_is_not_taken_for_the_disk(tiny, transfer, folder):
+    def print_to_nobody(fraction, message):
+        raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        prepare_files(tiny.entry, tiny.recipe, folder, print_to_nobody, transfer)
+    assert not store.is_sound(folder, tiny.entry)

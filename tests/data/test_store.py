@@ -1,0 +1,110 @@
+"""What is prepared is whole or not there; what is damaged is noticed and made again."""
+
+import os
+
+import numpy as np
+import pytest
+
+from ensemble import data
+from ensemble.data import store
+from ensemble.data.preparation import prepare_files
+from ensemble.errors import NotPreparedError
+
+
+def shorten(folder):
+    array = store.array_path(folder, "mnist")
+    os.truncate(array, array.stat().st_size - 1000)
+
+
+def empty(folder):
+    os.truncate(store.array_path(folder, "mnist"), 0)
+
+
+def blank_the_end(folder):
+    array = store.array_path(folder, "mnist")
+    length = array.stat().st_size
+    os.truncate(array, length - 40)
+    os.truncate(array, length)
+
+
+def lose_the_note(folder):
+    store.note_path(folder, "mnist").unlink()
+
+
+def lose_the_array(folder):
+    store.array_path(folder, "mnist").unlink()
+
+
+def cut_the_note(folder):
+    os.truncate(store.note_path(folder, "mnist"), 20)
+
+
+def another_note(folder):
+    store.note_path(folder, "mnist").write_text("[]")
+
+
+def another_array(folder):
+    array = store.array_path(folder, "mnist")
+    length = array.stat().st_size
+    array.write_bytes(os.urandom(length))
+
+
+DAMAGES = [
+    shorten,
+    empty,
+    blank_the_end,
+    lose_the_note,
+    lose_the_array,
+    cut_the_note,
+    another_note,
+    another_array,
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_damage_is_noticed_and_mended(damage, server, tiny, transfer, folder):
+    prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    assert store.is_sound(folder, tiny.entry)
+    damage(folder)
+    assert not store.is_sound(folder, tiny.entry)
+    with pytest.raises(store.TornError):
+        store.read(folder, tiny.entry)
+    assert not data.is_prepared("mnist")
+    with pytest.raises(NotPreparedError, match=r"MNIST is damaged on disk: .*data prepare mnist"):
+        data.load("mnist")
+    prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    labels = store.read(folder, tiny.entry).test_labels
+    np.testing.assert_array_equal(labels, tiny.arrays["t10k-labels-idx1-ubyte.gz"])
+    assert set(server.asked.values()) == {1}  # the files as they came are still here
+
+
+def test_images_are_a_read_only_view_of_the_file(tiny, transfer, folder):
+    prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    dataset = store.read(folder, tiny.entry)
+    owner = dataset.train_images
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    assert isinstance(owner, np.memmap)
+    assert owner.mode == "r"
+    assert dataset.train_images.flags.c_contiguous
+    for array in (dataset.train_images, dataset.test_images, dataset.train_labels):
+        assert not array.flags.writeable
+    assert dataset.train_images.shape == (60, 28, 28, 1)
+    assert dataset.train_images.dtype == np.uint8
+    assert dataset.test_labels.shape == (20,)
+    assert dataset.test_labels.dtype == np.int32
+
+
+def test_the_source_says_where_the_files_came_from(server, tiny, transfer, folder):
+    prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    source = store.read(folder, tiny.entry).source
+    assert f"version 3.0.1 of TensorFlow Datasets, from {server.base_url}" in source
+
+
+def test_files_may_be_read_by_others(tiny, transfer, folder):
+    umask = os.umask(0o022)
+    try:
+        prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    finally:
+        os.umask(umask)
+    assert store.array_path(folder, "mnist").stat().st_mode & 0o777 == 0o644
