@@ -69,5 +69,5 @@ def significant(value: float | None, figures: int = 3) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """ "1 member", "4 members"."""
+    """A number with its noun: "1 member", "4 members"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -15,10 +15,6 @@ RIGHT, WRONG = "#0077BB", "#EE7733"
 
 ENSEMBLE_WIDTH, MEMBER_WIDTH = 3.0, 1.0
 
-# The text and ground of .streamlit/config.toml, which a test compares with these.
-INK = {"light": "#1B2430", "dark": "#E8ECF1"}
-GROUND = {"light": "#FFFFFF", "dark": "#12161C"}
-
 
 def member_color(member: int, members: int) -> str:
     """The hue of member `member` (from 0) of `members`: fixed, the same on every screen.
@@ -34,10 +30,15 @@ def member_opacity(members: int) -> float:
 
 
 def mode() -> str:
-    """ "light" or "dark", as the person's browser shows the page."""
+    """The page's look in this browser: "light" or "dark"."""
     return "dark" if st.context.theme.type == "dark" else "light"
 
 
 def ink() -> str:
     """The text colour, in which the ensemble is drawn."""
-    return INK[mode()]
+    return str(st.get_option(f"theme.{mode()}.textColor"))
+
+
+def ground() -> str:
+    """The colour of the page behind a chart."""
+    return str(st.get_option(f"theme.{mode()}.backgroundColor"))

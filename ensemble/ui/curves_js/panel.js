@@ -1,0 +1,162 @@
+// One panel: a figure over the epochs. Nodes are kept from one update to the next and only
+// their attributes change, so nothing flickers and a pointer never loses what it is over.
+
+const SVG = 'http://www.w3.org/2000/svg'
+const MARGIN = { left: 52, right: 14, top: 30, bottom: 38 }
+
+function node(parent, name, attributes, text) {
+  const made = document.createElementNS(SVG, name)
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
+  if (text !== undefined) made.textContent = text
+  parent.append(made)
+  return made
+}
+
+// The child of `parent` that belongs to `key`, made when it is not there yet.
+function keyed(parent, name, key) {
+  let found = parent.querySelector(`[data-key="${CSS.escape(key)}"]`)
+  if (!found) found = node(parent, name, { 'data-key': key })
+  found.kept = true
+  return found
+}
+
+function sweep(parent) {
+  for (const child of [...parent.children]) {
+    if (child.kept) child.kept = false
+    else child.remove()
+  }
+}
+
+function makePanel(parent, index) {
+  const box = document.createElement('div')
+  box.className = 'panel'
+  parent.append(box)
+  const svg = node(box, 'svg', { role: 'img' })
+  const clip = node(node(svg, 'clipPath', { id: `clip-${index}` }), 'rect', {})
+  const title = node(svg, 'text', { x: 2, y: 15, class: 'title' })
+  const grid = node(svg, 'g', {})
+  const lines = node(svg, 'g', { 'clip-path': `url(#clip-${index})`, fill: 'none' })
+  const brush = node(svg, 'rect', { class: 'brush', visibility: 'hidden' })
+  const dot = node(svg, 'circle', { r: 4, visibility: 'hidden' })
+  return { box, svg, clip, title, grid, lines, brush, dot }
+}
+
+// Where things stand: the drawing area and both axes, as functions from values to pixels.
+function layOut(view, panel, data, state) {
+  const width = view.box.clientWidth
+  const height = view.box.clientHeight
+  const area = {
+    left: MARGIN.left, top: MARGIN.top,
+    width: Math.max(10, width - MARGIN.left - MARGIN.right),
+    height: Math.max(10, height - MARGIN.top - MARGIN.bottom),
+  }
+  const [left, right] = state.x ?? [0, data.x.max]
+  const axis = AXES[panel.scale]
+  const place = (value) => axis.to(value, panel.floor)
+  const [low, high] = state.y[panel.name] ?? yDomain(panel, state, left, right, place)
+  return {
+    width, height, area, left, right, low, high, place,
+    x: (value) => area.left + ((value - left) / (right - left)) * area.width,
+    y: (value) => area.top + (1 - (place(value) - low) / (high - low)) * area.height,
+    xBack: (pixel) => left + ((pixel - area.left) / area.width) * (right - left),
+    yBack: (pixel) => low + (1 - (pixel - area.top) / area.height) * (high - low),
+  }
+}
+
+function yDomain(panel, state, left, right, place) {
+  let low = Infinity
+  let high = -Infinity
+  for (const line of shownLines(panel, state)) {
+    line.y.forEach((value, i) => {
+      if (value === null || line.x[i] < left || line.x[i] > right) return
+      const at = place(value)
+      if (Number.isNaN(at)) return
+      low = Math.min(low, at)
+      high = Math.max(high, at)
+    })
+  }
+  return roundDomain(panel, low, high)
+}
+
+function shownLines(panel, state) {
+  return panel.lines.filter((l) => !state.hidden.has(l.group) && !state.hidden.has(l.split))
+}
+
+function drawPanel(view, panel, data, state) {
+  const frame = layOut(view, panel, data, state)
+  view.frame = frame
+  const { area } = frame
+  view.svg.setAttribute('width', frame.width)
+  view.svg.setAttribute('height', frame.height)
+  view.svg.setAttribute('aria-label', panel.alt)
+  if (view.title.textContent !== panel.title) view.title.textContent = panel.title
+  for (const [key, value] of Object.entries({ x: area.left, y: area.top - 3, width: area.width,
+    height: area.height + 6 })) view.clip.setAttribute(key, value)
+  drawGrid(view.grid, panel, data, frame)
+  for (const line of shownLines(panel, state)) drawLine(view.lines, line, data, state, frame)
+  sweep(view.lines)
+}
+
+function drawGrid(group, panel, data, frame) {
+  const { area } = frame
+  const bottom = area.top + area.height
+  for (const { place, label } of yTicks(panel, frame.low, frame.high)) {
+    const y = area.top + (1 - (place - frame.low) / (frame.high - frame.low)) * area.height
+    rule(group, 'y' + label, area.left, area.left + area.width, y, y)
+    text(group, 'ty' + label, area.left - 7, y + 4, 'end', label)
+  }
+  const about = Math.max(2, Math.min(10, area.width / 55))
+  for (const tick of linearTicks(frame.left, frame.right, about)) {
+    const x = frame.x(tick)
+    rule(group, 'x' + tick, x, x, bottom, bottom + 4)
+    text(group, 'tx' + tick, x, bottom + 16, 'middle', String(tick))
+  }
+  text(group, 'label', area.left + area.width / 2, bottom + 32, 'middle', data.x.label)
+  sweep(group)
+}
+
+function rule(group, key, x1, x2, y1, y2) {
+  const line = keyed(group, 'line', key)
+  for (const [name, value] of Object.entries({ x1, x2, y1, y2, stroke: 'currentColor',
+    'stroke-opacity': 0.14 })) line.setAttribute(name, value)
+}
+
+function text(group, key, x, y, anchor, words) {
+  const label = keyed(group, 'text', key)
+  for (const [name, value] of Object.entries({ x, y, 'text-anchor': anchor })) {
+    label.setAttribute(name, value)
+  }
+  if (label.textContent !== words) label.textContent = words
+}
+
+function drawLine(group, line, data, state, frame) {
+  const style = data.styles[line.who]
+  const lit = state.lit && (state.lit.who ? state.lit.who === line.who : state.lit.group === line.group)
+  const path = keyed(group, 'path', line.who + ' ' + line.split)
+  const width = line.split === 'train' ? Math.max(1, style.width * 0.6) : style.width
+  const attributes = {
+    d: pathOf(line, frame),
+    stroke: style.color ?? 'currentColor',
+    'stroke-width': width + (lit ? 1.5 : 0),
+    'stroke-opacity': lit ? 1 : style.opacity * (state.lit ? 0.3 : 1) * (line.split === 'train' ? 0.75 : 1),
+    'stroke-dasharray': line.split === 'train' ? '5 3' : 'none',
+    'stroke-linejoin': 'round',
+  }
+  for (const [name, value] of Object.entries(attributes)) path.setAttribute(name, value)
+}
+
+// The line, lifted where a value is missing; a value without neighbours is a small diamond.
+function pathOf(line, frame) {
+  let d = ''
+  for (let i = 0; i < line.x.length; i++) {
+    if (!there(line, i)) continue
+    const at = `${frame.x(line.x[i]).toFixed(1)} ${frame.y(line.y[i]).toFixed(1)}`
+    d += (there(line, i - 1) ? 'L' : 'M') + at
+    if (!there(line, i - 1) && !there(line, i + 1)) d += 'm-2 0l2 -2l2 2l-2 2z'
+  }
+  return d
+}
+
+function there(line, i) {
+  return i >= 0 && i < line.y.length && line.y[i] !== null
+}

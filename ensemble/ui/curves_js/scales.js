@@ -1,0 +1,76 @@
+// Axes: from values to a straight line and back, with ticks that people can read.
+
+// `to` puts a value on the axis, `from` takes it back. "nines" spreads accuracies by the
+// share of errors that is left, on a log axis: 90 %, 99 % and 99.9 % stand equally far apart.
+const AXES = {
+  linear: { to: (value) => value, from: (place) => place },
+  log: { to: (value) => (value > 0 ? Math.log10(value) : NaN), from: (place) => 10 ** place },
+  nines: {
+    to: (value, floor) => -Math.log10(Math.max(1 - value, floor)),
+    from: (place) => 1 - 10 ** -place,
+  },
+}
+
+function niceStep(rough) {
+  const decade = 10 ** Math.floor(Math.log10(rough))
+  return decade * [1, 2, 5, 10].find((step) => step * decade >= rough * 0.999)
+}
+
+function linearTicks(low, high, about) {
+  const step = niceStep((high - low || 1) / about)
+  const ticks = []
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) {
+    ticks.push(Number((i * step).toPrecision(12)))
+  }
+  return ticks
+}
+
+// Ticks of a log axis from `low` to `high` (powers of ten): 1 2 5 10, or decades alone.
+function decadeTicks(low, high) {
+  const leads = high - low > 3 ? [1] : [1, 2, 5]
+  const ticks = []
+  for (let decade = Math.floor(low); decade <= Math.ceil(high); decade++) {
+    for (const lead of leads) {
+      const place = decade + Math.log10(lead)
+      if (place >= low - 1e-9 && place <= high + 1e-9) ticks.push(place)
+    }
+  }
+  return ticks
+}
+
+// Places and labels of the ticks of a y axis over [low, high], both as places on the axis.
+function yTicks(panel, low, high) {
+  const places =
+    panel.scale === 'linear' ? linearTicks(low, high, 5)
+    : panel.scale === 'log' ? decadeTicks(low, high)
+    : decadeTicks(-high, -low).map((place) => -place)
+  const few = places.length > 1 ? places : linearTicks(low, high, 3)
+  const values = few.map((place) => AXES[panel.scale].from(place))
+  const steps = values.map((value, i) => Math.abs(value - values[i ? i - 1 : 1] || 1))
+  return few.map((place, i) => ({ place, label: tickLabel(panel, values[i], steps[i]) }))
+}
+
+function tickLabel(panel, value, step) {
+  if (!panel.percent) return Number(value.toPrecision(3)).toString()
+  const decimals = Math.min(3, Math.max(0, Math.ceil(-Math.log10(step * 100) - 1e-6)))
+  const left = Math.max(0, Math.ceil(-Math.log10(1 - value) - 2 - 1e-6))
+  return (100 * value).toFixed(panel.scale === 'nines' ? Math.min(3, left) : decimals) + ' %'
+}
+
+// The value in full, for the tooltip.
+function spoken(panel, value) {
+  return panel.percent
+    ? (100 * value).toFixed(panel.decimals) + ' %'
+    : Number(value.toPrecision(3)).toString()
+}
+
+// [low, high] on the axis around the places, widened to the next tick: an axis that only
+// moves when a value passes a tick does not jump with every update.
+function roundDomain(panel, low, high) {
+  if (!Number.isFinite(low)) return panel.scale === 'log' ? [-2, 0] : [0, 1]
+  const top = panel.percent && panel.scale === 'linear' ? 1 : Infinity
+  const step = panel.scale === 'linear' ? niceStep((high - low || 0.1) / 5) : 0.25
+  const from = Math.floor(low / step + 1e-9) * step
+  const to = Math.max(Math.ceil(high / step - 1e-9) * step, from + step)
+  return [from, Math.min(to, top)]
+}

@@ -1,0 +1,43 @@
+"""The pages there are, and the way into them, whichever address a browser asks for first."""
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+MARK = "came_through_app"
+
+
+def navigation() -> StreamlitPage:
+    """The menu on top of every page; returns the page that the address names, to be run."""
+    st.session_state[MARK] = True
+    train = st.Page(
+        "pages/train.py", title="Train", icon=":material/model_training:", url_path="train",
+        help="Set an ensemble up, launch it and watch every member learn.",
+    )  # fmt: skip
+    predictions = st.Page(
+        "pages/predictions.py", title="Predictions", icon=":material/grid_view:",
+        url_path="predictions", help="What the members and their average say of each test image.",
+    )  # fmt: skip
+    runs = st.Page(
+        "pages/runs.py", title="Runs", icon=":material/list:", url_path="runs",
+        help="All runs: find, compare, rename, delete.",
+    )  # fmt: skip
+
+    def start() -> None:
+        st.switch_page(train, query_params=st.query_params.to_dict())
+
+    # Streamlit serves its default page at "/" alone, and Train has an address of its own.
+    default = st.Page(start, default=True, visibility="hidden")
+    return st.navigation([default, train, predictions, runs], position="top")
+
+
+def through_app() -> None:
+    """Said by every page before anything else: hand over to `app.py` if it has been passed by.
+
+    Where a folder `pages/` stands beside the app, Streamlit takes it for the older kind of
+    app until `st.navigation` has been called once, and a server's very first visitor who
+    comes by a link to a page gets that page alone, without `app.py`, its layout and menu.
+    Calling `st.navigation` ends that, and the rerun goes through `app.py`.
+    """
+    if MARK not in st.session_state:
+        navigation()
+        st.rerun()

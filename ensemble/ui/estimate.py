@@ -1,0 +1,71 @@
+"""About how long a run will take, from the runs before it."""
+
+from dataclasses import dataclass
+
+from ensemble.config import EnsembleConfig
+
+# Without any run to go by: what one accelerator and one processor core manage, roughly.
+ROUGH_RATE = {"cpu": 3_500.0, "gpu": 300_000.0, "tpu": 300_000.0}
+STARTUP_SECONDS = 12.0  # process, imports, compiling
+
+
+@dataclass(frozen=True)
+class Past:
+    """What an earlier run tells.
+
+    Attributes:
+      devices: how many devices it ran on.
+      rate: its images times members per second.
+      host: the machine it ran on.
+    """
+
+    devices: int
+    rate: float
+    host: str
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds a run will take, and whether earlier runs say so or it is a rough guess."""
+
+    seconds: float
+    measured: bool
+
+
+def estimate(
+    config: EnsembleConfig,
+    train_size: int,
+    *,
+    platform: str,
+    devices: int,
+    cores: int,
+    host: str,
+    past: list[Past],
+) -> Estimate:
+    """How long `config` will take.
+
+    Args:
+      config: the run to be.
+      train_size: how many training images its dataset has.
+      platform: "cpu", "gpu" or "tpu".
+      devices: how many devices it will run on.
+      cores: processor cores, which is what devices of a "cpu" share.
+      host: this machine.
+      past: earlier runs, newest first; only those on as many devices of this machine count.
+    """
+    rates = [run.rate for run in past if (run.devices, run.host) == (devices, host)][:3]
+    shared = cores if platform == "cpu" else devices
+    rate = sorted(rates)[len(rates) // 2] if rates else ROUGH_RATE.get(platform, 3_500.0) * shared
+    steps = max(1, train_size // config.batch_size)
+    images = config.epochs * steps * config.batch_size * config.members
+    return Estimate(STARTUP_SECONDS + images / rate, measured=bool(rates))
+
+
+def members_per_device(members: int, devices: int) -> str:
+    """How members are spread, in words: "2 members each", "2 or 1 members each"."""
+    fewer, more = members // devices, -(-members // devices)
+    if devices == 1:
+        return "one after another" if members > 1 else "alone"
+    if fewer == more:
+        return f"{more} {'member' if more == 1 else 'members'} each"
+    return f"up to {more} {'member' if more == 1 else 'members'} each"

@@ -1,0 +1,123 @@
+"""The lines of a run's history.jsonl as arrays that a chart or a table can take."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+FIGURES = ("loss", "accuracy")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a chart.
+
+    Attributes:
+      who: "ensemble", "mean" (the mean member) or "member 1", "member 2", ...
+      split: "train" or "test".
+      x: epochs done when each value was measured, rising, shape (P,).
+      y: the values, shape (P,); NaN where the run had no finite one.
+    """
+
+    who: str
+    split: str
+    x: np.ndarray
+    y: np.ndarray
+
+
+def floats(rows: list[dict[str, Any]], name: str) -> np.ndarray:
+    """Field `name` of every row, null and absent as NaN: shape (P,) or (P, M)."""
+    values = [row.get(name) for row in rows]
+    width = max((len(value) for value in values if isinstance(value, list)), default=0)
+    if not width:
+        return np.array(values, float)
+    whole = [value if isinstance(value, list) and len(value) == width else [None] * width
+             for value in values]  # fmt: skip
+    return np.array(whole, float).reshape(-1, width)
+
+
+def curves(rows: list[dict[str, Any]], figure: str) -> list[Curve]:
+    """Every curve of `figure` ("loss" or "accuracy"), train before test, members first.
+
+    Training curves come from the steps, test curves from the ends of epochs. Of the two
+    losses an ensemble has, "ensemble" is that of the averaged probabilities, and "mean"
+    the mean of the members' losses.
+    """
+    steps = [row for row in rows if row.get("kind") == "steps"]
+    epochs = [row for row in rows if row.get("kind") == "epoch"]
+    return of_split(steps or epochs, "train", figure) + of_split(epochs, "test", figure)
+
+
+def of_split(rows: list[dict[str, Any]], split: str, figure: str) -> list[Curve]:
+    """The curves of one split: M members, their mean, and the ensemble where it is known."""
+    if not rows:
+        return []
+    x = floats(rows, "progress")
+    members = floats(rows, f"{split}_{figure}").reshape(len(rows), -1)
+    found = [Curve(f"member {m + 1}", split, x, members[:, m]) for m in range(members.shape[1])]
+    if members.shape[1] > 1:
+        found.append(Curve("mean", split, x, members.mean(axis=1)))
+        whole = floats(rows, f"ensemble_{split}_{'nll' if figure == 'loss' else figure}")
+        if np.isfinite(whole).any():
+            found.append(Curve("ensemble", split, x, whole))
+    return found
+
+
+def smooth(y: np.ndarray, weight: float) -> np.ndarray:
+    """An exponential moving average of `y`, shape (P,), that starts without a bias.
+
+    Each value counts `weight` times as much as the one after it; 0 leaves `y` as it is.
+    NaNs stay and do not spread. The same as pandas' `ewm(alpha=1 - weight).mean()`
+    on the values that are there.
+    """
+    if not 0 < weight < 1:
+        return y
+    smoothed, total, mass = y.copy(), 0.0, 0.0
+    for i in np.flatnonzero(np.isfinite(y)):
+        total = weight * total + y[i]
+        mass = weight * mass + 1
+        smoothed[i] = total / mass
+    return smoothed
+
+
+def thin(curve: Curve, most: int) -> Curve:
+    """At most `most` points: means of 2, 4, 8, ... neighbours.
+
+    The groups begin at the curve's start and double in size as it grows, so that points
+    already drawn stay where they are from one update to the next.
+    """
+    points = len(curve.x)
+    group = 1
+    while -(-points // group) > most:
+        group *= 2
+    if group == 1:
+        return curve
+    starts = np.arange(0, points, group)
+    sizes = np.diff(np.append(starts, points))
+    means = [np.add.reduceat(values, starts) / sizes for values in (curve.x, curve.y)]
+    return Curve(curve.who, curve.split, *means)
+
+
+def latest(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The last end of an epoch, where test figures stand; None before the first."""
+    return next((row for row in reversed(rows) if row.get("kind") == "epoch"), None)
+
+
+def table(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    """The whole history as columns for a CSV file: one row a line, members side by side."""
+    columns: dict[str, list[Any]] = {}
+    flat = [flatten(row) for row in rows]
+    for name in dict.fromkeys(name for row in flat for name in row):
+        columns[name] = [row.get(name) for row in flat]
+    return columns
+
+
+def flatten(row: dict[str, Any]) -> dict[str, Any]:
+    """One line with its per-member lists spread out: "test_loss" -> "test_loss_1", ..."""
+    flat: dict[str, Any] = {}
+    for name, value in row.items():
+        if isinstance(value, list):
+            flat |= {f"{name}_{m + 1}": item for m, item in enumerate(value)}
+        else:
+            flat[name] = value
+    return flat

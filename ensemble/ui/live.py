@@ -1,0 +1,142 @@
+"""One run as it goes on: the answer, how far it is, its curves and its members."""
+
+import time
+from typing import Any
+
+import streamlit as st
+
+from ensemble import data, runs
+from ensemble.errors import EnsembleError
+from ensemble.ui import advice, answer, formats, history, loaders, settings
+from ensemble.ui.curves import learning_curves
+from ensemble.ui.guard import guarded
+
+SECONDS_BETWEEN = 1.0
+STALE_SECONDS = 30.0
+
+
+def watch(run: runs.Run) -> None:
+    """Show `run`, and again every second while it is active; its own part of the page only."""
+    active = run.active
+    st.fragment(watched, run_every=SECONDS_BETWEEN if active else None)(run.id, run.state)
+
+
+def watched(run_id: str, last_state: str) -> None:
+    """The body of `watch`: what changes while a run goes on."""
+    with guarded():
+        run = runs.find(run_id)
+        if run.state != last_state:
+            loaders.forget_runs()
+            st.rerun()
+        rows = loaders.history(run)
+        answer.show(run, rows)
+        progress(run)
+        advice.show(run)
+        if rows:
+            charts(run, rows)
+            members(run, rows)
+        elif run.active:
+            st.skeleton(height=340)
+
+
+def progress(run: runs.Run) -> None:
+    """How far the run is, and the button that stops it or goes on with it."""
+    status = run.status
+    if run.state in ("finished", "diverged"):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        share = status.step / status.steps if status.steps else 0.0
+        st.progress(min(share, 1.0), text=stage(run))
+        if run.active:
+            stop_button(run)
+        elif st.button("Resume", icon=":material/resume:", key="resume", type="primary"):
+            resume(run)
+
+
+def stage(run: runs.Run) -> str:
+    """What the run is doing, in words."""
+    status = run.status
+    if run.state == "queued":
+        return run.message or "Waiting for its turn: one run trains at a time."
+    if run.state == "starting":
+        return run.message or "Starting: reading the images and compiling the step."
+    if run.state != "training":
+        done = formats.count(status.epoch, "epoch")
+        return f"{run.state.capitalize()} after {done} of {status.epochs}"
+    said = f"epoch {min(status.epoch + 1, status.epochs)} of {status.epochs}"
+    said += f" · {formats.throughput(status.img_member_per_s)}"
+    quiet = time.time() - status.updated
+    return said + (f" · no news for {formats.duration(quiet)}" if quiet > STALE_SECONDS else "")
+
+
+def stop_button(run: runs.Run) -> None:
+    """Asks the run to stop; says so until it has."""
+    asked = f"stopping_{run.id}"
+    if st.session_state.get(asked):
+        st.button(
+            "Stopping…", disabled=True, key="stopping", help="After the current chunk of steps"
+        )
+    elif st.button("Stop", icon=":material/stop:", key="stop",
+                   help="What is learnt so far is kept, and the run can be resumed."):  # fmt: skip
+        runs.request_stop(run.id)
+        st.session_state[asked] = True
+        st.rerun(scope="fragment")
+
+
+def resume(run: runs.Run) -> None:
+    """Go on where the run ended."""
+    try:
+        runs.resume(run.id)
+    except EnsembleError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    st.session_state.pop(f"stopping_{run.id}", None)
+    loaders.forget_runs()
+    st.rerun()
+
+
+def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+    """Loss and accuracy over the epochs, and how to draw them."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        scale = st.segmented_control(
+            "Scale", ["Linear", "Log"], default="Log", required=True, key="curves_scale",
+            persist_state="session",
+            help="Log spreads small losses apart, and accuracies by the errors that are left.",
+        )  # fmt: skip
+        smoothing = st.slider(
+            "Smoothing", 0.0, 0.99, 0.0, 0.01, key="curves_smoothing", width=220,
+            persist_state="session",
+            help="Averages the dashed training curves over neighbouring steps. Test curves are "
+            "always shown as measured.",
+        )  # fmt: skip
+    info = data.info(run.config.dataset)
+    learning_curves(
+        run.id, rows, caption=f"{run.name} · {info.title} · {settings.summary(run.config)}",
+        epochs=run.config.epochs, n_test=info.test_size, log=scale == "Log", smoothing=smoothing,
+    )  # fmt: skip
+
+
+def members(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+    """Each member's latest figures, and the whole history as a file."""
+    if not (table := answer.member_table(rows, data.info(run.config.dataset))):
+        st.caption("Each member's figures stand here after the first epoch.")
+        return
+    tall = len(table["member"]) > 12
+    st.dataframe(
+        table, hide_index=True, key="members_table", height=420 if tall else "content",
+        alt="Each member's latest test accuracy and loss, and its gap to the ensemble",
+        column_config={"member": st.column_config.TextColumn(pinned=True)},
+    )  # fmt: skip
+    st.download_button(
+        "Download the whole history (CSV)", lambda: csv(rows), f"{run.id}-history.csv", "text/csv",
+        icon=":material/download:", on_click="ignore", key="history_csv",
+    )  # fmt: skip
+
+
+def csv(rows: list[dict[str, Any]]) -> str:
+    """The history as comma-separated values, one line of it a row."""
+    columns = history.table(rows)
+    lines = [",".join(columns)]
+    for values in zip(*columns.values(), strict=True):
+        lines.append(",".join("" if value is None else str(value) for value in values))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,55 @@
+"""What pages read from disk, read once for each version of a file.
+
+Keyed by run and by the file's time and size, so that a growing file is read anew and
+every tab shares what is read; bounded, so that the server does not grow. What they return
+is shared: treat it as read-only.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from ensemble import data, runs
+from ensemble.config import runs_folder
+from ensemble.data import Dataset
+
+
+def version(path: Path) -> tuple[int, int]:
+    """Changes when the file does: (modified in ns, bytes); (0, 0) when there is none."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return 0, 0
+    return stat.st_mtime_ns, stat.st_size
+
+
+def history(run: runs.Run) -> list[dict[str, Any]]:
+    """The lines of a run's history."""
+    return _history(run.id, version(run.path / "history.jsonl"))
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _history(run_id: str, seen: tuple[int, int]) -> list[dict[str, Any]]:
+    return runs.read_history(run_id) if seen != (0, 0) else []
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def dataset(name: str) -> Dataset:
+    """A dataset's images and labels."""
+    return data.load(name)
+
+
+def all_runs() -> list[runs.Run]:
+    """Every run, newest first, at most two seconds old."""
+    return _all_runs(str(runs_folder()))
+
+
+def forget_runs() -> None:
+    """Have the list read anew: for after a launch, a rename or a deletion."""
+    _all_runs.clear()
+
+
+@st.cache_resource(max_entries=2, ttl=2.0, show_spinner=False)
+def _all_runs(folder: str) -> list[runs.Run]:
+    return runs.list_runs()

@@ -1,0 +1,128 @@
+"""Which devices a run will find, asked of a process of its own.
+
+The process that serves pages must not look itself: looking is what takes an accelerator's
+memory. The answer of the last time is kept on disk and shown while a new one is awaited.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from ensemble.config import data_folder
+
+COMMAND = (sys.executable, "-m", "ensemble", "devices", "--json")
+PATIENCE_SECONDS = 120.0
+# What decides which devices JAX finds: an answer for other values is not this machine's.
+DECISIVE = (
+    "JAX_PLATFORMS", "JAX_NUM_CPU_DEVICES", "XLA_FLAGS", "CUDA_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES", "TPU_VISIBLE_CHIPS",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What the probe found: platform, kind of each device, processor cores."""
+
+    platform: str
+    kinds: tuple[str, ...]
+    cores: int
+
+    @property
+    def devices(self) -> int:
+        """How many devices there are."""
+        return len(self.kinds)
+
+    @property
+    def said(self) -> str:
+        """The devices in words: "4 GPUs (NVIDIA H200)", "1 CPU device"."""
+        plural = "s" if self.devices != 1 else ""
+        if self.platform == "cpu":
+            return f"{self.devices} CPU device{plural}"
+        return f"{self.devices} {self.platform.upper()}{plural} ({self.kinds[0]})"
+
+
+def parse(answer: dict[str, Any]) -> Machine:
+    """A Machine from the JSON that `python -m ensemble devices --json` prints."""
+    kinds = tuple(str(device["kind"]) for device in answer["devices"])
+    return Machine(str(answer["platform"]), kinds, int(answer["cores"]))
+
+
+class Probe:
+    """One question to the machine: `answer` is None until it is there, `failed` says why not."""
+
+    def __init__(self, folder: Path, command: tuple[str, ...] = COMMAND) -> None:
+        self.kept = folder / "devices.json"
+        self.failed = ""
+        self.started = time.monotonic()
+        self.machine = self._remembered()
+        self.process: subprocess.Popen[str] | None = None
+        try:
+            self.process = subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            )
+        except OSError as error:
+            self.failed = str(error)
+
+    @property
+    def answer(self) -> Machine | None:
+        """The machine as far as it is known: now, else as it was found the last time."""
+        self._listen()
+        return self.machine
+
+    @property
+    def waiting(self) -> bool:
+        """Whether there is nothing to show yet, but will be."""
+        return self.answer is None and not self.failed
+
+    def _listen(self) -> None:
+        if self.process is None:
+            return
+        if self.process.poll() is None:
+            if time.monotonic() - self.started < PATIENCE_SECONDS:
+                return
+            self.process.kill()
+        text, _ = self.process.communicate()
+        self.process = None
+        try:
+            answer = json.loads(text)
+            self.machine = parse(answer)
+        except (ValueError, KeyError, TypeError):
+            self.failed = "it did not answer"
+        else:
+            self._remember(answer)
+
+    def _remember(self, answer: dict[str, Any]) -> None:
+        text = json.dumps({"answer": answer, "for": circumstances()})
+        try:
+            self.kept.parent.mkdir(parents=True, exist_ok=True)
+            beside = self.kept.with_suffix(f".{os.getpid()}")
+            beside.write_text(text)
+            os.replace(beside, self.kept)
+        except OSError:
+            pass  # it only saves the next start a wait
+
+    def _remembered(self) -> Machine | None:
+        try:
+            kept = json.loads(self.kept.read_text())
+            return parse(kept["answer"]) if kept["for"] == circumstances() else None
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+
+def circumstances() -> dict[str, str]:
+    """What an answer depends on: this machine's name and the settings JAX looks at."""
+    found = {name: os.environ[name] for name in DECISIVE if name in os.environ}
+    return {"host": os.uname().nodename, **found}
+
+
+@st.cache_resource(show_spinner=False)
+def probe() -> Probe:
+    """The server's one probe, started with the first page that asks."""
+    return Probe(data_folder())

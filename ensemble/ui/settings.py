@@ -1,0 +1,117 @@
+"""Widgets for the settings of a run, each made from its field of `EnsembleConfig`."""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from ensemble.config import EnsembleConfig
+
+FIELDS = {field.name: field for field in dataclasses.fields(EnsembleConfig)}
+MAIN = ("dataset", "members", "learning_rate", "momentum", "epochs", "batch_size", "seed")
+MORE = tuple(name for name in FIELDS if name not in MAIN)
+
+# Where a slider over the whole range would be of no use: the values that are worth a step.
+# A run may have any value in its range; one that is not here is added to the slider.
+SLIDER = {
+    "members": (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 32, 48, 64),
+    "epochs": (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000),
+    "batch_size": (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096),
+    "momentum": (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995,
+                 0.999),
+}  # fmt: skip
+
+
+def key(name: str) -> str:
+    """The widget's key, under which `st.session_state` holds the setting."""
+    return f"set_{name}"
+
+
+def label(name: str) -> str:
+    """A setting's name in words: "batch_size" -> "Batch size"."""
+    return name.replace("_", " ").capitalize()
+
+
+def logarithmic(low: float, high: float) -> tuple[float, ...]:
+    """1, 2, 3 and 5 of every power of ten from `low` to `high`, both included."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = [float(f"{lead}e{decade}") for decade in decades for lead in (1, 2, 3, 5)]
+    return tuple(step for step in steps if low <= step <= high)
+
+
+def steps(name: str) -> tuple[float, ...]:
+    """The values on the slider of a setting, all within its range; () when it has none."""
+    field = FIELDS[name]
+    if name == "learning_rate":
+        return logarithmic(field.metadata["low"], field.metadata["high"])
+    low, high = field.metadata["low"], field.metadata["high"]
+    return tuple(value for value in SLIDER.get(name, ()) if low <= value <= high)
+
+
+def control(name: str, choices: Sequence[str] | None = None, **more: Any) -> Any:
+    """The widget that fits a setting's type and range; returns the setting's value.
+
+    What is set stays set when the person visits another page. `choices` puts a setting's
+    own choices into another order; `more` goes to the widget.
+    """
+    field = FIELDS[name]
+    held = key(name)
+    st.session_state.setdefault(held, field.default)
+    about = {"key": held, "help": field.metadata["help"], "persist_state": "session", **more}
+    if choices := choices or field.metadata["choices"]:
+        return st.selectbox(label(name), choices, **about)
+    if isinstance(field.default, bool):
+        return st.toggle(label(name), **about)
+    if values := steps(name):
+        options = sorted({*values, st.session_state[held]})
+        return st.select_slider(label(name), options, format_func=shown, **about)
+    low, high = field.metadata["low"], field.metadata["high"]
+    if isinstance(field.default, int) and high > 100:
+        return st.number_input(label(name), low, high, **about)
+    step = 1 if isinstance(field.default, int) else 0.5
+    if high > 100:
+        return st.number_input(label(name), low, high, step=step, **about)
+    return st.slider(label(name), low, high, step=step, **about)
+
+
+def shown(value: float) -> str:
+    """A value on a slider: "0.0001", "0.1", "4,096"."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:.10f}".rstrip("0").rstrip(".")
+
+
+def fill(config: EnsembleConfig) -> None:
+    """Set every widget to `config`: for a callback, which runs before the widgets are made."""
+    for name, value in config.as_dict().items():
+        st.session_state[key(name)] = value
+
+
+def chosen() -> EnsembleConfig:
+    """The settings as they stand in the widgets; a ConfigError when two do not fit together."""
+    held = {name: st.session_state.get(key(name), FIELDS[name].default) for name in FIELDS}
+    return EnsembleConfig.from_dict(held)
+
+
+def summary(config: EnsembleConfig) -> str:
+    """One line: the main settings, and of the others those that are not as usual."""
+    said = [f"{config.members} {'member' if config.members == 1 else 'members'}"]
+    said += [f"rate {shown(config.learning_rate)}", f"momentum {shown(config.momentum)}"]
+    said += [f"{config.epochs} {'epoch' if config.epochs == 1 else 'epochs'}"]
+    said += [f"batch {shown(config.batch_size)}", f"seed {config.seed}"]
+    return " · ".join(said + [unusual(config, name) for name in MORE if differs(config, name)])
+
+
+def differs(config: EnsembleConfig, name: str) -> bool:
+    """Whether a setting is not at its default."""
+    return bool(getattr(config, name) != FIELDS[name].default)
+
+
+def unusual(config: EnsembleConfig, name: str) -> str:
+    """A setting in words: "cosine schedule", "shuffle per member", "shift pixels 2"."""
+    value = getattr(config, name)
+    if isinstance(value, bool):
+        return label(name).lower()
+    if isinstance(value, str):
+        return f"{value} {label(name).lower()}"
+    return f"{label(name).lower()} {shown(value)}"

@@ -1,0 +1,44 @@
+import pytest
+
+from ensemble.config import EnsembleConfig
+from ensemble.ui.estimate import STARTUP_SECONDS, Past, estimate, members_per_device
+
+CONFIG = EnsembleConfig(members=4, epochs=10, batch_size=100)
+HERE = {"platform": "cpu", "devices": 2, "cores": 2, "host": "here"}
+
+
+def guess(past: list[Past], config: EnsembleConfig = CONFIG) -> tuple[float, bool]:
+    found = estimate(config, 1050, past=past, **HERE)  # type: ignore[arg-type]
+    return found.seconds - STARTUP_SECONDS, found.measured
+
+
+def test_goes_by_the_median_of_the_last_three_runs_on_as_many_devices_of_this_machine() -> None:
+    past = [Past(2, 1000.0, "here"), Past(2, 4000.0, "here"), Past(2, 2000.0, "here")]
+    older = [Past(2, 1.0, "here"), Past(1, 5.0, "here"), Past(2, 5.0, "elsewhere")]
+    # 10 epochs of 10 whole batches of 100 images, for 4 members.
+    assert guess(older[1:] + past + older) == (pytest.approx(40_000 / 2000), True)
+
+
+def test_says_when_it_is_a_rough_guess() -> None:
+    seconds, measured = guess([Past(1, 5.0, "here")])
+    assert not measured
+    assert 0 < seconds < 60
+
+
+def test_a_batch_larger_than_the_data_is_still_a_step() -> None:
+    big = EnsembleConfig(members=1, epochs=1, batch_size=2000)
+    assert guess([Past(2, 1000.0, "here")], big)[0] == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("members", "devices", "said"),
+    [
+        (1, 1, "alone"),
+        (4, 1, "one after another"),
+        (4, 4, "1 member each"),
+        (4, 2, "2 members each"),
+        (5, 2, "up to 3 members each"),
+    ],
+)
+def test_how_members_are_spread(members: int, devices: int, said: str) -> None:
+    assert members_per_device(members, devices) == said
