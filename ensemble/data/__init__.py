@@ -54,8 +54,10 @@ def load(name: str) -> Dataset:
         return store.read(data_folder(), entry)
     except store.TornError as torn:
         raise NotPreparedError(advice.not_prepared(entry, str(torn))) from torn
-    except OSError as error:
+    except FileNotFoundError as error:
         raise NotPreparedError(advice.not_prepared(entry)) from error
+    except OSError as error:
+        raise NotPreparedError(advice.not_prepared(entry, str(error))) from error
 
 
 def is_prepared(name: str) -> bool:

@@ -1,6 +1,7 @@
 """The package's public face: what there is, loading, and preparing from a person's own files."""
 
 import dataclasses
+import gzip
 import json
 import os
 import subprocess
@@ -187,6 +188,9 @@ def test_what_is_no_idx_file_is_refused(tiny):
         idx.parse(b"<html>", (20,))
     with pytest.raises(ValueError, match="gzip"):
         idx.parse(tiny.files[IMAGES][:-20], (60, 28, 28))
+    longer = gzip.compress(gzip.decompress(tiny.files[IMAGES]) + b"x")
+    with pytest.raises(ValueError, match="not an IDX file"):
+        idx.parse(longer, (60, 28, 28))
 
 
 def test_a_file_that_is_right_but_not_understood_is_said(tiny, folder, transfer):

@@ -56,8 +56,10 @@ def test_a_fault_that_stays_is_said_and_leaves_nothing(fault, words, server, tin
     server.moods[IMAGES].extend([fault] * 2)
     file = tiny.recipe.files[0]
     twice = dataclasses.replace(hasty, attempts=2)
+    begun = time.monotonic()
     with pytest.raises(TransferError, match=words):
         fetch(file, tmp_path / "here", twice, lambda done, attempt: None)
+    assert time.monotonic() - begun < 5  # two stalls of 0.3 s each
     assert server.asked[IMAGES] == 2
     assert not list(tmp_path.iterdir())
 

@@ -52,7 +52,7 @@ def test_jpeg_and_webp_are_near():
 
 
 def test_sixteen_bits_keep_their_brightness():
-    deep = Image.fromarray(RAMP.astype(np.uint16) * 257)
+    deep = Image.fromarray(RAMP.astype(np.uint16) * 256 + 7)
     np.testing.assert_array_equal(read_image(encoded(deep))[..., 0], RAMP)
 
 
@@ -86,6 +86,11 @@ def test_a_bomb_is_refused_by_its_size_alone(size):
 def test_what_is_no_picture_is_said(raw):
     with pytest.raises(ImageError, match="PNG, JPEG, GIF, BMP or WEBP"):
         read_image(raw)
+
+
+def test_a_format_that_is_not_offered_is_not_decoded():
+    with pytest.raises(ImageError, match="PNG, JPEG, GIF, BMP or WEBP"):
+        read_image(encoded(Image.fromarray(RAMP), "TIFF"))
 
 
 def test_too_many_bytes_are_not_looked_at(tmp_path):

@@ -29,7 +29,7 @@ entry, recipe = json.loads(text)
 recipe = Recipe(recipe["version"], tuple(RemoteFile(**file) for file in recipe["files"]))
 data.load("digits")  # imports what it needs while it still may
 if user:
-    os.seteuid(int(user))
+    os.setuid(int(user))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
 try:
     prepare_files(Entry(**entry), recipe, Path(folder), None, data.Transfer(base_url=url))
@@ -85,19 +85,29 @@ def test_a_data_folder_that_cannot_be_made(tiny, transfer, tmp_path, monkeypatch
     assert [info.prepared for info in data.infos()] == [True, False, False, False]
 
 
-def test_a_folder_that_is_read_only(server, tiny, transfer):
+@pytest.mark.parametrize(
+    ("there", "words"),
+    [([], "Permission denied"), (["downloads/mnist"], "it cannot be written to")],
+)
+def test_a_folder_that_is_read_only(there, words, server, tiny, transfer):
     user = "65534" if os.geteuid() == 0 else ""  # root may write anywhere
     with tempfile.TemporaryDirectory(dir="/tmp") as name:  # where any user may look
-        os.chmod(name, 0o555)
+        for inner in [*there, "downloads/manual"] if there else []:
+            (Path(name) / inner).mkdir(parents=True)
+        before = sorted(Path(name).rglob("*"))
+        for path in [*before, Path(name)]:
+            path.chmod(0o555)
         done = limited(Path(name), server.base_url, 10**9, tiny, user)
-        if "seteuid" in done.stderr:
+        for path in [*before, Path(name)]:
+            path.chmod(0o755)
+        if "setuid" in done.stderr:
             pytest.skip("root cannot become another user here")
         assert done.stderr == ""
-        assert f"MNIST cannot be kept in {name} (Permission denied: " in done.stdout
+        assert f"MNIST cannot be kept in {name} ({words}: " in done.stdout
         assert "point ENSEMBLE_DATA at a folder that you can write to" in done.stdout
         assert done.stdout.endswith("1297 False\n")
         assert not server.asked
-        assert not list(Path(name).iterdir())
+        assert sorted(Path(name).rglob("*")) == before
 
 
 def test_a_closed_pipe_is_not_taken_for_the_disk(tiny, transfer, folder):

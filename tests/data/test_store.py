@@ -16,6 +16,11 @@ def shorten(folder):
     os.truncate(array, array.stat().st_size - 1000)
 
 
+def lengthen(folder):
+    with store.array_path(folder, "mnist").open("ab") as array:
+        array.write(b"more")
+
+
 def empty(folder):
     os.truncate(store.array_path(folder, "mnist"), 0)
 
@@ -51,6 +56,7 @@ def another_array(folder):
 
 DAMAGES = [
     shorten,
+    lengthen,
     empty,
     blank_the_end,
     lose_the_note,

@@ -56,6 +56,7 @@ def test_of_two_processes_one_fetches_and_both_get_it(server, tiny, transfer, fo
     assert [process.wait(30) for process in processes] == [0, 0]
     total = str(int(tiny.arrays[IMAGES].sum()))
     assert [text.split()[-1] for text in texts()] == [total, total]
+    assert sum("Preparing MNIST" in text for text in texts()) == 1
     assert server.asked == dict.fromkeys(tiny.files, 1)
 
 
