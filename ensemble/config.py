@@ -19,7 +19,7 @@ SCHEDULES = ("constant", "cosine")
 
 def setting(
     default: Any,
-    help: str,  # noqa: A002 (the word argparse, click and Streamlit use)
+    help: str,
     *,
     low: float | None = None,
     high: float | None = None,
@@ -52,9 +52,8 @@ class EnsembleConfig:
     )
     devices: int = setting(0, "Devices to spread the members over; 0 takes all.", low=0, high=1024)
     schedule: str = setting(
-        "constant", "Learning rate over the run: constant, or falling along a cosine.",
-        choices=SCHEDULES,
-    )  # fmt: skip
+        "constant", "Learning rate: constant, or falling along a cosine.", choices=SCHEDULES
+    )
     warmup_epochs: float = setting(
         0.0, "Epochs over which the learning rate first rises from zero.", low=0.0, high=1000.0
     )
@@ -97,7 +96,7 @@ class EnsembleConfig:
 
 def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:
     """`value` as the type of `field`, or a ConfigError that names the allowed range."""
-    kind = type(field.default)
+    kind: Any = type(field.default)
     allowed = allowed_range(field)
     if field.metadata["choices"]:
         if value not in field.metadata["choices"]:
@@ -105,7 +104,7 @@ def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:
         return value
     if kind is bool:
         if not isinstance(value, bool):
-            raise ConfigError(f"{field.name} is {value!r}: it has to be true or false.")
+            raise ConfigError(f"{field.name} is {value!r}: it has to be {allowed}.")
         return value
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if not is_number or not math.isfinite(value) or (kind is int and value != int(value)):
@@ -119,6 +118,8 @@ def allowed_range(field: "dataclasses.Field[Any]") -> str:
     """The allowed values in words: "a whole number from 1 to 64"."""
     if field.metadata["choices"]:
         return "one of " + ", ".join(field.metadata["choices"])
+    if isinstance(field.default, bool):
+        return "true or false"
     noun = "a whole number" if isinstance(field.default, int) else "a number"
     low, high = field.metadata["low"], field.metadata["high"]
     return f"{noun} from {low:,} to {high:,}"

@@ -1,0 +1,209 @@
+"""The command line: python -m ensemble train | predict | data | runs | bench | devices.
+
+Results go to stdout, progress and errors to stderr. Exit status: 0 done; 1 it could not be
+done, and why is said; 2 a bad value, named with its allowed range; 3 the run diverged;
+130 the run was stopped.
+"""
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ensemble import __version__, data, runs
+from ensemble.config import DATASETS, EnsembleConfig
+from ensemble.errors import EnsembleError
+from ensemble.options import settings_options
+from ensemble.progress_line import ProgressLine
+
+EXIT_STATUS = {"finished": 0, "diverged": 3, "stopped": 130}
+
+
+class Program(click.Group):
+    """A click group that says a known error in one line and ends with its exit status."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an EnsembleError ends it with its own status."""
+        try:
+            return super().invoke(ctx)
+        except EnsembleError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(error.exit_code)
+
+
+@click.group(cls=Program, context_settings={"show_default": False, "max_content_width": 100})
+@click.version_option(__version__, prog_name="ensemble")
+def main() -> None:
+    """Train, inspect and question deep ensembles of image classifiers."""
+
+
+@main.command()
+@settings_options
+@click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
+def train(resume: str | None, **chosen: Any) -> None:
+    """Train an ensemble; the last line on stdout is one JSON object."""
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    if resume and chosen:
+        raise click.UsageError("--resume takes a run as it is: leave the other options out.")
+    run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen))
+    with ProgressLine(run.id) as line:
+        run = runs.work(run.id, line.show)
+    if run.message:
+        click.echo(run.message, err=True)
+    click.echo(json.dumps(_result(run)))
+    sys.exit(EXIT_STATUS.get(run.state, 1))
+
+
+def _result(run: runs.Run) -> dict[str, Any]:
+    status = run.status
+    return {
+        "run_id": run.id,
+        "state": run.state,
+        "member_test_accuracy": status.member_test_accuracy,
+        "ensemble_test_accuracy": status.ensemble_test_accuracy,
+        "ensemble_test_nll": status.ensemble_test_nll,
+        "seconds": status.seconds,
+        "img_member_per_s": status.img_member_per_s,
+    }
+
+
+@main.command(hidden=True)
+@click.argument("run_id")
+def work(run_id: str) -> None:
+    """Be the worker of a queued run (started by the pages)."""
+    runs.lower_priority()
+    runs.work(run_id)
+
+
+@main.group(name="data")
+def data_group() -> None:
+    """Look at and fetch datasets."""
+
+
+@data_group.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def data_list(as_json: bool) -> None:
+    """Every dataset, and whether it is ready."""
+    for one in data.infos():
+        if as_json:
+            click.echo(json.dumps(asdict(one)))
+            continue
+        ready = "ready" if one.prepared else "to be prepared"
+        sizes = f"{one.train_size:>6,} + {one.test_size:>6,}"
+        click.echo(f"{one.name:<14} {sizes}  {ready:<15} {one.source}")
+
+
+@data_group.command(name="prepare")
+@click.argument("name", type=click.Choice(DATASETS))
+def data_prepare(name: str) -> None:
+    """Fetch a dataset and make it ready; done once."""
+    with ProgressLine(name) as line:
+        data.prepare(name, line.fraction)
+    click.echo(f"{name} is ready.")
+
+
+@main.group(name="runs")
+def runs_group() -> None:
+    """List, show, stop and delete runs."""
+
+
+@runs_group.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def runs_list(as_json: bool) -> None:
+    """Every run, newest first."""
+    for run in runs.list_runs():
+        if as_json:
+            click.echo(json.dumps(_result(run)))
+            continue
+        accuracy = run.status.ensemble_test_accuracy
+        shown = "      –" if accuracy is None else f"{100 * accuracy:6.2f} %"
+        epochs = f"epoch {run.status.epoch} of {run.config.epochs}"
+        click.echo(f"{run.id:<32} {run.state:<9} {shown:>9}  {epochs:<16} {run.name}")
+
+
+@runs_group.command(name="show")
+@click.argument("run_id", metavar="RUN")
+def runs_show(run_id: str) -> None:
+    """A run's settings and status, as JSON."""
+    run = runs.find(run_id)
+    status = {**asdict(run.status), "state": run.state, "message": run.message}
+    shown = {"run_id": run.id, "name": run.name, "settings": run.config.as_dict(), "status": status}
+    click.echo(json.dumps(shown, indent=1))
+
+
+@runs_group.command(name="stop")
+@click.argument("run_id", metavar="RUN")
+def runs_stop(run_id: str) -> None:
+    """Ask a run to stop; it keeps a checkpoint and can be resumed."""
+    runs.request_stop(run_id)
+    click.echo(f"{run_id} was asked to stop.")
+
+
+@runs_group.command(name="delete")
+@click.argument("run_id", metavar="RUN")
+def runs_delete(run_id: str) -> None:
+    """Delete a run and all its files."""
+    runs.delete(run_id)
+    click.echo(f"{run_id} is deleted.")
+
+
+@main.command()
+@click.argument("run_id", metavar="RUN")
+@click.argument("images", metavar="IMAGE...", nargs=-1, required=True, type=Path)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def predict(run_id: str, images: tuple[Path, ...], as_json: bool) -> None:
+    """What a run's ensemble makes of images of 28×28 pixels, white on black."""
+    from ensemble.runs.prediction import predict_images
+
+    failed = False
+    for path, result in predict_images(run_id, images):
+        if isinstance(result, EnsembleError):
+            failed = True
+            click.echo(f"{path}: {result}", err=True)
+        elif as_json:
+            click.echo(json.dumps({"image": str(path), **result}))
+        else:
+            votes = " ".join(map(str, result["votes"]))
+            share = 100 * max(result["probabilities"])
+            click.echo(f"{path}: {result['label']}  ({share:.1f} %; votes {votes})")
+    sys.exit(1 if failed else 0)
+
+
+@main.command()
+@click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
+def devices(as_json: bool) -> None:
+    """What there is to train on."""
+    from ensemble.runs.environment import describe_devices
+
+    found = describe_devices()
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    for one in found["devices"]:
+        click.echo(f"{one['id']}: {one['kind']}")
+
+
+@main.command()
+@click.option("--members", type=click.IntRange(1, 64), default=4, help="How many networks.")
+@click.option("--batch-size", type=click.IntRange(1, 4096), default=128, help="Images in a step.")
+@click.option("--devices", type=click.IntRange(0), default=0, help="How many; 0 takes all.")
+@click.option("--dataset", type=click.Choice(DATASETS), help="By default MNIST if it is ready.")
+@click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
+def bench(as_json: bool, dataset: str | None, **chosen: int) -> None:
+    """Steady training speed on this machine."""
+    from ensemble.runs.measure import measure
+
+    name = dataset or ("mnist" if data.is_prepared("mnist") else "digits")
+    result = measure(EnsembleConfig(dataset=name, **chosen))  # type: ignore[arg-type]
+    if as_json:
+        click.echo(json.dumps(result))
+        return
+    for key, value in result.items():
+        click.echo(f"{key:<22} {value}")
+
+
+if __name__ == "__main__":
+    main(prog_name="python -m ensemble")

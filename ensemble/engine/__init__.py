@@ -1,0 +1,24 @@
+"""The engine: an ensemble of the HOWTO's networks, trained on whatever devices there are."""
+
+from ensemble.engine.batches import steps_per_epoch
+from ensemble.engine.figures import Evaluation, StepFigures
+from ensemble.engine.layout import Layout, choose_devices
+from ensemble.engine.model import CNN
+from ensemble.engine.pace import Pace
+from ensemble.engine.predict import predict_probabilities
+from ensemble.engine.step import MemberState, blank_members
+from ensemble.engine.trainer import Trainer
+
+__all__ = [
+    "CNN",
+    "Evaluation",
+    "Layout",
+    "MemberState",
+    "Pace",
+    "StepFigures",
+    "Trainer",
+    "blank_members",
+    "choose_devices",
+    "predict_probabilities",
+    "steps_per_epoch",
+]

@@ -1,0 +1,38 @@
+"""Every random draw of a run, from its seed: the HOWTO's key chain, and branches off it.
+
+The HOWTO's chain: `key(seed)`; one `split` for the members' first parameters; then one
+`split` for each epoch, whose key shuffles it. What the HOWTO does not draw (own order
+per member, bootstrap, augmentation) hangs on keys folded in beside that chain, so that
+switching an option on leaves every other draw as it was. Keys come from a member's
+number, never from the device that it lives on.
+"""
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+
+BOOTSTRAP = 1_000_001
+AUGMENTATION = 1_000_002
+
+
+def member_keys(seed: int, members: int) -> Array:
+    """The keys (M,) that the members' first parameters are drawn from."""
+    _, init_key = jax.random.split(jax.random.key(seed))
+    return jax.random.split(init_key, members)
+
+
+def epoch_key(seed: int, epoch: int) -> Array:
+    """The key of an epoch, counted from 1."""
+    rng, _ = jax.random.split(jax.random.key(seed))
+    return _chain(rng, jnp.int32(epoch))
+
+
+@jax.jit
+def _chain(rng: Array, epoch: Array) -> Array:
+    rng = jax.lax.fori_loop(0, epoch - 1, lambda _, rng: jax.random.split(rng)[0], rng)
+    return jax.random.split(rng)[1]
+
+
+def own_keys(key: Array, members: int) -> Array:
+    """A key (M,) for each member, folded from one that all share."""
+    return jax.vmap(lambda member: jax.random.fold_in(key, member))(jnp.arange(members))

@@ -1,0 +1,61 @@
+"""The network of Flax's HOWTO: two convolutions, two dense layers.
+
+The parameter tree is the one that stock `nn.Conv` and `nn.Dense` make (`Conv_0/kernel`,
+`Dense_1/bias`, …), drawn from the same keys, so that parameters move freely between the
+two: only the arithmetic of the convolutions is ours (conv.py).
+"""
+
+from typing import Any
+
+import jax.numpy as jnp
+from flax import linen as nn
+from jax import Array
+
+from ensemble.engine.conv import conv_relu_pool
+
+CLASSES = 10
+
+Params = dict[str, Any]
+
+
+class Conv(nn.Module):
+    """`nn.Conv(features, (3, 3))`, relu and `nn.avg_pool` of 2×2, as one operator."""
+
+    features: int
+
+    @nn.compact
+    def __call__(self, x: Array) -> Array:
+        """(B, H, W, I) to (B, H // 2, W // 2, features)."""
+        shape = (3, 3, x.shape[-1], self.features)
+        kernel = self.param("kernel", nn.initializers.lecun_normal(), shape)
+        bias = self.param("bias", nn.initializers.zeros_init(), (self.features,))
+        return conv_relu_pool(x, kernel, bias)
+
+
+class CNN(nn.Module):
+    """The HOWTO's network."""
+
+    @nn.compact
+    def __call__(self, x: Array) -> Array:
+        """Images (B, 28, 28, 1) in [0, 1] to logits (B, 10)."""
+        x = Conv(features=32)(x)
+        x = Conv(features=64)(x)
+        x = x.reshape((x.shape[0], -1))
+        x = nn.Dense(features=256)(x)
+        x = nn.relu(x)
+        return nn.Dense(features=CLASSES)(x)
+
+
+def init_params(key: Array) -> Params:
+    """One member's parameters, drawn as the HOWTO draws them."""
+    return CNN().init(key, jnp.ones([1, 28, 28, 1]))["params"]
+
+
+def apply_model(params: Params, images: Array) -> Array:
+    """One member's logits (B, 10) for images (B, 28, 28, 1) in [0, 1]."""
+    return CNN().apply({"params": params}, images)  # type: ignore[return-value]
+
+
+def to_unit(images: Array) -> Array:
+    """uint8 in [0, 255] to float32 in [0, 1], as the HOWTO scales them."""
+    return images.astype(jnp.float32) / 255.0

@@ -1,0 +1,139 @@
+"""One member, one step: written for one network, mapped over members and devices elsewhere."""
+
+import functools
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax import Array
+from jax.typing import ArrayLike
+
+from ensemble.engine import keys
+from ensemble.engine.augment import augment
+from ensemble.engine.model import CLASSES, Params, apply_model, init_params, to_unit
+
+
+class MemberState(NamedTuple):
+    """What a member carries from step to step."""
+
+    params: Params
+    opt_state: optax.OptState
+
+
+class Figures(NamedTuple):
+    """What a step reports, before its update: loss (nats), accuracy, batch probabilities."""
+
+    loss: Array
+    accuracy: Array
+    probabilities: Array
+
+
+class Hyper(NamedTuple):
+    """Numbers that a run chooses; data to the compiled program, so none of them recompiles.
+
+    `rates` holds the learning rate of each step of the epoch, (S,).
+    """
+
+    rates: ArrayLike
+    momentum: ArrayLike
+    shift_pixels: ArrayLike
+    rotation_degrees: ArrayLike
+
+
+def create_state(key: Array) -> MemberState:
+    """A member before its first step."""
+    params = init_params(key)
+    return MemberState(params, optax.sgd(0.0, momentum=0.0).init(params))
+
+
+def create_members(seed: int, members: int) -> MemberState:
+    """All members before their first step, leaves (M, …): the HOWTO's draws."""
+    return _create_members(keys.member_keys(seed, members))
+
+
+# Drawing parameters takes 6 s to compile in full and 1 s at level 1, to the same bits: it
+# runs once, so the code need not be good.
+@functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})
+def _create_members(member_keys: Array) -> MemberState:
+    return jax.lax.map(create_state, member_keys)
+
+
+def blank_members(members: int) -> MemberState:
+    """A state of that many members in NumPy, leaves (M, …), all zero."""
+    shapes = jax.eval_shape(create_state, jax.random.key(0))
+    return jax.tree.map(lambda leaf: np.zeros((members, *leaf.shape), leaf.dtype), shapes)
+
+
+def train_step(
+    state: MemberState, images: Array, labels: Array, rate: ArrayLike, momentum: ArrayLike
+) -> tuple[MemberState, Figures]:
+    """SGD with momentum on the mean cross-entropy of one batch.
+
+    Args:
+      images: (B, 28, 28, 1) in [0, 1].
+      labels: int (B,).
+    """
+
+    def loss_fn(params: Params) -> tuple[Array, Array]:
+        logits = apply_model(params, images)
+        one_hot = jax.nn.one_hot(labels, CLASSES)
+        return optax.softmax_cross_entropy(logits=logits, labels=one_hot).mean(), logits
+
+    (loss, logits), grads = jax.value_and_grad(loss_fn, has_aux=True)(state.params)
+    updates, opt_state = optax.sgd(rate, momentum).update(grads, state.opt_state)
+    accuracy = jnp.mean(jnp.argmax(logits, -1) == labels)
+    state = MemberState(optax.apply_updates(state.params, updates), opt_state)
+    return state, Figures(loss, accuracy, jax.nn.softmax(logits))
+
+
+def train_steps(
+    state: MemberState, order: Array, key_data: Array, count: Array,
+    images: Array, labels: Array, hyper: Hyper, start: Array, *, augmented: bool,
+) -> tuple[MemberState, Figures]:  # fmt: skip
+    """Steps `start` to `start + count` of an epoch, one after the other on the device.
+
+    `count` is data: one compiled program serves any number of steps. The figures have
+    room for a whole epoch, (S, …); the first `count` rows are filled.
+
+    Args:
+      order: image numbers of every batch of the epoch, int32 (S, B).
+      key_data: the member's augmentation key for the epoch, as raw data.
+      images: all training images, uint8 (N, 28, 28, 1).
+      labels: int32 (N,).
+    """
+    steps, batch = order.shape
+
+    def body(step: Array, carry: tuple[MemberState, Figures]) -> tuple[MemberState, Figures]:
+        state, figures = carry
+        x, y = to_unit(images[order[step]]), labels[order[step]]
+        if augmented:
+            key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
+            x = augment(key, x, hyper.shift_pixels, hyper.rotation_degrees)
+        state, new = train_step(state, x, y, jnp.asarray(hyper.rates)[step], hyper.momentum)
+        row = step - start
+        return state, jax.tree.map(lambda old, value: old.at[row].set(value), figures, new)
+
+    empty = Figures(jnp.zeros(steps), jnp.zeros(steps), jnp.zeros((steps, batch, CLASSES)))
+    return jax.lax.fori_loop(start, start + count, body, (state, empty))
+
+
+def log_probabilities(
+    log_p: Array, params: Params, count: Array, blocks: Array, start: Array
+) -> Array:
+    """One member's log-probabilities for some blocks of images.
+
+    Args:
+      log_p: (blocks, E, 10) in nats, to be filled in.
+      params: the member's parameters.
+      count: how many blocks to do.
+      blocks: all images, uint8 (blocks, E, 28, 28, 1).
+      start: the first block to do.
+    """
+
+    def body(block: Array, log_p: Array) -> Array:
+        logits = apply_model(params, to_unit(blocks[block]))
+        return log_p.at[block].set(jax.nn.log_softmax(logits))
+
+    return jax.lax.fori_loop(start, start + count, body, log_p)

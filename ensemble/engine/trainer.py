@@ -1,0 +1,205 @@
+"""An ensemble on devices: first parameters, many steps a call, the whole test set."""
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array, lax
+
+from ensemble.config import EnsembleConfig
+from ensemble.engine import batches, keys
+from ensemble.engine.figures import Evaluation, StepFigures, ensemble_figures, evaluation
+from ensemble.engine.layout import Layout, choose_devices
+from ensemble.engine.model import CLASSES
+from ensemble.engine.pace import Pace
+from ensemble.engine.schedule import learning_rates
+from ensemble.engine.step import (
+    Hyper,
+    MemberState,
+    blank_members,
+    create_members,
+    log_probabilities,
+    train_steps,
+)
+
+EVALUATION_BLOCK = 50
+
+
+class Digits(Protocol):
+    """What a Trainer needs of a dataset: uint8 (N, 28, 28, 1) and int32 (N,), twice."""
+
+    @property
+    def train_images(self) -> np.ndarray:
+        """What to learn from."""
+
+    @property
+    def train_labels(self) -> np.ndarray:
+        """Its classes."""
+
+    @property
+    def test_images(self) -> np.ndarray:
+        """What to be tested on."""
+
+    @property
+    def test_labels(self) -> np.ndarray:
+        """Its classes."""
+
+
+def over_lanes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function(member, *own, count, *shared)` for every lane of a device.
+
+    The result takes (members, own, counts, shared): all but `shared` have a leading axis
+    K. A count of 0 costs nothing on a CPU, where lanes run one after the other; side by
+    side all lanes go as far as the longest.
+    """
+
+    def one_after_the_other(members: Any, own: Any, counts: Array, shared: Any) -> Any:
+        def lane(args: Any) -> Any:
+            member, own, count = args
+            return function(member, *own, count, *shared)
+
+        return lax.map(lane, (members, own, counts))
+
+    def side_by_side(members: Any, own: Any, counts: Array, shared: Any) -> Any:
+        count = counts.max()
+        return jax.vmap(lambda member, own: function(member, *own, count, *shared))(members, own)
+
+    return one_after_the_other if jax.default_backend() == "cpu" else side_by_side
+
+
+def blocks_of(images: np.ndarray) -> np.ndarray:
+    """(N, …) to (blocks, EVALUATION_BLOCK, …), the last block filled up with zeros."""
+    missing = -len(images) % EVALUATION_BLOCK
+    padded = np.concatenate([images, np.zeros((missing, *images.shape[1:]), images.dtype)])
+    return padded.reshape(-1, EVALUATION_BLOCK, *images.shape[1:])
+
+
+class Trainer:
+    """Compiled programs and resident data for one run.
+
+    State is passed in and out; a Trainer itself never changes but for a cache of the
+    epoch's batches. Members of one device run one after the other on a CPU (each has the
+    caches to itself) and side by side elsewhere (a small network leaves a GPU idle).
+
+    Args:
+      config: the run's settings.
+      digits: what to learn and what to be tested on.
+      devices: what to train on; by default what `config.devices` says.
+
+    Raises:
+      ConfigError: a batch larger than the training set, or devices that are not there.
+    """
+
+    def __init__(
+        self,
+        config: EnsembleConfig,
+        digits: Digits,
+        devices: Sequence[jax.Device] | None = None,
+    ) -> None:
+        self.config, self.digits = config, digits
+        self.layout = Layout.over(config.members, devices or choose_devices(config.devices))
+        self.size = len(digits.train_images)
+        self.steps_per_epoch = batches.steps_per_epoch(self.size, config.batch_size)
+        self.rates = learning_rates(config, self.steps_per_epoch)
+        self._data = self.layout.replicate((digits.train_images, digits.train_labels))
+        self._test = self.layout.replicate((blocks_of(digits.test_images), digits.test_labels))
+        augmented = config.shift_pixels > 0 or config.rotation_degrees > 0
+        steps = functools.partial(train_steps, augmented=augmented)
+        self._train = self.layout.pmap(over_lanes(steps), donate_argnums=0)
+        self._evaluate = self.layout.pmap(over_lanes(log_probabilities), donate_argnums=0)
+        self._ensemble_figures = ensemble_figures(self.layout)
+        self._epoch = functools.lru_cache(maxsize=1)(self._load_epoch)
+
+    @property
+    def shared_batches(self) -> bool:
+        """Whether all members see the same images in each batch, as in the HOWTO."""
+        return not (self.config.shuffle_per_member or self.config.bootstrap)
+
+    def start(self, state: Any = None) -> MemberState:
+        """The members on their devices: before their first step, or from `state` (M, …).
+
+        Training is compiled meanwhile, so that the first step need not wait for it.
+        """
+        with ThreadPoolExecutor() as pool:
+            begin = pool.submit(self.init) if state is None else pool.submit(self.put, state)
+            pool.submit(self._epoch, 1)
+            self.train(self.put(blank_members(self.config.members)), 1, 0, 0)
+            return begin.result()
+
+    def init(self) -> MemberState:
+        """The members before their first step, on their devices."""
+        return self.put(create_members(self.config.seed, self.config.members))
+
+    def put(self, state: Any) -> MemberState:
+        """A state of arrays (M, …), laid out on the devices."""
+        return self.layout.spread(state)
+
+    def get(self, state: MemberState) -> MemberState:
+        """A state as NumPy arrays (M, …)."""
+        return self.layout.gather(state)
+
+    def train(
+        self, state: MemberState, epoch: int, start: int, count: int
+    ) -> tuple[MemberState, StepFigures]:
+        """Steps `start` to `start + count` (from 0) of an epoch (from 1). Gives up `state`.
+
+        The given state's memory is reused for the new one: it must not be used again.
+        """
+        own, labels, hyper = self._epoch(epoch)
+        counts = self.layout.put(self.layout.real * np.int32(count))
+        first = self.layout.replicate(np.int32(start))
+        state, raw = self._train(state, own, counts, (*self._data, hyper, first))
+        jax.block_until_ready(raw)
+        loss, accuracy = self.layout.gather((raw.loss, raw.accuracy))
+        loss, accuracy = loss[:, :count], accuracy[:, :count]
+        if not self.shared_batches:
+            return state, StepFigures(loss, accuracy, None, None)
+        rows = self.layout.replicate(np.roll(labels, -start, axis=0))
+        nll, right = self._ensemble_figures(raw.probabilities, rows)
+        return state, StepFigures(loss, accuracy, nll[:count], right[:count])
+
+    def evaluate(
+        self, state: MemberState, interrupted: Callable[[], bool] = lambda: False
+    ) -> Evaluation | None:
+        """Every member, and their averaged probabilities, on the whole test set.
+
+        `interrupted` is asked about once a second; None is returned as soon as it says yes.
+        """
+        blocks, truth = self._test
+        count = int(blocks.shape[1])
+        room = (self.layout.lanes, count, EVALUATION_BLOCK, CLASSES)
+        log_p = self.layout.replicate(np.zeros(room, np.float32))
+        pace, done = Pace(), 0
+        while done < count:
+            if interrupted():
+                return None
+            took, units = time.perf_counter(), pace.next(count - done)
+            counts = self.layout.put(self.layout.real * np.int32(units))
+            first = self.layout.replicate(np.int32(done))
+            log_p = self._evaluate(log_p, (state.params,), counts, (blocks, first))
+            jax.block_until_ready(log_p)
+            pace.took(units, time.perf_counter() - took)
+            done += units
+        log_p = log_p.reshape(*log_p.shape[:2], -1, CLASSES)
+        nll, right = self._ensemble_figures(jnp.exp(log_p), truth)
+        return evaluation(self.layout.gather(log_p), self.digits.test_labels, nll, right)
+
+    def _load_epoch(self, epoch: int) -> tuple[tuple[Any, Any], np.ndarray, Hyper]:
+        """Batches and augmentation keys of every lane, labels of every batch, and rates."""
+        config, steps = self.config, self.steps_per_epoch
+        order = batches.epoch_order(config, epoch, self.size)
+        base = jax.random.fold_in(keys.epoch_key(config.seed, epoch), keys.AUGMENTATION)
+        own = np.asarray(jax.random.key_data(keys.own_keys(base, config.members)))
+        hyper = Hyper(
+            rates=self.rates[(epoch - 1) * steps : epoch * steps],
+            momentum=np.float32(config.momentum),
+            shift_pixels=np.int32(config.shift_pixels),
+            rotation_degrees=np.float32(config.rotation_degrees),
+        )
+        labels = self.digits.train_labels[order[0]]
+        return self.layout.spread((order, own)), labels, self.layout.replicate(hyper)

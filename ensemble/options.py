@@ -1,0 +1,40 @@
+"""Command-line options derived from the fields of a settings dataclass."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from ensemble.config import EnsembleConfig, allowed_range
+
+Command = Callable[..., Any]
+
+
+def settings_options(command: Command) -> Command:
+    """Give a click command one option for every field of `EnsembleConfig`.
+
+    A value left out reaches the command as None, so that a command can tell what was said.
+    """
+    for field in reversed(dataclasses.fields(EnsembleConfig)):
+        command = option(field)(command)
+    return command
+
+
+def option(field: "dataclasses.Field[Any]") -> Callable[[Command], Command]:
+    """The option of one field: its name, type, range and help as the dataclass has them."""
+    name = "--" + field.name.replace("_", "-")
+    text = field.metadata["help"]
+    if isinstance(field.default, bool):
+        return click.option(f"{name}/--no-{name[2:]}", default=None, help=text)
+    shown = f"{text} {allowed_range(field).capitalize()}; {field.default} by default."
+    return click.option(name, type=_type(field), default=None, help=shown)
+
+
+def _type(field: "dataclasses.Field[Any]") -> click.ParamType:
+    low, high = field.metadata["low"], field.metadata["high"]
+    if field.metadata["choices"]:
+        return click.Choice(field.metadata["choices"])
+    if isinstance(field.default, int):
+        return click.IntRange(int(low), int(high))
+    return click.FloatRange(low, high)

@@ -1,0 +1,55 @@
+"""One line of progress on stderr, rewritten in place on a terminal."""
+
+import sys
+import time
+
+import click
+
+from ensemble.runs import Status
+
+QUIET_SECONDS = 5.0
+
+
+class ProgressLine:
+    """Shows how far something is: in place on a terminal, else a line now and then."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._terminal = sys.stderr.isatty()
+        self._said = ""
+        self._when = 0.0
+
+    def __enter__(self) -> "ProgressLine":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._terminal and self._said:
+            click.echo(err=True)
+
+    def show(self, status: Status) -> None:
+        """Say how a run stands."""
+        words = [status.state]
+        if status.steps:
+            words.append(f"epoch {min(status.epoch + 1, status.epochs)} of {status.epochs}")
+            words.append(f"step {status.step:,} of {status.steps:,}")
+        if status.img_member_per_s:
+            words.append(f"{status.img_member_per_s:,.0f} img·member/s")
+        if status.ensemble_test_accuracy is not None:
+            words.append(f"ensemble {100 * status.ensemble_test_accuracy:.2f} %")
+        if status.seconds_left:
+            words.append(f"{status.seconds_left:,.0f} s left")
+        self._say(" · ".join(words), urgent=status.state not in ("training", "starting"))
+
+    def fraction(self, fraction: float | None, message: str) -> None:
+        """Say how far a download is: a share in [0, 1] or None, and a sentence."""
+        share = "" if fraction is None else f" · {100 * fraction:.0f} %"
+        self._say(message + share, urgent=fraction == 1.0)
+
+    def _say(self, words: str, urgent: bool) -> None:
+        now = time.monotonic()
+        if self._terminal:
+            click.echo(f"\r\x1b[K{self._title} · {words}", nl=False, err=True)
+        elif words != self._said and (urgent or now - self._when > QUIET_SECONDS):
+            click.echo(f"{self._title} · {words}", err=True)
+            self._when = now
+        self._said = words

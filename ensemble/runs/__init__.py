@@ -1,0 +1,32 @@
+"""Runs: their folders, the processes that train them, and what they have written so far."""
+
+from ensemble.runs.history import prediction_epochs, read_history, read_predictions
+from ensemble.runs.launching import launch, request_stop, requeue, resume, worker_environment
+from ensemble.runs.queue import ahead_of
+from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status
+from ensemble.runs.store import Run, create, delete, find, list_runs, rename
+from ensemble.runs.worker import lower_priority, work
+
+__all__ = [
+    "ACTIVE",
+    "RESUMABLE",
+    "STATES",
+    "Run",
+    "Status",
+    "ahead_of",
+    "create",
+    "delete",
+    "find",
+    "launch",
+    "list_runs",
+    "lower_priority",
+    "prediction_epochs",
+    "read_history",
+    "read_predictions",
+    "rename",
+    "request_stop",
+    "requeue",
+    "resume",
+    "work",
+    "worker_environment",
+]

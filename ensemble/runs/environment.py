@@ -1,0 +1,40 @@
+"""What JAX is told before it starts, in a worker or on the command line.
+
+XLA reads its settings once, so this has to run before the first `import jax`. A setting
+that the user made in the environment is left alone.
+"""
+
+import os
+from typing import Any
+
+from ensemble.config import data_folder
+
+COMPILE_CACHE_BYTES = 512 * 1024 * 1024
+
+
+def cpu_cores() -> int:
+    """Processor cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def prepare_jax() -> None:
+    """Set what the engine needs of JAX: devices on a CPU, and a cache of compiled programs."""
+    if "host_platform_device_count" not in os.environ.get("XLA_FLAGS", ""):
+        # A CPU is one device to JAX. Inside a compiled loop XLA uses one core per device, so
+        # members train on all cores only when each core is a device of its own.
+        os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(cpu_cores()))
+    # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(data_folder() / "compiled"))
+    os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILE_CACHE_BYTES))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+
+
+def describe_devices() -> dict[str, Any]:
+    """What there is to train on: platform, devices, cores. Starts JAX."""
+    prepare_jax()
+    import jax
+
+    devices = [{"id": one.id, "kind": one.device_kind} for one in jax.local_devices()]
+    return {"platform": jax.default_backend(), "devices": devices, "cores": cpu_cores()}

@@ -1,0 +1,119 @@
+"""history.jsonl and predictions/: what a run has to show, as it goes.
+
+A line of history is one JSON object; accuracies in [0, 1], losses in nats, a number that
+is not finite stands as null. Lines of `"kind": "steps"` are means over the steps since
+the line before; lines of `"kind": "epoch"` close an epoch with the whole test set.
+"""
+
+import io
+import json
+import math
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ensemble.errors import RunError
+from ensemble.runs.files import write_bytes
+from ensemble.runs.store import folder_of
+
+Line = dict[str, Any]
+EPOCH_FILE = re.compile(r"epoch-(\d+)\.npz")
+
+
+def read_history(run_id: str) -> list[Line]:
+    """All whole lines of a run's history; one cut short by a kill is left out."""
+    return read_lines(folder_of(run_id) / "history.jsonl")
+
+
+def read_lines(path: Path) -> list[Line]:
+    """The objects in a file of JSON lines, without those that are torn."""
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    return [line for row in raw.split(b"\n") if (line := _parse(row)) is not None]
+
+
+def _parse(row: bytes) -> Line | None:
+    try:
+        line = json.loads(row)
+    except ValueError:
+        return None
+    return line if isinstance(line, dict) and "kind" in line and "step" in line else None
+
+
+def append_line(path: Path, line: Line) -> None:
+    """Add a line in one write."""
+    with path.open("ab") as file:
+        file.write((json.dumps(plain(line), allow_nan=False) + "\n").encode())
+
+
+def keep_lines(path: Path, wanted: Callable[[Line], bool]) -> None:
+    """Rewrite the file with the wanted lines alone: what came after a checkpoint comes again."""
+    rows = [json.dumps(line) + "\n" for line in read_lines(path) if wanted(line)]
+    write_bytes(path, "".join(rows).encode())
+
+
+def plain(value: Any) -> Any:
+    """NumPy and nested values as JSON has them; NaN and infinities as None."""
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(one) for one in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def write_predictions(folder: Path, epoch: int, probabilities: np.ndarray) -> None:
+    """Keep an epoch's test probabilities (M, N, C)."""
+    path = _prediction_file(folder, epoch)
+    path.parent.mkdir(exist_ok=True)
+    buffer = io.BytesIO()
+    np.savez(buffer, probabilities=probabilities.astype(np.float32))
+    write_bytes(path, buffer.getvalue())
+
+
+def drop_predictions(folder: Path, after: int) -> None:
+    """Delete the predictions of every epoch after this one."""
+    for epoch in _epochs_in(folder):
+        if epoch > after:
+            _prediction_file(folder, epoch).unlink()
+
+
+def prediction_epochs(run_id: str) -> list[int]:
+    """The epochs, from 1, whose test probabilities are kept, in order."""
+    return _epochs_in(folder_of(run_id))
+
+
+def read_predictions(run_id: str, epoch: int) -> np.ndarray:
+    """An epoch's test probabilities, float32 (M, N, C).
+
+    Raises:
+      RunError: that epoch's are not there, or cannot be read.
+    """
+    path = _prediction_file(folder_of(run_id), epoch)
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return np.asarray(file["probabilities"])
+    except FileNotFoundError as error:
+        raise RunError(f"The run “{run_id}” has no predictions of epoch {epoch}.") from error
+    except (OSError, ValueError, KeyError) as error:
+        raise RunError(
+            f"The predictions of epoch {epoch} of the run “{run_id}” cannot be read: choose "
+            "another epoch."
+        ) from error
+
+
+def _prediction_file(folder: Path, epoch: int) -> Path:
+    return folder / "predictions" / f"epoch-{int(epoch):04d}.npz"
+
+
+def _epochs_in(folder: Path) -> list[int]:
+    names = (EPOCH_FILE.fullmatch(path.name) for path in folder.glob("predictions/epoch-*.npz"))
+    return sorted(int(match[1]) for match in names if match)

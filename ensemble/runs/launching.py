@@ -1,0 +1,99 @@
+"""From a click to a worker: processes of their own that outlive whoever started them."""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from ensemble.config import EnsembleConfig, runs_folder
+from ensemble.errors import RunError
+from ensemble.runs.status import RESUMABLE, write_status
+from ensemble.runs.store import Run, create, find, folder_of
+
+STOP_FILE = "stop"
+
+# Kept so that a worker that ends is reaped, at the next launch or look.
+_children: list["subprocess.Popen[bytes]"] = []
+
+
+def launch(config: EnsembleConfig) -> Run:
+    """Make a run and start its worker, which waits its turn."""
+    run = create(config)
+    _start_worker(run)
+    return run
+
+
+def resume(run_id: str) -> Run:
+    """Start a worker again on a stopped or failed run, at its last checkpoint."""
+    run = requeue(run_id)
+    _start_worker(run)
+    return run
+
+
+def requeue(run_id: str) -> Run:
+    """Put a run that can go on back into state `queued`.
+
+    Raises:
+      RunError: it is active, finished, or would diverge again.
+    """
+    run = find(run_id)
+    if run.state not in RESUMABLE:
+        raise RunError(f"The run “{run_id}” cannot be resumed: {_why_not(run.state)}")
+    (run.path / STOP_FILE).unlink(missing_ok=True)
+    now = time.time()
+    status = replace(run.status, state="queued", queued=now, updated=now, pid=None, message="")
+    write_status(run.path, replace(status, seconds_left=None))
+    return find(run_id)
+
+
+def request_stop(run_id: str) -> None:
+    """Ask a run's worker to stop; it does within about a second of training.
+
+    Raises:
+      RunError: the run is not active.
+    """
+    run = find(run_id)
+    if not run.active:
+        raise RunError(f"The run “{run_id}” is {run.state}: there is nothing to stop.")
+    (run.path / STOP_FILE).touch()
+
+
+def stop_requested(run_id: str) -> bool:
+    """Whether somebody asked this run to stop."""
+    return (folder_of(run_id) / STOP_FILE).exists()
+
+
+def worker_environment() -> dict[str, str]:
+    """The environment for a worker: this process's, with folders made absolute."""
+    root = str(Path(__file__).resolve().parents[2])
+    paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    return {
+        **os.environ,
+        "ENSEMBLE_RUNS": str(runs_folder()),
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def _start_worker(run: Run) -> None:
+    _children[:] = [child for child in _children if child.poll() is None]
+    with (run.path / "log.txt").open("ab") as log:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "ensemble", "work", run.id],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=worker_environment(),
+            start_new_session=True,
+        )
+    _children.append(child)
+
+
+def _why_not(state: str) -> str:
+    if state == "finished":
+        return "it has finished. Launch a new one for more epochs."
+    if state == "diverged":
+        return "the same numbers would diverge again. Launch a new one with a lower learning rate."
+    return f"it is {state} already."

@@ -1,0 +1,126 @@
+"""Where a run stands: all that it needs to go on as if it had never been interrupted.
+
+A place is (steps done, epochs evaluated); `tick` numbers the places in order, so that the
+one before an epoch's evaluation and the one after it are two. The running epoch's figures
+belong to it: that epoch's line in the history has to come out the same whether or not the
+run was interrupted in it.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ensemble.engine import Evaluation, StepFigures
+
+Figures = dict[str, Any]
+
+
+@dataclass
+class Progress:
+    """A place in a run.
+
+    Attributes:
+      state: the members, leaves (M, …).
+      step: steps done in the whole run.
+      evaluated: epochs whose evaluation is done.
+      loss, accuracy: (M, S) of the running epoch, zero where it has not come to.
+      ensemble_nll, ensemble_accuracy: (S,) likewise; NaN where members see different batches.
+      seconds: training time so far.
+    """
+
+    state: Any
+    step: int
+    evaluated: int
+    loss: np.ndarray
+    accuracy: np.ndarray
+    ensemble_nll: np.ndarray
+    ensemble_accuracy: np.ndarray
+    seconds: float
+
+    @classmethod
+    def blank(cls, state: Any, members: int, steps: int) -> "Progress":
+        """The place before the first step, of M members and S steps an epoch."""
+        wide, flat = np.zeros((members, steps), np.float32), np.zeros(steps, np.float32)
+        return cls(state, 0, 0, wide, wide.copy(), flat, flat.copy(), seconds=0.0)
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """S, steps in an epoch."""
+        return self.loss.shape[1]
+
+    @property
+    def tick(self) -> int:
+        """This place's number: grows with every step and every evaluation."""
+        return self.step + self.evaluated
+
+    @property
+    def step_in_epoch(self) -> int:
+        """Steps done in the running epoch; S when only its evaluation is left."""
+        return self.step - self.evaluated * self.steps_per_epoch
+
+    def record(self, figures: StepFigures, count: int) -> None:
+        """Count `count` steps as done, and keep their figures."""
+        rows = slice(self.step_in_epoch, self.step_in_epoch + count)
+        self.loss[:, rows] = figures.loss[:, :count]
+        self.accuracy[:, rows] = figures.accuracy[:, :count]
+        for kept, new in (
+            (self.ensemble_nll, figures.ensemble_nll),
+            (self.ensemble_accuracy, figures.ensemble_accuracy),
+        ):
+            kept[rows] = np.nan if new is None else new[:count]
+        self.step += count
+
+    def close_epoch(self) -> None:
+        """Count the running epoch as evaluated, and begin the next."""
+        self.evaluated += 1
+        for figures in (self.loss, self.accuracy, self.ensemble_nll, self.ensemble_accuracy):
+            figures[:] = 0
+
+    def place(self) -> Figures:
+        """Where the history's next line stands."""
+        share = self.step / self.steps_per_epoch
+        return {"epoch": self.evaluated + 1, "step": self.step, "progress": round(share, 6)}
+
+    def training_figures(self, last: int | None = None) -> Figures:
+        """Means over the last so many steps of the running epoch, by default over all done."""
+        done = self.step_in_epoch
+        rows = slice(0 if last is None else done - last, done)
+        loss = self.loss[:, rows].mean(-1, dtype=np.float64)
+        return {
+            "train_loss": loss,
+            "train_accuracy": self.accuracy[:, rows].mean(-1, dtype=np.float64),
+            "ensemble_train_loss": loss.mean(),
+            "ensemble_train_nll": self.ensemble_nll[rows].mean(dtype=np.float64),
+            "ensemble_train_accuracy": self.ensemble_accuracy[rows].mean(dtype=np.float64),
+        }
+
+    def as_tree(self) -> Figures:
+        """A tree of arrays, for a checkpoint."""
+        whole = {name: np.array(getattr(self, name)) for name in ("step", "evaluated", "seconds")}
+        return {**vars(self), **whole}
+
+    @classmethod
+    def from_tree(cls, tree: Figures) -> "Progress":
+        """The inverse of `as_tree`."""
+        return cls(
+            state=tree["state"],
+            step=int(tree["step"]),
+            evaluated=int(tree["evaluated"]),
+            loss=np.array(tree["loss"]),
+            accuracy=np.array(tree["accuracy"]),
+            ensemble_nll=np.array(tree["ensemble_nll"]),
+            ensemble_accuracy=np.array(tree["ensemble_accuracy"]),
+            seconds=float(tree["seconds"]),
+        )
+
+
+def test_figures(evaluation: Evaluation) -> Figures:
+    """What an epoch's line says of the test set."""
+    return {
+        "test_loss": evaluation.loss,
+        "test_accuracy": evaluation.accuracy,
+        "ensemble_test_loss": evaluation.loss.mean(),
+        "ensemble_test_nll": evaluation.ensemble_nll,
+        "ensemble_test_accuracy": evaluation.ensemble_accuracy,
+    }

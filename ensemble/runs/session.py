@@ -1,0 +1,233 @@
+"""One stretch of training: from a run's last checkpoint to its end, or to a stop."""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ensemble import data
+from ensemble.engine import Pace, Trainer, blank_members, choose_devices
+from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.environment import describe_devices
+from ensemble.runs.files import read_json, write_json
+from ensemble.runs.history import (
+    Line,
+    append_line,
+    drop_predictions,
+    keep_lines,
+    plain,
+    read_lines,
+    write_predictions,
+)
+from ensemble.runs.progress import Progress, test_figures
+from ensemble.runs.status import Status, StatusWriter
+from ensemble.runs.store import Run
+from ensemble.runs.worker import Outcome
+
+CHECKPOINT_SECONDS = 60.0
+
+
+class Session:
+    """Trains a run and writes down what happens. Use as a context manager.
+
+    Args:
+      run: the run, whose worker this process is.
+      status: the hold on its status.json.
+      stop: asked between compiled calls, about once a second.
+      report: called with each new status.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        status: StatusWriter,
+        stop: Callable[[], bool],
+        report: Callable[[Status], None],
+    ) -> None:
+        self._run, self._status, self._stop, self._report = run, status, stop, report
+        self._trainer = Trainer(run.config, data.load(run.config.dataset), _devices(run))
+        self._history = run.path / "history.jsonl"
+        self._checkpoints = Checkpoints(run.path)
+        self._saved = time.monotonic()
+        self._pace = Pace()
+        self._speeds: deque[tuple[int, float]] = deque(maxlen=20)
+        self._test_seconds: float | None = None
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._checkpoints.__exit__(*error)
+
+    def train(self) -> Outcome:
+        """Go on from the last checkpoint until the run is finished, stopped or diverged."""
+        progress = self._begin()
+        while progress.evaluated < self._run.config.epochs:
+            ready_to_test = progress.step_in_epoch == progress.steps_per_epoch
+            outcome = self._close_epoch() if ready_to_test else self._advance()
+            if outcome:
+                return outcome
+            if self._stop():
+                self._save()
+                return Outcome("stopped", "Stopped. Resume continues from here.")
+        return Outcome("finished")
+
+    def _begin(self) -> Progress:
+        """Take up the last checkpoint, or the beginning, while training is compiled."""
+        trainer = self._trainer
+        self._tell(message="Compiling the training step.")
+        members = self._run.config.members
+        blank = Progress.blank(blank_members(members), members, trainer.steps_per_epoch)
+        restored = self._checkpoints.restore(blank)
+        self._progress = restored or blank
+        self._state = trainer.start(restored.state if restored else None)
+        self._progress.state = None  # It is on the devices now: a copy here would cost memory.
+        self._forget_what_comes_again()
+        layout = trainer.layout
+        used = {"used": len(layout.devices), "members_per_device": layout.lanes}
+        write_json(self._run.path / "devices.json", {**describe_devices(), **used})
+        self._tell(state="training", message="", **self._place())
+        return self._progress
+
+    def _forget_what_comes_again(self) -> None:
+        """Drop what was written after the checkpoint: it will be trained, and written, again."""
+        done = self._progress
+
+        def came_before(line: Line) -> bool:
+            of_epoch = line["kind"] == "epoch"
+            return line["epoch"] <= done.evaluated if of_epoch else line["step"] <= done.step
+
+        keep_lines(self._history, came_before)
+        drop_predictions(self._run.path, after=done.evaluated)
+        self._status.update(best_ensemble_test_accuracy=None, best_epoch=None)
+        for line in read_lines(self._history):
+            if line["kind"] == "epoch":
+                self._status.update(**self._summary(line))
+
+    def _advance(self) -> Outcome | None:
+        """One compiled call of training."""
+        progress = self._progress
+        epoch, start = progress.evaluated + 1, progress.step_in_epoch
+        count = self._pace.next(progress.steps_per_epoch - start)
+        began = time.perf_counter()
+        self._state, figures = self._trainer.train(self._state, epoch, start, count)
+        seconds = time.perf_counter() - began
+        self._pace.took(count, seconds)
+        self._speeds.append((count, seconds))
+        progress.seconds += seconds
+        bad = figures.first_divergence()
+        whole = bad[0] if bad else count
+        if whole:
+            progress.record(figures, whole)
+            line = {"kind": "steps", **progress.place(), **progress.training_figures(whole)}
+            append_line(self._history, {**line, **self._clock()})
+        self._tell(**self._place())
+        if bad:
+            return _diverged(f"Member {bad[1] + 1}'s loss", f"at step {progress.step + 1}", epoch)
+        if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
+            self._save()
+        return None
+
+    def _close_epoch(self) -> Outcome | None:
+        """Test, and write down, an epoch whose steps are done."""
+        progress = self._progress
+        began = time.perf_counter()
+        tested = self._trainer.evaluate(self._state, self._stop)
+        if tested is None:
+            return None
+        self._test_seconds = time.perf_counter() - began
+        progress.seconds += self._test_seconds
+        epoch = progress.evaluated + 1
+        if not np.isfinite(tested.loss).all():
+            member = int(np.argmin(np.isfinite(tested.loss))) + 1
+            return _diverged(f"Member {member}'s test loss", f"after step {progress.step}", epoch)
+        write_predictions(self._run.path, epoch, tested.probabilities)
+        line = {"kind": "epoch", **progress.place(), **progress.training_figures()}
+        line = plain({**line, **test_figures(tested), **self._clock()})
+        append_line(self._history, line)
+        progress.close_epoch()
+        summary = self._summary(line)
+        self._tell(**summary, **self._place())
+        last = epoch == self._run.config.epochs
+        if last or summary["best_epoch"] == epoch or self._checkpoint_is_old():
+            self._save(tested.ensemble_accuracy)
+        return None
+
+    def _checkpoint_is_old(self) -> bool:
+        return time.monotonic() - self._saved > CHECKPOINT_SECONDS
+
+    def _save(self, accuracy: float = -1.0) -> None:
+        self._progress.state = self._trainer.get(self._state)
+        self._checkpoints.save(self._progress, accuracy)
+        self._progress.state = None
+        self._saved = time.monotonic()
+
+    def _tell(self, **changes: Any) -> None:
+        self._status.update(**changes)
+        self._report(self._status.status)
+
+    def _summary(self, line: Line) -> dict[str, Any]:
+        """What the status keeps of an epoch's line, and of the best so far."""
+        accuracy, best = line["ensemble_test_accuracy"], self._status.status
+        better = accuracy > (best.best_ensemble_test_accuracy or -1.0)
+        return {
+            "ensemble_test_accuracy": accuracy,
+            "ensemble_test_nll": line["ensemble_test_nll"],
+            "member_test_accuracy": line["test_accuracy"],
+            "best_ensemble_test_accuracy": accuracy if better else best.best_ensemble_test_accuracy,
+            "best_epoch": line["epoch"] if better else best.best_epoch,
+        }
+
+    def _place(self) -> dict[str, Any]:
+        """How far the run has come, for the status."""
+        progress, epochs = self._progress, self._run.config.epochs
+        clock = self._clock()
+        return {
+            "epoch": progress.evaluated,
+            "epochs": epochs,
+            "step": progress.step,
+            "steps": epochs * progress.steps_per_epoch,
+            "seconds_left": self._seconds_left(),
+            **clock,
+        }
+
+    def _clock(self) -> dict[str, Any]:
+        return {"seconds": round(self._progress.seconds, 3), "img_member_per_s": self._speed()}
+
+    def _speed(self) -> float | None:
+        """Images times members a second, over the last calls."""
+        if not self._speeds:
+            return None
+        steps, seconds = map(sum, zip(*self._speeds, strict=True))
+        return round(steps * self._run.config.batch_size * self._run.config.members / seconds, 1)
+
+    def _seconds_left(self) -> float | None:
+        speed, config, progress = self._speed(), self._run.config, self._progress
+        if not speed:
+            return None
+        steps = config.epochs * progress.steps_per_epoch - progress.step
+        test = self._test_seconds
+        if test is None:  # A test image costs about half a training image: no backward pass.
+            test = 0.5 * len(self._trainer.digits.test_labels) * config.members / speed
+        training = steps * config.batch_size * config.members / speed
+        return round(training + (config.epochs - progress.evaluated) * test, 1)
+
+
+def _devices(run: Run) -> list[Any]:
+    """The devices to train on; a resumed run keeps the number it began with, for the same bits."""
+    try:
+        used = int(read_json(run.path / "devices.json")["used"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return choose_devices(run.config.devices)
+    return choose_devices(0)[:used]
+
+
+def _diverged(what: str, where: str, epoch: int) -> Outcome:
+    return Outcome(
+        "diverged",
+        f"{what} is no longer a number {where} (epoch {epoch}). The usual cause is a learning "
+        "rate too high for this momentum: try a third of it, or a warm-up. Everything up to "
+        "there is kept.",
+    )

@@ -1,0 +1,199 @@
+"""The folder of runs: make, find, list, rename, delete.
+
+A run's id is made here and checked wherever one comes in: it is a name, never a path.
+"""
+
+import contextlib
+import functools
+import importlib.metadata
+import os
+import re
+import secrets
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ensemble.config import EnsembleConfig, runs_folder
+from ensemble.errors import ConfigError, RunError, UnknownRunError
+from ensemble.runs.files import read_json, write_bytes, write_json
+from ensemble.runs.status import ACTIVE, Status, read_status, write_status
+
+SCHEMA = 1
+PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
+RUN_ID = re.compile(r"[a-z0-9_]+(-[a-z0-9]+)+")
+NAME_LENGTH = 80
+
+DEAD = (
+    "The training process ended without a word: it was killed, or the machine restarted. "
+    "Everything up to its last checkpoint is kept; resume continues from there."
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as it stood when it was read.
+
+    Attributes:
+      id: the run's folder name, and its name in URLs and on the command line.
+      name: what a person called it, else the id.
+      path: its folder.
+      config: its settings.
+      status: what its worker last wrote.
+    """
+
+    id: str
+    name: str
+    path: Path
+    config: EnsembleConfig
+    status: Status
+
+    @property
+    def state(self) -> str:
+        """The state, but `failed` where the worker that should be there is not."""
+        return "failed" if self.died else self.status.state
+
+    @property
+    def died(self) -> bool:
+        """Whether the worker ended without saying so."""
+        return self.status.state in ACTIVE and not self.status.alive
+
+    @property
+    def active(self) -> bool:
+        """Whether a worker is waiting, starting or training."""
+        return self.state in ACTIVE
+
+    @property
+    def message(self) -> str:
+        """One or two sentences on the state, possibly empty."""
+        return DEAD if self.died else self.status.message
+
+
+def folder_of(run_id: str) -> Path:
+    """The folder of a run that exists.
+
+    Raises:
+      UnknownRunError: not an id, or no such run.
+    """
+    if RUN_ID.fullmatch(run_id) and len(run_id) <= 64:
+        folder = runs_folder() / run_id
+        if (folder / "config.json").is_file():
+            return folder
+    shown = run_id if len(run_id) <= 40 else run_id[:40] + "…"
+    raise UnknownRunError(f"There is no run “{shown}”. It may have been deleted: choose another.")
+
+
+def find(run_id: str) -> Run:
+    """The run with this id.
+
+    Raises:
+      UnknownRunError: there is none.
+      RunError: its files cannot be read.
+    """
+    folder = folder_of(run_id)
+    try:
+        config = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
+        return Run(run_id, _read_name(folder), folder, config, read_status(folder))
+    except (OSError, ValueError, TypeError, KeyError, ConfigError) as error:
+        raise RunError(
+            f"The run “{run_id}” cannot be read ({error}). Its folder is {folder}: delete it, "
+            "or put its files back."
+        ) from error
+
+
+def list_runs() -> list[Run]:
+    """All runs that can be read, newest first."""
+    runs = []
+    with contextlib.suppress(FileNotFoundError):
+        for entry in os.scandir(runs_folder()):
+            with contextlib.suppress(RunError):
+                runs.append(find(entry.name))
+    return sorted(runs, key=lambda run: (run.status.created, run.id), reverse=True)
+
+
+def create(config: EnsembleConfig) -> Run:
+    """A new run's folder, state `queued`; nothing works on it yet.
+
+    Raises:
+      RunError: the folder cannot be written.
+    """
+    now = time.time()
+    try:
+        runs_folder().mkdir(parents=True, exist_ok=True)
+        folder = _new_folder(config.dataset, now)
+        status = Status(created=now, queued=now, updated=now, epochs=config.epochs)
+        write_status(folder, status)
+        # config.json comes last: a folder without it is not yet a run.
+        write_json(folder / "config.json", {
+            "schema": SCHEMA, "packages": package_versions(), "settings": config.as_dict(),
+        })  # fmt: skip
+    except OSError as error:
+        raise RunError(
+            f"The run could not be made in {runs_folder()} ({error.strerror}): free some room "
+            "or point ENSEMBLE_RUNS at a folder that can be written."
+        ) from error
+    return find(folder.name)
+
+
+def rename(run_id: str, name: str) -> Run:
+    """Give a run a name for people; an empty one takes the name away.
+
+    Raises:
+      RunError: longer than 80 characters.
+    """
+    folder = folder_of(run_id)
+    name = " ".join(name.split())
+    if len(name) > NAME_LENGTH:
+        raise RunError(f"A name has at most {NAME_LENGTH} characters; this has {len(name)}.")
+    write_bytes(folder / "name.txt", name.encode())
+    return find(run_id)
+
+
+def delete(run_id: str) -> None:
+    """Delete a run and all its files.
+
+    Raises:
+      RunError: a worker is at it: stop it first.
+    """
+    folder = folder_of(run_id)
+    if _is_active(run_id):
+        raise RunError(f"The run “{run_id}” is still active: stop it, then delete it.")
+    # Out of sight in one move, so that no reader meets half a run.
+    hidden = folder.with_name(f".deleted-{run_id}-{secrets.token_hex(4)}")
+    folder.rename(hidden)
+    shutil.rmtree(hidden)
+
+
+def _is_active(run_id: str) -> bool:
+    try:
+        return find(run_id).active
+    except RunError:
+        return False  # Unreadable: no worker can be at it, and it has to be deletable.
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of the packages that a run's numbers depend on."""
+    return {name: importlib.metadata.version(name) for name in PACKAGES}
+
+
+def _new_folder(dataset: str, now: float) -> Path:
+    stem = f"{dataset}-{time.strftime('%m%d-%H%M%S', time.localtime(now))}"
+    for number in range(1, 1000):
+        folder = runs_folder() / (stem if number == 1 else f"{stem}-{number}")
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+            return folder
+    raise RunError("A thousand runs within one second: wait a second and try again.")
+
+
+@functools.lru_cache(maxsize=4096)
+def _read_config(folder: Path, mtime_ns: int) -> EnsembleConfig:
+    return EnsembleConfig.from_dict(read_json(folder / "config.json")["settings"])
+
+
+def _read_name(folder: Path) -> str:
+    try:
+        name = (folder / "name.txt").read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        name = ""
+    return name.strip()[:NAME_LENGTH] or folder.name
