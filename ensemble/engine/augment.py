@@ -31,7 +31,8 @@ def _augment_one(
     key: Array, image: Array, shift_pixels: ArrayLike, rotation_degrees: ArrayLike
 ) -> Array:
     shift_key, turn_key = jax.random.split(key)
-    shift = jax.random.randint(shift_key, (2,), -shift_pixels, shift_pixels + 1)
+    reach = jnp.asarray(shift_pixels)
+    shift = jax.random.randint(shift_key, (2,), -reach, reach + 1)
     angle = jnp.deg2rad(rotation_degrees) * jax.random.uniform(turn_key, minval=-1.0)
     centre = (jnp.array(image.shape[:2]) - 1) / 2
     rows, columns = jnp.meshgrid(*map(jnp.arange, image.shape[:2]), indexing="ij")

@@ -72,8 +72,11 @@ def train_step(
     """SGD with momentum on the mean cross-entropy of one batch.
 
     Args:
+      state: the member.
       images: (B, 28, 28, 1) in [0, 1].
       labels: int (B,).
+      rate: learning rate of this step.
+      momentum: share of the last step that is kept, in [0, 1).
     """
 
     def loss_fn(params: Params) -> tuple[Array, Array]:
@@ -89,19 +92,32 @@ def train_step(
 
 
 def train_steps(
-    state: MemberState, order: Array, key_data: Array, count: Array,
-    images: Array, labels: Array, hyper: Hyper, start: Array, *, augmented: bool,
-) -> tuple[MemberState, Figures]:  # fmt: skip
-    """Steps `start` to `start + count` of an epoch, one after the other on the device.
+    state: MemberState,
+    order: Array,
+    key_data: Array,
+    count: Array,
+    images: Array,
+    labels: Array,
+    hyper: Hyper,
+    start: Array,
+    *,
+    augmented: bool,
+) -> tuple[MemberState, Figures]:
+    """Some steps of an epoch, one after the other on the device.
 
     `count` is data: one compiled program serves any number of steps. The figures have
     room for a whole epoch, (S, …); the first `count` rows are filled.
 
     Args:
+      state: the member.
       order: image numbers of every batch of the epoch, int32 (S, B).
       key_data: the member's augmentation key for the epoch, as raw data.
+      count: how many steps to do.
       images: all training images, uint8 (N, 28, 28, 1).
       labels: int32 (N,).
+      hyper: the run's numbers.
+      start: the first step to do, counted from 0 in the epoch.
+      augmented: whether to shift and turn the images; the one choice that recompiles.
     """
     steps, batch = order.shape
 
