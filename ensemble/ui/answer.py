@@ -24,19 +24,27 @@ def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
             accuracy(last, info)
             if run.config.members > 1:
                 gain(last, info)
+        elif run.active:
+            st.metric(label(run.config.members, info), "–", width="content",
+                      help="Stands here after the first epoch.")  # fmt: skip
         time_taken(run)
     if last:
-        best(run)
+        best(run, last)
+
+
+def label(members: int, info: DatasetInfo) -> str:
+    """What the accuracy is of, and on what."""
+    who = "Ensemble" if members > 1 else "Accuracy"
+    return f"{who} on {info.test_size:,} test {noun(info)}s"
 
 
 def accuracy(last: dict[str, Any], info: DatasetInfo) -> None:
     """The ensemble's accuracy on the test images."""
     share = last.get("ensemble_test_accuracy")
-    who = "Ensemble" if len(last["test_accuracy"]) > 1 else "Accuracy"
     value = formats.percent(share, info.test_size)
     margin = formats.plus_minus(share, info.test_size) if share is not None else ""
     st.metric(
-        f"{who} on {info.test_size:,} test {noun(info)}s", f"{value} {margin}", width="content",
+        label(len(last["test_accuracy"]), info), f"{value} {margin}", width="content",
         help="The members' probabilities are averaged, and the likeliest class counts. ± is half "
         "the 95 % Wilson interval, in percentage points.",
     )  # fmt: skip
@@ -65,13 +73,12 @@ def time_taken(run: runs.Run) -> None:
                   help=f"At {formats.throughput(status.img_member_per_s)}.")  # fmt: skip
 
 
-def best(run: runs.Run) -> None:
-    """The best epoch, where it is not the last."""
-    status = run.status
-    if status.best_epoch and status.best_epoch != status.epoch:
-        n = data.info(run.config.dataset).test_size
-        share = formats.percent(status.best_ensemble_test_accuracy, n)
-        st.caption(f"Best so far: {share} after epoch {status.best_epoch}, kept as a checkpoint.")
+def best(run: runs.Run, last: dict[str, Any]) -> None:
+    """The best epoch, where an earlier one was better than the last."""
+    share = run.status.best_ensemble_test_accuracy
+    if share and last.get("ensemble_test_accuracy") and share > last["ensemble_test_accuracy"]:
+        said = formats.percent(share, data.info(run.config.dataset).test_size)
+        st.caption(f"Best: {said} after epoch {run.status.best_epoch}, kept as a checkpoint.")
 
 
 def member_table(rows: list[dict[str, Any]], info: DatasetInfo) -> dict[str, list[str]]:

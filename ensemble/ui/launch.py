@@ -129,9 +129,15 @@ def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str) -> Plan:
     on = formats.count(devices, "device")
     spread = members_per_device(config.members, min(devices, config.members))
     how = "as runs before it took" if guess.measured else "a rough guess, no run to go by yet"
-    note = f"On {here.said}, {spread}. The time is {how}."
+    note = f"On {here.said}, {spread}. The time is {how}.{queue_note()}"
     return Plan(config, f"{label} on {on}, about {formats.duration(rounded(guess.seconds))}",
                 note=note)  # fmt: skip
+
+
+def queue_note() -> str:
+    """That another run comes first, where one does."""
+    active = sum(run.active for run in loaders.all_runs())
+    return f" Starts after the {formats.count(active, 'run')} before it." if active else ""
 
 
 def rounded(seconds: float) -> float:

@@ -57,7 +57,7 @@ def stage(run: runs.Run) -> str:
     """What the run is doing, in words."""
     status = run.status
     if run.state == "queued":
-        return run.message or "Waiting for its turn: one run trains at a time."
+        return waiting(run)
     if run.state == "starting":
         return run.message or "Starting: reading the images and compiling the step."
     if run.state != "training":
@@ -67,6 +67,15 @@ def stage(run: runs.Run) -> str:
     said += f" · {formats.throughput(status.img_member_per_s)}"
     quiet = time.time() - status.updated
     return said + (f" · no news for {formats.duration(quiet)}" if quiet > STALE_SECONDS else "")
+
+
+def waiting(run: runs.Run) -> str:
+    """What a queued run waits for."""
+    ahead = runs.ahead_of(run)
+    if not ahead:
+        return "Starting"
+    more = f" and {len(ahead) - 1} more" if len(ahead) > 1 else ""
+    return f"Waiting for its turn, after {ahead[0].name}{more}: one run trains at a time"
 
 
 def stop_button(run: runs.Run) -> None:
@@ -104,7 +113,7 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
             help="Log spreads small losses apart, and accuracies by the errors that are left.",
         )  # fmt: skip
         smoothing = st.slider(
-            "Smoothing", 0.0, 0.99, 0.0, 0.01, key="curves_smoothing", width=220,
+            "Smoothing", 0.0, 0.99, 0.6, 0.01, key="curves_smoothing", width=220,
             persist_state="session",
             help="Averages the dashed training curves over neighbouring steps. Test curves are "
             "always shown as measured.",

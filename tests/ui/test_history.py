@@ -9,7 +9,7 @@ from ensemble.ui import history
 
 def steps(progress: float, *loss: float | None, whole: float | None = None) -> dict[str, Any]:
     return {
-        "kind": "steps", "progress": progress, "train_loss": list(loss),
+        "kind": "steps", "step": 1, "progress": progress, "train_loss": list(loss),
         "train_accuracy": [0.5] * len(loss), "ensemble_train_nll": whole,
         "ensemble_train_accuracy": None,
     }  # fmt: skip
@@ -17,7 +17,7 @@ def steps(progress: float, *loss: float | None, whole: float | None = None) -> d
 
 def epoch(progress: float, accuracy: list[float], whole: float) -> dict[str, Any]:
     return {
-        "kind": "epoch", "progress": progress, "test_accuracy": accuracy,
+        "kind": "epoch", "step": 1, "progress": progress, "test_accuracy": accuracy,
         "test_loss": [0.1] * len(accuracy), "ensemble_test_accuracy": whole,
         "ensemble_test_nll": 0.08,
     }  # fmt: skip

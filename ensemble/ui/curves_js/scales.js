@@ -39,22 +39,25 @@ function decadeTicks(low, high) {
 }
 
 // Places and labels of the ticks of a y axis over [low, high], both as places on the axis.
+// A log axis over less than a decade has even steps, which is what eyes expect there.
 function yTicks(panel, low, high) {
-  const places =
-    panel.scale === 'linear' ? linearTicks(low, high, 5)
-    : panel.scale === 'log' ? decadeTicks(low, high)
-    : decadeTicks(-high, -low).map((place) => -place)
-  const few = places.length > 1 ? places : linearTicks(low, high, 3)
-  const values = few.map((place) => AXES[panel.scale].from(place))
+  const { to, from } = AXES[panel.scale]
+  let values = linearTicks(from(low), from(high), 5)
+  if (panel.scale !== 'linear' && high - low > 0.9) {
+    values = panel.scale === 'log'
+      ? decadeTicks(low, high).map(from)
+      : decadeTicks(-high, -low).map((place) => from(-place))
+  }
   const steps = values.map((value, i) => Math.abs(value - values[i ? i - 1 : 1] || 1))
-  return few.map((place, i) => ({ place, label: tickLabel(panel, values[i], steps[i]) }))
+  return values.map((value, i) => ({
+    place: to(value, panel.floor), label: tickLabel(panel, value, steps[i]),
+  }))
 }
 
 function tickLabel(panel, value, step) {
   if (!panel.percent) return Number(value.toPrecision(3)).toString()
   const decimals = Math.min(3, Math.max(0, Math.ceil(-Math.log10(step * 100) - 1e-6)))
-  const left = Math.max(0, Math.ceil(-Math.log10(1 - value) - 2 - 1e-6))
-  return (100 * value).toFixed(panel.scale === 'nines' ? Math.min(3, left) : decimals) + ' %'
+  return (100 * value).toFixed(decimals) + ' %'
 }
 
 // The value in full, for the tooltip.

@@ -1,0 +1,208 @@
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.runs import Run
+from ensemble.ui import loaders, settings
+from tests.ui.test_history import epoch, steps
+
+APP = Path(__file__).parents[2] / "app.py"
+ROWS = [steps(0.5, 2.0, 1.0, whole=1.2), epoch(1.0, [0.96, 0.97], 0.98)]
+ROWS[1] |= {"train_loss": [0.2, 0.1], "ensemble_train_nll": 0.1}
+
+
+@pytest.fixture(autouse=True)
+def no_list_of_an_earlier_test() -> None:
+    loaders.forget_runs()
+
+
+@pytest.fixture
+def train() -> Callable[..., AppTest]:
+    """Opens the Train page, with a run in the address where one is given."""
+
+    def opened(run: str = "") -> AppTest:
+        at = AppTest.from_file(str(APP), default_timeout=60)
+        if run:
+            at.query_params["run"] = run
+        at.switch_page("pages/train.py").run()
+        assert not at.exception
+        return at
+
+    return opened
+
+
+def made(state: str = "finished", rows: list[dict[str, Any]] = ROWS, **status: Any) -> Run:
+    """A run on disk in `state`, as a worker leaves it behind."""
+    run = runs.create(EnsembleConfig(members=2, epochs=2))
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (run.path / "history.jsonl").write_text(lines)
+    known = replace(run.status, state=state, epoch=1, epochs=2, step=5, steps=10, seconds=80.0)
+    written = replace(known, **status)
+    (run.path / "status.json").write_text(json.dumps(written.__dict__))
+    return runs.find(run.id)
+
+
+def button(at: AppTest, key: str) -> Any:
+    return next(widget for widget in at.button if widget.key == key)
+
+
+def address(at: AppTest) -> str:
+    """The run in the address; the tester gives it as a list when it put it there itself."""
+    found = at.query_params["run"]
+    return found if isinstance(found, str) else found[0]
+
+
+def test_the_first_visit_says_what_will_be_here_and_offers_to_launch(train: Any) -> None:
+    at = train()
+    assert "let them vote" in at.subheader[0].value
+    assert button(at, "first_launch").label.startswith("Launch 4 members")
+    assert not button(at, "first_launch").disabled
+
+
+def test_a_finished_run_is_answered_with_figures_first(train: Any) -> None:
+    run = made()
+    at = train(run.id)
+    shown = {metric.label: metric.value for metric in at.metric}
+    assert shown == {
+        "Ensemble on 500 test digits": "98.0 % ± 1.3",
+        "Over the mean member": "+8 digits",
+        "Trained for": "1 min 20 s",
+    }
+    assert at.get("bidi_component")
+
+
+def test_the_members_table_tells_each_ones_gap(train: Any) -> None:
+    table = train(made().id).dataframe[0].value
+    assert list(table["member"]) == ["ensemble", "member 1", "member 2"]
+    assert list(table["gap to the ensemble"]) == ["", "−10 digits", "−5 digits"]
+
+
+def test_without_a_run_in_the_address_the_newest_is_shown_and_put_there(train: Any) -> None:
+    made(created=1.0)
+    newest = made(created=time.time())
+    at = train()
+    assert address(at) == newest.id
+
+
+@pytest.mark.parametrize("link", ["nonsense", "../../etc/passwd", "digits-0101-000000"])
+def test_a_bad_link_is_one_sentence_and_a_way_on(train: Any, link: str) -> None:
+    run = made()
+    at = train(link)
+    assert at.warning[0].value.startswith("There is no run")
+    on = next(w for w in at.button if w.label == f"Show the newest run, {run.name}")
+    on.click().run()
+    assert address(at) == run.id
+    assert not at.warning
+
+
+def test_a_bad_link_without_any_run_leads_to_the_first(train: Any) -> None:
+    at = train("nonsense")
+    next(w for w in at.button if w.label == "Start with a first run").click().run()
+    assert button(at, "first_launch")
+
+
+def test_a_run_deleted_meanwhile_is_a_sentence(train: Any) -> None:
+    run = made()
+    at = train(run.id)
+    runs.delete(run.id)
+    at.run()
+    assert "There is no run" in at.warning[0].value
+
+
+def test_a_diverged_run_offers_a_lower_rate(train: Any) -> None:
+    at = train(made("diverged", message="Member 2's loss became infinite.").id)
+    assert [error.value for error in at.error] == ["Member 2's loss became infinite."]
+    button(at, "lower_rate").click().run()
+    assert at.session_state[settings.key("learning_rate")] == 0.03
+
+
+def test_a_failed_run_says_what_happened_and_can_be_resumed(train: Any) -> None:
+    run = made("failed", message="The disk is full. Epoch 1 is kept.")
+    (run.path / "log.txt").write_text("OSError: No space left on device\n")
+    at = train(run.id)
+    assert at.error[0].value == "The disk is full. Epoch 1 is kept."
+    assert at.code[0].value == "OSError: No space left on device"
+    assert not button(at, "resume").disabled
+
+
+def test_a_worker_that_is_gone_is_not_shown_as_training(train: Any) -> None:
+    at = train(made("training", pid=2**22 + 1, host="", updated=1.0).id)
+    assert "killed" in at.error[0].value
+
+
+def test_a_history_cut_off_in_the_middle_is_shown_as_far_as_it_goes(train: Any) -> None:
+    run = made()
+    with (run.path / "history.jsonl").open("a") as file:
+        file.write('{"kind": "epoch", "progr')
+    at = train(run.id)
+    assert at.metric[0].value == "98.0 % ± 1.3"
+
+
+def test_null_figures_are_dashes(train: Any) -> None:
+    rows = [epoch(1.0, [0.1, 0.1], 0.1) | {"test_loss": [None, 0.2], "train_loss": [None, 0.1]}]
+    table = train(made("diverged", rows).id).dataframe[0].value
+    assert list(table["test NLL"]) == ["0.0800", "–", "0.200"]
+
+
+def test_settings_that_do_not_fit_together_say_so_beside_the_button(train: Any) -> None:
+    at = train()
+    at.session_state[settings.key("warmup_epochs")] = 20.0
+    at.run()
+    assert button(at, "launch").disabled
+    assert any("warmup_epochs is 20" in caption.value for caption in at.caption)
+    at.session_state[settings.key("warmup_epochs")] = 0.0
+    at.session_state[settings.key("batch_size")] = 2048
+    at.run()
+    assert button(at, "launch").disabled
+    assert any("more than the 1,297 training images" in c.value for c in at.caption)
+
+
+def test_a_dataset_that_is_not_here_can_be_fetched_not_launched(
+    train: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "empty"))
+    at = train()
+    assert at.selectbox(settings.key("dataset")).value == "digits"
+    at.selectbox(settings.key("dataset")).select("kmnist").run()
+    assert button(at, "launch").disabled
+    assert button(at, "fetch_kmnist").label.startswith("Fetch Kuzushiji-MNIST (21.2 MB)")
+
+
+def test_a_runs_settings_can_be_used_again(train: Any) -> None:
+    at = train(made().id)
+    button(at, "reuse").click().run()
+    assert at.session_state[settings.key("members")] == 2
+    assert button(at, "launch").label.startswith("Launch 2 members")
+
+
+def test_another_run_can_be_picked(train: Any) -> None:
+    one, other = made(created=1.0), made(created=2.0)
+    at = train(other.id)
+    at.selectbox("run_picker").select(one.id).run()
+    assert address(at) == one.id
+    assert at.subheader[0].value.replace("\\", "") == one.name
+
+
+def test_a_name_that_looks_like_markdown_stays_text(train: Any) -> None:
+    run = runs.rename(made().id, "**bold** [x](http://x) :red[y] $z$")
+    assert train(run.id).subheader[0].value.replace("\\", "") == run.name
+
+
+def test_jax_is_not_needed_to_look_at_a_run(train: Any) -> None:
+    script = (
+        "import sys; from streamlit.testing.v1 import AppTest\n"
+        f"at = AppTest.from_file({str(APP)!r}, default_timeout=60)\n"
+        "at.switch_page('pages/train.py').run()\n"
+        "assert not at.exception; sys.exit('jax' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
