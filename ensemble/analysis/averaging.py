@@ -1,0 +1,65 @@
+"""What an ensemble says: averages of the members' probabilities, votes and confidence.
+
+Probabilities are averaged, never logits: the ensemble is the mixture of its members.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating]
+Ints = NDArray[np.integer]
+
+
+def average(probabilities: Floats) -> NDArray[np.float64]:
+    """The ensemble's probabilities: the mean over members.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution.
+
+    Returns:
+      (N, C), in double precision, so that the order of the members does not matter.
+    """
+    # Members one by one: reading (M, N, C) along its first axis is several times slower.
+    total = np.zeros(probabilities.shape[1:])
+    for member in probabilities:
+        total += member
+    return total / len(probabilities)
+
+
+def votes(probabilities: Floats) -> NDArray[np.int64]:
+    """Each member's likeliest class, the lower one of two that are equal.
+
+    Args:
+      probabilities: (..., C).
+
+    Returns:
+      (...), class numbers in [0, C).
+    """
+    return probabilities.argmax(axis=-1)
+
+
+def confidence(averaged: Floats) -> Floats:
+    """The averaged probability of the class that the ensemble says, in [1 / C, 1].
+
+    Args:
+      averaged: (N, C), from `average`.
+
+    Returns:
+      (N,).
+    """
+    return averaged.max(axis=-1)
+
+
+def tally(votes: Ints, classes: int) -> NDArray[np.int64]:
+    """How many members vote for each class.
+
+    Args:
+      votes: (M, N), class numbers in [0, C).
+      classes: C.
+
+    Returns:
+      (N, C); every row sums to M.
+    """
+    examples = votes.shape[1]
+    flat = votes + classes * np.arange(examples)
+    return np.bincount(flat.ravel(), minlength=examples * classes).reshape(examples, classes)

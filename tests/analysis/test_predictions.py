@@ -1,0 +1,105 @@
+import time
+
+import numpy as np
+import pytest
+
+from ensemble.analysis.predictions import ORDERS, Predictions, chosen, judge, ordered
+from tests.analysis.draws import distributions
+
+
+@pytest.fixture
+def made() -> Predictions:
+    labels = np.random.default_rng(1).integers(0, 10, 300)
+    return judge(distributions(5, 300, 10), labels)
+
+
+def test_filters_are_those_of_a_loop(made: Predictions) -> None:
+    for n in range(300):
+        voted = [int(made.probabilities[m, n].argmax()) for m in range(5)]
+        wrong = int(made.averaged[n].argmax()) != made.labels[n]
+        assert (n in chosen(made, "wrong")) == wrong
+        assert (n in chosen(made, "split")) == (len(set(voted)) > 1)
+        assert (n in chosen(made, "wrong", 3)) == (wrong and made.labels[n] == 3)
+    assert chosen(made).tolist() == list(range(300))
+
+
+def test_classes_part_what_is_shown(made: Predictions) -> None:
+    for show in ("all", "wrong", "split"):
+        parts = np.concatenate([chosen(made, show, label) for label in range(10)])
+        assert sorted(parts) == chosen(made, show).tolist()
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_orders_are_those_of_a_sort_by_key(made: Predictions, order: str) -> None:
+    keys = {
+        "unsure": lambda n: made.confidence[n],
+        "sure": lambda n: -made.confidence[n],
+        "split": lambda n: (-made.disagreement[n], -made.information[n]),
+        "united": lambda n: (made.disagreement[n], made.information[n]),
+        "number": lambda n: n,
+    }
+    numbers = chosen(made, "split")
+    assert ordered(made, numbers, order).tolist() == sorted(numbers.tolist(), key=keys[order])
+
+
+def test_examples_that_are_equal_keep_their_order() -> None:
+    same = np.tile(np.array([0.6, 0.4]), (3, 8, 1))
+    made = judge(same, np.zeros(8, int))
+    for order in ORDERS:
+        assert ordered(made, chosen(made), order).tolist() == list(range(8))
+
+
+def test_most_divided_votes_come_first() -> None:
+    a, b, c = np.eye(3)
+    members = np.array([[a, a, a], [a, b, b], [a, a, c]])  # agree; two to one; all apart
+    made = judge(members, np.array([0, 0, 0]))
+    assert ordered(made, chosen(made), "split").tolist() == [2, 1, 0]
+    assert made.split.tolist() == [False, True, True]
+
+
+def test_one_member_is_never_split() -> None:
+    alone = judge(distributions(1, 50, 10), np.zeros(50, int))
+    assert chosen(alone, "split").size == 0
+    np.testing.assert_array_equal(alone.said, alone.votes[0])
+
+
+def test_what_it_returns_cannot_be_changed(made: Predictions) -> None:
+    with pytest.raises(ValueError, match="read-only"):
+        made.averaged[0, 0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "labels", "says"),
+    [
+        (np.zeros((5, 10)), np.zeros(5, int), "not"),
+        (np.zeros((0, 5, 10)), np.zeros(5, int), "not"),
+        (np.full((2, 5, 10), 0.1), np.zeros(4, int), "5 predictions for 4"),
+        (np.full((2, 5, 10), np.nan), np.zeros(5, int), "finite"),
+        (np.full((2, 5, 10), 0.1), np.full(5, 10), "outside"),
+        (np.full((2, 5, 10), 0.1), np.full(5, -1), "outside"),
+    ],
+)
+def test_refuses_what_does_not_fit(
+    probabilities: np.ndarray, labels: np.ndarray, says: str
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        judge(probabilities, labels)
+
+
+def test_refuses_unknown_words(made: Predictions) -> None:
+    with pytest.raises(ValueError, match="'x' is none of all, wrong"):
+        chosen(made, "x")
+    with pytest.raises(ValueError, match="'x' is none of unsure, sure"):
+        ordered(made, chosen(made), "x")
+
+
+def test_ten_members_on_ten_thousand_digits_take_no_time() -> None:
+    probabilities = distributions(10, 10_000, 10)
+    labels = np.zeros(10_000, int)
+    taken = []
+    for _ in range(5):  # the quickest: others may be at work on this machine
+        start = time.perf_counter()
+        made = judge(probabilities, labels)
+        ordered(made, chosen(made, "all"), "split")
+        taken.append(time.perf_counter() - start)
+    assert min(taken) < 0.3
