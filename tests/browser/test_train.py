@@ -1,0 +1,134 @@
+"""Training as a person does it: set, launch, watch, zoom, reload, stop and go on."""
+
+import re
+import time
+
+import pytest
+from playwright.sync_api import ElementHandle, expect
+
+from ensemble import runs
+from tests.browser.conftest import App
+
+PATIENCE = 120_000  # ms: compiling on a loaded machine
+# The chart lives in a shadow root, which locators pierce and `document` does not.
+CHART = ".curves"
+
+
+def set_up(app: App, members: str, epochs: str) -> None:
+    """Members and epochs by their sliders, with the keyboard."""
+    app.open("train")
+    for key, wanted in (("set_members", members), ("set_epochs", epochs)):
+        thumb = app.page.locator(f".st-key-{key} input[type=range]")
+        thumb.focus()
+        for _ in range(20):
+            shown = app.page.locator(f".st-key-{key} [data-testid=stSliderThumbValue]").inner_text()
+            if shown == wanted:
+                break
+            later = float(wanted.replace(",", "")) > float(shown.replace(",", ""))
+            thumb.press("ArrowRight" if later else "ArrowLeft")
+        app.settle()
+
+
+def launch(app: App, members: str = "2", epochs: str = "300") -> str:
+    """Launches a run and waits for its first curve; returns its id."""
+    set_up(app, members, epochs)
+    app.page.locator(".st-key-launch button").click()
+    app.page.wait_for_url(re.compile(r"run=digits-"))
+    expect(app.page.locator(f"{CHART} path").first).to_be_attached(timeout=PATIENCE)
+    return app.page.url.split("run=")[1]
+
+
+def chart(app: App) -> ElementHandle:
+    return app.page.locator(CHART).element_handle()
+
+
+def points(app: App) -> int:
+    return int(app.page.locator(CHART).get_attribute("data-points") or 0)
+
+
+def labels(app: App) -> list[str]:
+    """What the axes of the first panel say."""
+    return sorted(app.page.locator(f"{CHART} .panel").first.locator("g text").all_text_contents())
+
+
+def drag(app: App) -> None:
+    """Zooms into a box of the first panel."""
+    box = app.page.locator(f"{CHART} .panel svg").first.bounding_box()
+    assert box
+    app.page.mouse.move(box["x"] + 70, box["y"] + 60)
+    app.page.mouse.down()
+    app.page.mouse.move(box["x"] + 240, box["y"] + 190, steps=6)
+    app.page.mouse.up()
+    expect(app.page.locator(CHART)).to_have_attribute("data-zoomed", "true")
+
+
+def wait_for_more(app: App, than: int) -> None:
+    deadline = time.monotonic() + 60
+    while points(app) <= than:
+        assert time.monotonic() < deadline, "the curves do not move"
+        app.page.wait_for_timeout(100)
+
+
+def test_a_link_to_the_page_is_the_servers_first_visit(app: App) -> None:
+    """Streamlit takes `pages/` for the older kind of app until app.py has run once."""
+    app.open("train")
+    expect(app.page.get_by_text("Page not found")).to_have_count(0)
+    expect(app.page.get_by_test_id("stTopNavLink").first).to_be_visible()
+
+
+def test_a_run_is_launched_watched_zoomed_stopped_and_resumed(app: App) -> None:
+    run_id = launch(app)
+    page = app.page
+    assert runs.find(run_id).config.members == 2
+    wait_for_more(app, points(app))
+
+    drag(app)
+    page.locator(CHART).get_by_role("button", name="member 2").click()
+    node, zoomed, lines = chart(app), labels(app), page.locator(f"{CHART} path").count()
+    assert not [key for key in page.locator(f"{CHART} path").evaluate_all(
+        "paths => paths.map(path => path.dataset.key)") if "member 2" in key]  # fmt: skip
+    wait_for_more(app, points(app))
+    assert node.evaluate("chart => chart.isConnected"), "the chart was drawn anew"
+    assert labels(app) == zoomed
+    assert page.locator(f"{CHART} path").count() >= lines
+
+    page.reload()
+    app.settle()
+    assert run_id in page.url
+    expect(page.locator(CHART)).to_have_attribute("data-zoomed", "true")
+    wait_for_more(app, points(app))
+
+    second = page.context.new_page()
+    second.goto(page.url)
+    expect(second.locator(f"{CHART} path").first).to_be_attached()
+    expect(second.get_by_role("button", name="Stop", exact=True)).to_be_visible()
+    page.get_by_role("button", name="Stop", exact=True).click()
+    expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=PATIENCE)
+    expect(second.get_by_role("button", name="Resume")).to_be_visible()
+    second.close()
+
+    at = runs.find(run_id).status.step
+    assert runs.find(run_id).state == "stopped"
+    page.get_by_role("button", name="Resume").click()
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_visible(timeout=PATIENCE)
+    deadline = time.monotonic() + PATIENCE / 1000
+    while runs.find(run_id).status.step <= at:
+        assert time.monotonic() < deadline, "the resumed run does not go on"
+        page.wait_for_timeout(100)
+    runs.request_stop(run_id)
+    expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=PATIENCE)
+
+
+@pytest.mark.parametrize("link", ["nonsense", "../../etc/passwd"])
+def test_a_bad_link_says_so_and_leads_on(app: App, link: str) -> None:
+    app.open("train", run=link)
+    expect(app.page.get_by_text("There is no run")).to_be_visible()
+    app.page.get_by_role("button", name=re.compile("Show the newest run|Start with a")).click()
+    expect(app.page.get_by_text("There is no run")).to_have_count(0)
+
+
+def test_a_phone_has_no_sideways_scroll(app: App) -> None:
+    app.page.set_viewport_size({"width": 400, "height": 800})
+    app.open("train")
+    wide = app.page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth")
+    assert wide <= 0
