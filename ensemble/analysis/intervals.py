@@ -1,6 +1,6 @@
 """How sure a proportion is that was counted on a finite number of examples."""
 
-from scipy.special import ndtri
+from statistics import NormalDist
 
 
 def wilson(count: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
@@ -25,7 +25,7 @@ def wilson(count: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
     """
     if n < 1 or not 0 <= count <= n:
         raise ValueError(f"{count:g} of {n} is not a proportion.")
-    z2 = float(ndtri(0.5 + level / 2)) ** 2
+    z2 = NormalDist().inv_cdf(0.5 + level / 2) ** 2
     share = count / n
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = (z2 * (share * (1 - share) / n + z2 / (4 * n * n))) ** 0.5 / (1 + z2 / n)

@@ -67,6 +67,8 @@ class Probe:
             self.process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
             )
+            # Importing JAX keeps a core busy: the page that is being opened goes first.
+            os.setpriority(os.PRIO_PROCESS, self.process.pid, 10)
         except OSError as error:
             self.failed = str(error)
 
