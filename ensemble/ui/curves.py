@@ -74,7 +74,7 @@ def panel(
     rows: list[dict[str, Any]], figure: str, n_test: int, log: bool, smoothing: float
 ) -> dict[str, Any]:
     """One panel for the component: its lines, and how its axis reads."""
-    found = history.curves(rows, figure)
+    found = history.smoothed(history.curves(rows, figure), "train", smoothing)
     members = len({curve.who for curve in found if curve.who.startswith("member")})
     most = max(60, min(400, POINTS // (len(found) or 1)))
     scale = ("nines" if figure == "accuracy" else "log") if log else "linear"
@@ -88,14 +88,12 @@ def panel(
         "decimals": formats.decimals(n_test),
         # An accuracy of 100 % is drawn as half an error: the log axis has no end.
         "floor": 0.5 / n_test,
-        "lines": [line(curve, members, most, smoothing) for curve in found],
+        "lines": [line(curve, members, most) for curve in found],
     }
 
 
-def line(curve: history.Curve, members: int, most: int, smoothing: float) -> dict[str, Any]:
-    """One curve for the component: training curves smoothed, test curves as measured."""
-    if curve.split == "train":
-        curve = history.Curve(curve.who, "train", curve.x, history.smooth(curve.y, smoothing))
+def line(curve: history.Curve, members: int, most: int) -> dict[str, Any]:
+    """One curve for the component, in at most `most` points."""
     thinned = history.thin(curve, most)
     return {
         "who": curve.who,

@@ -1,6 +1,6 @@
 """The lines of a run's history.jsonl as arrays that a chart or a table can take."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,20 +64,42 @@ def of_split(rows: list[dict[str, Any]], split: str, figure: str) -> list[Curve]
 
 
 def smooth(y: np.ndarray, weight: float) -> np.ndarray:
-    """An exponential moving average of `y`, shape (P,), that starts without a bias.
+    """An exponential moving average of `y` along its first axis that starts without a bias.
 
     Each value counts `weight` times as much as the one after it; 0 leaves `y` as it is.
     NaNs stay and do not spread. The same as pandas' `ewm(alpha=1 - weight).mean()`
     on the values that are there.
+
+    Args:
+      y: the values, shape (P, ...).
+      weight: in [0, 1).
+
+    Returns:
+      Their averages, shape (P, ...).
     """
     if not 0 < weight < 1:
         return y
-    smoothed, total, mass = y.copy(), 0.0, 0.0
-    for i in np.flatnonzero(np.isfinite(y)):
-        total = weight * total + y[i]
-        mass = weight * mass + 1
-        smoothed[i] = total / mass
+    there = np.isfinite(y)
+    filled, smoothed = np.where(there, y, 0.0), np.full_like(y, np.nan)
+    total, mass = np.zeros(y.shape[1:]), np.zeros(y.shape[1:])
+    for i in range(len(y)):
+        share = np.where(there[i], weight, 1.0)
+        total = share * total + filled[i]
+        mass = share * mass + there[i]
+        np.divide(total, mass, out=smoothed[i : i + 1], where=there[i : i + 1])
     return smoothed
+
+
+def smoothed(curves: list[Curve], split: str, weight: float) -> list[Curve]:
+    """`curves` with those of one split, which share their x, smoothed."""
+    chosen = [curve for curve in curves if curve.split == split]
+    if not chosen or not 0 < weight < 1:
+        return curves
+    columns = smooth(np.stack([curve.y for curve in chosen], axis=1), weight).T
+    means = {curve.who: column for curve, column in zip(chosen, columns, strict=True)}
+    return [
+        replace(curve, y=means[curve.who]) if curve.split == split else curve for curve in curves
+    ]
 
 
 def thin(curve: Curve, most: int) -> Curve:

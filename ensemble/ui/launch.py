@@ -38,9 +38,18 @@ def controls() -> None:
     dataset_control()
     for name in settings.MAIN[1:]:
         settings.control(name)
-    with st.expander("More"):
-        for name in settings.MORE:
-            settings.control(name)
+    more_controls()
+
+
+def more_controls() -> None:
+    """The rest, made only when asked for: each widget takes the browser time at every visit."""
+    more = st.expander("More", key="more", on_change="rerun")
+    if more.open:
+        with more:
+            for name in settings.MORE:
+                settings.control(name)
+    elif said := settings.unusual_now():
+        st.caption(f"Also: {said}.")
 
 
 def dataset_control() -> None:

@@ -11,14 +11,24 @@ from ensemble.ui import advice, answer, formats, history, loaders, settings
 from ensemble.ui.curves import learning_curves
 from ensemble.ui.guard import guarded
 
-SECONDS_BETWEEN = 1.0
+SECONDS_BETWEEN, SECONDS_AT_MOST = 1.0, 5.0
+FIGURES_A_SECOND = 60_000
 STALE_SECONDS = 30.0
 
 
 def watch(run: runs.Run) -> None:
     """Show `run`, and again every second while it is active; its own part of the page only."""
-    active = run.active
-    st.fragment(watched, run_every=SECONDS_BETWEEN if active else None)(run.id, run.state)
+    every = pause(len(loaders.history(run)) * run.config.members) if run.active else None
+    st.fragment(watched, run_every=every)(run.id, run.state)
+
+
+def pause(figures: int) -> float:
+    """Seconds between two looks at a run with so many figures.
+
+    A second, but more for an hour of a large ensemble, whose history takes a good part of
+    a second to read: a core that reads does not train.
+    """
+    return min(SECONDS_BETWEEN + figures / FIGURES_A_SECOND, SECONDS_AT_MOST)
 
 
 def watched(run_id: str, last_state: str) -> None:
@@ -106,7 +116,7 @@ def resume(run: runs.Run) -> None:
 
 def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Loss and accuracy over the epochs, and how to draw them."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         scale = st.segmented_control(
             "Scale", ["Linear", "Log"], default="Log", required=True, key="curves_scale",
             persist_state="session",

@@ -99,17 +99,25 @@ def summary(config: EnsembleConfig) -> str:
     said += [f"rate {shown(config.learning_rate)}", f"momentum {shown(config.momentum)}"]
     said += [f"{config.epochs} {'epoch' if config.epochs == 1 else 'epochs'}"]
     said += [f"batch {shown(config.batch_size)}", f"seed {config.seed}"]
-    return " · ".join(said + [unusual(config, name) for name in MORE if differs(config, name)])
+    return " · ".join(said + unusual(config.as_dict()))
 
 
-def differs(config: EnsembleConfig, name: str) -> bool:
-    """Whether a setting is not at its default."""
-    return bool(getattr(config, name) != FIELDS[name].default)
+def unusual_now() -> str:
+    """Those settings under More that are not at their default, as the widgets stand."""
+    return ", ".join(unusual({name: st.session_state.get(key(name)) for name in MORE}))
 
 
-def unusual(config: EnsembleConfig, name: str) -> str:
-    """A setting in words: "cosine schedule", "shuffle per member", "shift pixels 2"."""
-    value = getattr(config, name)
+def unusual(values: dict[str, Any]) -> list[str]:
+    """The settings under More that are neither absent nor at their default, in words."""
+    return [
+        in_words(name, values[name])
+        for name in MORE
+        if values[name] is not None and values[name] != FIELDS[name].default
+    ]
+
+
+def in_words(name: str, value: Any) -> str:
+    """A setting as people say it: "cosine schedule", "shuffle per member", "shift pixels 2"."""
     if isinstance(value, bool):
         return label(name).lower()
     if isinstance(value, str):

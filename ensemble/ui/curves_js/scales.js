@@ -57,7 +57,8 @@ function yTicks(panel, low, high) {
 function tickLabel(panel, value, step) {
   if (!panel.percent) return Number(value.toPrecision(3)).toString()
   const decimals = Math.min(3, Math.max(0, Math.ceil(-Math.log10(step * 100) - 1e-6)))
-  return (100 * value).toFixed(decimals) + ' %'
+  const said = (100 * value).toFixed(decimals)
+  return (panel.scale === 'nines' ? String(Number(said)) : said) + ' %'
 }
 
 // The value in full, for the tooltip.
