@@ -1,0 +1,35 @@
+"""notes.md: what a person wrote about a run."""
+
+from ensemble.errors import RunError
+from ensemble.runs.files import write_bytes
+from ensemble.runs.store import Run, folder_of
+
+NOTE_LENGTH = 4000
+
+
+def read_note(run: Run) -> str:
+    """The note, "" when there is none; at most 4,000 characters of it."""
+    try:
+        with (run.path / "notes.md").open(encoding="utf-8", errors="replace") as file:
+            return file.read(NOTE_LENGTH).strip()
+    except OSError:
+        return ""
+
+
+def write_note(run_id: str, text: str) -> None:
+    """Keep a note; an empty one takes it away.
+
+    Raises:
+      UnknownRunError: there is no such run.
+      RunError: longer than 4,000 characters, or the folder cannot be written.
+    """
+    folder, text = folder_of(run_id), text.strip()
+    if len(text) > NOTE_LENGTH:
+        raise RunError(f"A note has at most {NOTE_LENGTH:,} characters; this has {len(text):,}.")
+    try:
+        if text:
+            write_bytes(folder / "notes.md", (text + "\n").encode())
+        else:
+            (folder / "notes.md").unlink(missing_ok=True)
+    except OSError as error:
+        raise RunError(f"The note could not be kept ({error.strerror}): try again.") from error

@@ -1,0 +1,51 @@
+"""What is shown of the predictions, as files to keep."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from ensemble.analysis.averaging import Ints
+from ensemble.analysis.predictions import Predictions
+
+
+def table(made: Predictions, numbers: Ints, names: Sequence[str]) -> pd.DataFrame:
+    """One row for each of the images `numbers`, in that order.
+
+    Columns: number, label, ensemble (names of classes), right, confidence, the share of pairs
+    of members that disagree, the mutual information in nats, each member's vote, the averaged
+    probability of each class.
+    """
+    named = np.asarray(names, object)
+    columns = {
+        "number": numbers,
+        "label": named[made.labels[numbers]],
+        "ensemble": named[made.said[numbers]],
+        "right": made.right[numbers],
+        "confidence": made.confidence[numbers],
+        "disagreeing_pairs": made.disagreement[numbers],
+        "mutual_information_nats": made.information[numbers],
+    }
+    columns |= {f"member_{m + 1}": named[made.votes[m, numbers]] for m in range(made.members)}
+    columns |= {f"p_{name}": made.averaged[numbers, c] for c, name in enumerate(names)}
+    return pd.DataFrame(columns)
+
+
+def members_table(made: Predictions, number: int, names: Sequence[str]) -> pd.DataFrame:
+    """One image: a row for the ensemble and each member, a column for each class."""
+    rows = np.vstack([made.averaged[number], made.probabilities[:, number]])
+    who = ["ensemble", *(f"member {m + 1}" for m in range(made.members))]
+    frame = pd.DataFrame(rows, columns=list(names))
+    frame.insert(0, "who", who)
+    frame.insert(1, "says", np.asarray(names, object)[rows.argmax(axis=1)])
+    return frame
+
+
+def of_one(made: Predictions, number: int, names: Sequence[str]) -> bytes:
+    """`members_table` as a CSV file."""
+    return csv(members_table(made, number, names))
+
+
+def csv(frame: pd.DataFrame) -> bytes:
+    """A table as a CSV file, six figures to a number."""
+    return frame.to_csv(index=False, float_format="%.6g").encode()

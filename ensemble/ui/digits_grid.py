@@ -1,0 +1,109 @@
+"""Many test images as one composed picture, in tiles that open at a click or a key.
+
+A component of our own: Streamlit's images are one element each and cannot be pressed, and
+Vega-Lite smooths what it enlarges. Here one strip of pixels is drawn with nearest neighbour,
+each tile is a button with its words under it, and as many come on a page as fit its width.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from ensemble.analysis.averaging import Ints
+from ensemble.analysis.predictions import Predictions
+from ensemble.ui import digits_pictures, digits_words, theme
+
+KEY = "digits_grid"
+COLUMNS = "digits_grid_columns"
+LEAST, MOST, ROWS = 24, 60, 5
+
+
+def per_page() -> int:
+    """How many images come on a page in this tab: whole rows, 24 to 60."""
+    columns = st.session_state.get(COLUMNS, 12)
+    rows = min(max(ROWS, -(-LEAST // columns)), max(1, MOST // columns))
+    return int(columns * rows)
+
+
+def grid(
+    images: digits_pictures.Pixels,
+    made: Predictions,
+    numbers: Ints,
+    names: Sequence[str],
+    noun: str,
+    on_open: Callable[[int], None],
+) -> None:
+    """Draw the images of one page.
+
+    Args:
+      images: uint8 (K, 28, 28, 1), the images on screen and no others.
+      made: the predictions.
+      numbers: the images' numbers, K of them.
+      names: the classes' names.
+      noun: what an image is called.
+      on_open: called with an image's number when it is pressed.
+    """
+    component()(
+        data={
+            "strip": digits_pictures.strip(images),
+            "wide": max(map(len, names)) > 1,
+            "colors": {"right": theme.RIGHT, "wrong": theme.WRONG},
+            "tiles": [tile(made, number, names, noun) for number in numbers],
+        },
+        key=KEY,
+        on_opened_change=lambda: opened(on_open),
+        on_columns_change=resized,
+    )
+
+
+def tile(made: Predictions, number: int, names: Sequence[str], noun: str) -> dict[str, Any]:
+    """One image's words for the component."""
+    sure = digits_words.chance(made.confidence[number])
+    return {
+        "number": int(number),
+        "right": bool(made.right[number]),
+        "verdict": digits_words.verdict(made, number, names),
+        "sure": sure,
+        "listed": digits_words.listed(made, names),
+        "votes": votes(made, number, names),
+        "alt": f"Test {noun} {number}. {digits_words.sentence(made, number, names)}",
+    }
+
+
+def votes(made: Predictions, number: int, names: Sequence[str]) -> list[tuple[str, bool]]:
+    """The votes under an image, each with whether it is against the ensemble; one has none."""
+    if made.members == 1:
+        return []
+    if not digits_words.listed(made, names):
+        return [(text, False) for text in digits_words.short_votes(made, number, names)]
+    said = int(made.said[number])
+    return [(text, vote != said) for vote, text in digits_words.ballot(made, number, names)]
+
+
+def opened(on_open: Callable[[int], None]) -> None:
+    """A tile was pressed."""
+    number = st.session_state[KEY].get("opened")
+    if number is not None:
+        on_open(int(number))
+
+
+def resized() -> None:
+    """The browser says how many columns fit."""
+    columns = st.session_state[KEY].get("columns")
+    if columns:
+        st.session_state[COLUMNS] = max(1, min(MOST, int(columns)))
+
+
+@functools.cache
+def component() -> Any:
+    """The component, registered once."""
+    folder = Path(__file__).parent / "digits_js"
+    return st.components.v2.component(
+        "ensemble_digits_grid",
+        html='<div class="digits" role="group"></div>',
+        css=(folder / "grid.css").read_text(),
+        js=(folder / "grid.js").read_text(),
+    )

@@ -1,0 +1,111 @@
+"""What the screen of predictions shows while there is nothing to show, and the next step."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ensemble import data, runs
+from ensemble.errors import EnsembleError
+from ensemble.ui import digits_address, formats, launch, loaders, run_panel
+from ensemble.ui.guard import guarded
+
+SECONDS_BETWEEN = 2.0
+LAST_RUN = "predictions_of"
+
+
+def no_runs() -> None:
+    """The first visit: what will be here, and the button that makes it so."""
+    st.subheader("See where the members of an ensemble agree, and where they do not", anchor=False)
+    st.markdown(
+        "Every test image stands here with what the ensemble says of it and each member's vote, "
+        "once a first run has finished an epoch."
+    )
+    st.page_link("pages/train.py", label="Train a first ensemble", icon=":material/arrow_forward:")
+
+
+def no_epoch(run: runs.Run) -> None:
+    """A run that has not finished an epoch yet, or ended before it had."""
+    st.fragment(no_epoch_yet, run_every=SECONDS_BETWEEN if run.active else None)(run.id, run.state)
+
+
+def no_epoch_yet(run_id: str, last_state: str) -> None:
+    """The body of `no_epoch`: shows the predictions as soon as there are some."""
+    with guarded():
+        run = runs.find(run_id)
+        if run.state != last_state or runs.prediction_epochs(run_id):
+            loaders.forget_runs()
+            st.rerun()
+        if run.active:
+            st.info(
+                f"{run_panel.plain(run.name)} is {run.state}. Its predictions appear here by "
+                "themselves after the first epoch.", icon=":material/hourglass_top:",
+            )  # fmt: skip
+            st.skeleton(height=340)
+        else:
+            st.info(f"{run_panel.plain(run.name)} is {run.state} and has no predictions: they are "
+                    "kept at the end of every epoch.", icon=":material/grid_off:")  # fmt: skip
+        to_train(run)
+
+
+def to_train(run: runs.Run) -> None:
+    """The way to the run's curves."""
+    st.page_link("pages/train.py", label="See how it goes" if run.active else "See what happened",
+                 icon=":material/arrow_forward:", query_params={"run": run.id})  # fmt: skip
+
+
+def not_prepared(run: runs.Run, error: EnsembleError) -> None:
+    """The run's images are not on this machine any more."""
+    info = data.info(run.config.dataset)
+    st.warning(
+        f"{info.title} is not on this machine any more, so the images cannot be shown. "
+        "The run and its predictions are kept.", icon=":material/image_not_supported:",
+    )  # fmt: skip
+    with st.container(width=420):
+        launch.fetch_panel(info)
+    with st.expander("Why, and how to do it without this page"):
+        st.text(str(error))
+
+
+def unreadable(error: EnsembleError) -> None:
+    """One epoch's predictions cannot be read; others may be."""
+    st.error(str(error), icon=":material/error:")
+
+
+def missing_epoch(wanted: int, shown: int) -> None:
+    """The address asks for an epoch that there is not."""
+    st.caption(f"There are no predictions of epoch {wanted}; these are epoch {shown}'s.")
+
+
+def watch(run: runs.Run, epochs: Sequence[int]) -> None:
+    """While a run goes on: says when another epoch is in. What is shown stays until asked."""
+    if run.active:
+        st.fragment(newer, run_every=SECONDS_BETWEEN)(run.id, epochs[-1])
+
+
+def newer(run_id: str, last: int) -> None:
+    """The body of `watch`."""
+    with guarded():
+        run = runs.find(run_id)
+        if not run.active:
+            loaders.forget_runs()
+            st.rerun()
+        newest = max(runs.prediction_epochs(run_id), default=last)
+        if newest > last:
+            label = f"Show epoch {newest}, which is in now"
+            if st.button(label, icon=":material/refresh:", key="newer", on_click=follow_last):
+                st.rerun()
+        else:
+            left = formats.count(run.config.epochs - last, "epoch")
+            st.caption(f"Still {run.state}: {left} to come.")
+
+
+def follow_last() -> None:
+    """Callback: show the last epoch there is."""
+    digits_address.put(epoch=None, first=None)
+
+
+def new_run(run: runs.Run) -> None:
+    """Another run than before: its last epoch, from the top, nothing open."""
+    if st.session_state.setdefault(LAST_RUN, run.id) != run.id:
+        digits_address.put(epoch=None, first=None, digit=None)
+    st.session_state[LAST_RUN] = run.id
