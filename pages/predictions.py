@@ -39,7 +39,7 @@ def of_run(run: runs.Run) -> None:
         digits_waiting.no_epoch(run)
         return
     wanted = digits_address.read().epoch
-    epoch = wanted if wanted in epochs else epochs[-1]
+    epoch = digits_waiting.epoch_to_show(run, epochs, wanted)
     if wanted not in (None, epoch):
         digits_waiting.missing_epoch(wanted, epoch)
     try:
@@ -62,7 +62,8 @@ def of_epoch(run: runs.Run, epochs: list[int], epoch: int, made: Predictions) ->
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         digits_controls.epoch(epochs, epoch)
         digits_controls.filters(made, view, dataset.class_names, noun)
-    digits_waiting.watch(run, epochs)
+    if digits_address.read().epoch is None:
+        digits_waiting.watch(run, epochs[-1], epoch)
     numbers = digits_gallery.show(run, epoch, made, dataset, view, noun)
     if view.digit is not None:
         source = f"{run.id} · epoch {epoch}"

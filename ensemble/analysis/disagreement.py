@@ -2,7 +2,6 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
 
 from ensemble.analysis.averaging import Floats, Ints
 
@@ -24,6 +23,19 @@ def disagreeing_pairs(tallies: Ints) -> NDArray[np.float64]:
     return np.where(members > 1, 1.0 - alike / pairs, 0.0)
 
 
+def entropy(distributions: Floats) -> Floats:
+    """The entropy of each distribution, in nats; a probability of 0 adds none.
+
+    Args:
+      distributions: (..., C).
+
+    Returns:
+      (...), in [0, ln C].
+    """
+    safe = np.where(distributions > 0, distributions, 1)
+    return -(distributions * np.log(safe)).sum(axis=-1)
+
+
 def mutual_information(probabilities: Floats, averaged: Floats) -> NDArray[np.float64]:
     """How much the members' probabilities differ: what one member's answer tells of who it is.
 
@@ -42,6 +54,6 @@ def mutual_information(probabilities: Floats, averaged: Floats) -> NDArray[np.fl
     """
     within = np.zeros(averaged.shape[0])
     for member in probabilities:
-        within += entr(member).sum(axis=-1)
+        within += entropy(member)
     # Rounding can put an exact zero a little below it.
-    return np.maximum(entr(averaged).sum(axis=-1) - within / len(probabilities), 0.0)
+    return np.maximum(entropy(averaged) - within / len(probabilities), 0.0)

@@ -23,9 +23,12 @@ LEAST, MOST, ROWS = 24, 60, 5
 
 def per_page() -> int:
     """How many images come on a page in this tab: whole rows, 24 to 60."""
-    columns = st.session_state.get(COLUMNS, 12)
-    rows = min(max(ROWS, -(-LEAST // columns)), max(1, MOST // columns))
-    return int(columns * rows)
+    return size(st.session_state.get(COLUMNS, 12))
+
+
+def size(columns: int) -> int:
+    """Whole rows of `columns` images: five where that makes 24 to 60 images."""
+    return columns * min(max(ROWS, -(-LEAST // columns)), max(1, MOST // columns))
 
 
 def grid(

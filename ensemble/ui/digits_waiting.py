@@ -10,7 +10,7 @@ from ensemble.ui import digits_address, formats, launch, loaders, run_panel
 from ensemble.ui.guard import guarded
 
 SECONDS_BETWEEN = 2.0
-LAST_RUN = "predictions_of"
+LAST_RUN, HELD = "predictions_of", "predictions_epoch"
 
 
 def no_runs() -> None:
@@ -76,31 +76,51 @@ def missing_epoch(wanted: int, shown: int) -> None:
     st.caption(f"There are no predictions of epoch {wanted}; these are epoch {shown}'s.")
 
 
-def watch(run: runs.Run, epochs: Sequence[int]) -> None:
-    """While a run goes on: says when another epoch is in. What is shown stays until asked."""
-    if run.active:
-        st.fragment(newer, run_every=SECONDS_BETWEEN)(run.id, epochs[-1])
+def epoch_to_show(run: runs.Run, epochs: Sequence[int], wanted: int | None) -> int:
+    """The epoch that the address names, else the last there was when the screen was opened.
+
+    A run that goes on must not change the images under a person's eyes.
+    """
+    if wanted in epochs and wanted is not None:
+        return wanted
+    # What widgets hold is dropped when another screen is shown: then this one opens anew.
+    opened_before = any(str(key).startswith("digits_order_") for key in st.session_state)
+    of_run, epoch = st.session_state.get(HELD, ("", 0))
+    if not opened_before or of_run != run.id or epoch not in epochs:
+        epoch = epochs[-1]
+    st.session_state[HELD] = run.id, epoch
+    return int(epoch)
 
 
-def newer(run_id: str, last: int) -> None:
+def watch(run: runs.Run, last: int, shown: int) -> None:
+    """Says when a later epoch is in than the one shown; what is shown stays until asked.
+
+    Args:
+      run: the run.
+      last: its last epoch, as far as this drawing knows.
+      shown: the epoch that is shown; one that was chosen by hand is left in peace.
+    """
+    if run.active or last > shown:
+        st.fragment(newer, run_every=SECONDS_BETWEEN if run.active else None)(run.id, shown)
+
+
+def newer(run_id: str, shown: int) -> None:
     """The body of `watch`."""
     with guarded():
         run = runs.find(run_id)
-        if not run.active:
-            loaders.forget_runs()
-            st.rerun()
-        newest = max(runs.prediction_epochs(run_id), default=last)
-        if newest > last:
+        newest = max(runs.prediction_epochs(run_id), default=shown)
+        if newest > shown:
             label = f"Show epoch {newest}, which is in now"
             if st.button(label, icon=":material/refresh:", key="newer", on_click=follow_last):
                 st.rerun()
-        else:
-            left = formats.count(run.config.epochs - last, "epoch")
+        elif run.active:
+            left = formats.count(run.config.epochs - shown, "epoch")
             st.caption(f"Still {run.state}: {left} to come.")
 
 
 def follow_last() -> None:
     """Callback: show the last epoch there is."""
+    st.session_state.pop(HELD, None)
     digits_address.put(epoch=None, first=None)
 
 

@@ -2,10 +2,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import entropy
+from scipy import stats
 
 from ensemble.analysis.averaging import average, tally, votes
-from ensemble.analysis.disagreement import disagreeing_pairs, mutual_information
+from ensemble.analysis.disagreement import disagreeing_pairs, entropy, mutual_information
 from tests.analysis.draws import distributions
 
 
@@ -26,15 +26,21 @@ def test_pairs_in_closed_form() -> None:
 def test_one_member_does_not_disagree_with_itself() -> None:
     alone = distributions(1, 20, 10)
     assert not disagreeing_pairs(tally(votes(alone), 10)).any()
-    np.testing.assert_allclose(mutual_information(alone, average(alone)), 0, atol=1e-7)
+    np.testing.assert_allclose(mutual_information(alone, average(alone)), 0, atol=1e-6)
 
 
 def test_information_agrees_with_scipys_divergences() -> None:
     """It is the mean Kullback-Leibler divergence of the members from their average."""
     probabilities = distributions(6, 50, 10).astype(float)
     averaged = average(probabilities)
-    apart = np.mean([entropy(member, averaged, axis=1) for member in probabilities], axis=0)
+    apart = np.mean([stats.entropy(member, averaged, axis=1) for member in probabilities], axis=0)
     np.testing.assert_allclose(mutual_information(probabilities, averaged), apart, atol=1e-6)
+
+
+def test_entropy_agrees_with_scipy_and_takes_zeros() -> None:
+    rows = np.vstack([distributions(1, 50, 10)[0].astype(float), np.eye(10)])
+    np.testing.assert_allclose(entropy(rows), stats.entropy(rows, axis=1), atol=1e-6)
+    assert entropy(np.full((1, 10), 0.1)).tolist() == pytest.approx([np.log(10)])
 
 
 def test_information_of_members_that_are_sure_of_different_classes() -> None:

@@ -1,0 +1,50 @@
+"""Runs as a worker leaves them behind, with predictions that are known beforehand."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble import data, runs
+from ensemble.config import EnsembleConfig
+from ensemble.runs import Run
+from ensemble.runs.history import write_predictions
+from ensemble.runs.status import write_status
+from tests.analysis.draws import distributions
+
+
+def probabilities(dataset: str, members: int, epoch: int, sure: float) -> NDArray[np.float32]:
+    """(M, N, C): random members that lean towards the label, more so the higher `sure`."""
+    labels = data.load(dataset).test_labels
+    drawn = distributions(members, len(labels), 10, seed=epoch)
+    drawn[:, np.arange(len(labels)), labels] *= np.exp(sure)
+    return drawn / drawn.sum(axis=-1, keepdims=True)
+
+
+def trained(
+    *, members: int = 3, epochs: int = 2, done: int | None = None, dataset: str = "digits",
+    sure: float = 4.0, name: str = "", state: str = "finished", **status: Any,
+) -> Run:  # fmt: skip
+    """A run in `state` whose predictions after each of `done` epochs are `probabilities`."""
+    run = runs.create(EnsembleConfig(dataset=dataset, members=members, epochs=epochs))
+    known = replace(run.status, state=state, epochs=epochs, steps=10 * epochs)
+    for epoch in range(1, (epochs if done is None else done) + 1):
+        made = probabilities(dataset, members, epoch, sure)
+        write_predictions(run.path, epoch, made)
+        known = after(known, epoch, made, data.load(dataset).test_labels)
+    write_status(run.path, replace(known, **status))
+    return runs.rename(run.id, name)
+
+
+def after(status: runs.Status, epoch: int, made: NDArray[np.float32], labels: Any) -> runs.Status:
+    """The status at the end of an epoch, its figures counted anew."""
+    share = float((made.mean(axis=0).argmax(axis=-1) == labels).mean())
+    best = status.best_ensemble_test_accuracy
+    better = best is None or share > best
+    return replace(
+        status, epoch=epoch, step=10 * epoch, seconds=40.0 * epoch, ensemble_test_accuracy=share,
+        member_test_accuracy=[float(one) for one in (made.argmax(axis=-1) == labels).mean(axis=1)],
+        best_ensemble_test_accuracy=share if better else best,
+        best_epoch=epoch if better else status.best_epoch,
+    )  # fmt: skip
