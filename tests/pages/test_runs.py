@@ -1,0 +1,287 @@
+import io
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import data, runs
+from ensemble.config import EnsembleConfig
+from ensemble.runs import Run
+from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
+from ensemble.ui import digits_files, loaders, runs_table
+from tests.pages.ensembles import trained
+
+APP = Path(__file__).parents[2] / "app.py"
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def no_list_of_an_earlier_test() -> None:
+    loaders.forget_runs()
+
+
+@pytest.fixture
+def page() -> Open:
+    """Opens the screen, with a run in the address where one is given."""
+
+    def opened(run: Run | str = "") -> AppTest:
+        at = AppTest.from_file(str(APP), default_timeout=60)
+        if run:
+            at.query_params["run"] = run if isinstance(run, str) else run.id
+        at.switch_page("pages/runs.py").run()
+        assert not at.exception
+        return at
+
+    return opened
+
+
+def table(at: AppTest) -> pd.DataFrame:
+    return at.dataframe[0].value
+
+
+def widget(at: AppTest, kind: str, key: str) -> Any:
+    """The widget whose key begins with `key`."""
+    return next(one for one in at.get(kind) if one.key and one.key.startswith(key))
+
+
+def keys(at: AppTest) -> set[str]:
+    return {button.key for button in at.button if button.key}
+
+
+def value(at: AppTest, name: str) -> str | None:
+    found = at.query_params.get(name)
+    return found[0] if isinstance(found, list) else found
+
+
+def test_no_runs_lead_to_training(page: Open) -> None:
+    at = page()
+    assert "is kept here" in at.subheader[0].value
+    assert at.get("page_link")[0].proto.page == "train"
+
+
+def test_every_run_has_its_row_newest_first(page: Open) -> None:
+    old = trained(created=1000.0, name="old one", sure=6.0)
+    new = trained(created=2000.0, members=1)
+    at = page()
+    rows = table(at)
+    assert rows["id"].tolist() == [new.id, old.id]
+    assert rows["name"].tolist() == [new.id, "old one"]
+    status, row = old.status, rows.iloc[1]
+    assert row["best"] == pytest.approx(100 * (status.best_ensemble_test_accuracy or 0))
+    assert row["last"] == pytest.approx(100 * (status.ensemble_test_accuracy or 0))
+    mean = sum(status.member_test_accuracy) / 3
+    assert row["mean"] == pytest.approx(100 * mean)
+    assert row["gain"] == round(500 * ((status.ensemble_test_accuracy or 0) - mean))
+    assert row["time"] == "1 min 20 s"
+    assert pd.isna(rows.iloc[0]["gain"]), "one member gains nothing over itself"
+
+
+def test_a_gain_is_the_number_of_images_that_a_count_finds() -> None:
+    run = trained(sure=3.0)
+    loaders.forget_runs()
+    made = runs.read_predictions(run.id, 2)
+    labels = data.load("digits").test_labels
+    whole = int((made.mean(axis=0).argmax(axis=-1) == labels).sum())
+    each = [int((member.argmax(axis=-1) == labels).sum()) for member in made]
+    assert runs_table.table([run], [run])["gain"].tolist() == [round(whole - sum(each) / 3)]
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ({"state": "finished"}, "finished"),
+        ({"state": "stopped", "done": 1}, "stopped at epoch 1 of 2"),
+        ({"state": "diverged", "done": 0}, "diverged at epoch 0 of 2"),
+        ({"state": "training", "done": 1, "fresh": True}, "training, 50 %"),
+        ({"state": "starting", "done": 0, "fresh": True}, "starting"),
+        (
+            {"state": "training", "done": 1, "updated": 1000.0},
+            "failed at epoch 1 of 2",
+        ),  # its worker is gone
+    ],
+)
+def test_states_in_words(page: Open, status: dict[str, Any], said: str) -> None:
+    if status.pop("fresh", False):
+        status["updated"] = time.time() + 600
+    trained(**status)
+    assert table(page())["state"].tolist() == [said]
+
+
+def test_queued_runs_say_their_place(page: Open) -> None:
+    later = time.time() + 600
+    for place, state in enumerate(["training", "queued", "queued"]):
+        trained(done=0, state=state, queued=1000.0 + place, created=1000.0 + place, updated=later)
+    at = page()
+    assert table(at)["state"].tolist() == ["queued, 2 before it", "queued, 1 before it",
+                                           "training, 0 %"]  # fmt: skip
+    assert "#### 3 runs, 1 training, 2 queued" in [one.value for one in at.markdown]
+
+
+def test_the_run_of_the_address_can_be_opened(page: Open) -> None:
+    new, old = trained(created=2000.0), trained(created=1000.0)
+    assert "run_delete" not in keys(page())
+    at = page(old)
+    assert at.subheader[0].value.replace("\\", "") == old.id
+    links = [link.proto for link in at.get("page_link")]
+    assert [link.page for link in links] == ["train", "predictions"]
+    assert all(f"run={old.id}" in link.query_string for link in links)
+    assert new.id not in at.subheader[0].value
+
+
+def test_a_name_and_a_note_are_kept(page: Open) -> None:
+    run = trained()
+    at = page(run)
+    widget(at, "text_input", "name_of_").input("  wide   net ")
+    widget(at, "text_area", "note_of_").input("more *filters*\n<script>alert(1)</script>")
+    next(one for one in at.button if one.label == "Save name and note").click().run()
+    assert runs.find(run.id).name == "wide net"
+    assert read_note(run) == "more *filters*\n<script>alert(1)</script>"
+    assert table(at)[["name", "note"]].values.tolist() == [["wide net", "more *filters*"]]
+    assert not any("<script>" in one.value for one in at.markdown)
+
+
+def test_an_empty_name_brings_the_id_back(page: Open) -> None:
+    run = trained(name="something")
+    at = page(run)
+    assert widget(at, "text_input", "name_of_").value == "something"
+    widget(at, "text_input", "name_of_").input("")
+    next(one for one in at.button if one.label == "Save name and note").click().run()
+    assert runs.find(run.id).name == run.id
+
+
+def test_a_run_is_deleted_only_when_asked_twice(page: Open) -> None:
+    run = trained(name="the *one*")
+    other = trained()
+    at = page(run)
+    widget(at, "button", "run_delete").click().run()
+    assert run.path.exists()
+    assert "Delete the \\*one\\* with its curves" in at.warning[0].value
+    widget(at, "button", "run_keep").click().run()
+    assert run.path.exists()
+    assert not at.warning
+    widget(at, "button", "run_delete").click().run()
+    widget(at, "button", "run_delete_sure").click().run()
+    assert not run.path.exists()
+    assert table(at)["id"].tolist() == [other.id]
+    assert value(at, "run") is None
+
+
+def test_the_last_run_deleted_leaves_the_empty_state(page: Open) -> None:
+    at = page(trained())
+    widget(at, "button", "run_delete").click().run()
+    widget(at, "button", "run_delete_sure").click().run()
+    assert not at.exception
+    at.run()
+    assert "is kept here" in at.subheader[0].value
+
+
+def test_a_question_about_one_run_does_not_delete_another(page: Open) -> None:
+    one, other = trained(), trained()
+    at = page(one)
+    widget(at, "button", "run_delete").click().run()
+    at.query_params["run"] = other.id
+    at.run()
+    assert "run_delete_sure" not in keys(at)
+
+
+def test_an_active_run_can_be_stopped_and_not_deleted(page: Open) -> None:
+    run = trained(done=1, state="training", updated=time.time() + 600)
+    at = page(run)
+    assert widget(at, "button", "run_delete").disabled
+    assert any("stop it first" in one.value for one in at.caption)
+    widget(at, "button", "run_stop").click().run()
+    assert (run.path / "stop").exists()
+    assert widget(at, "button", "run_stop").label == "Stopping…"
+
+
+@pytest.mark.parametrize(("state", "why"), [("finished", "launch a new one for more epochs"),
+                                            ("diverged", "lower learning rate")])  # fmt: skip
+def test_what_cannot_be_resumed_says_why(page: Open, state: str, why: str) -> None:
+    at = page(trained(state=state))
+    assert widget(at, "button", "run_resume").disabled
+    assert any(why in one.value for one in at.caption)
+
+
+def test_a_stopped_run_goes_on(page: Open) -> None:
+    run = runs.create(EnsembleConfig(members=1, epochs=1))
+    runs.store.write_status(run.path, runs.Status(state="stopped", epochs=1))
+    at = page(run)
+    widget(at, "button", "run_resume").click().run()
+    assert not at.error
+    deadline = time.monotonic() + 120
+    while runs.find(run.id).state in runs.ACTIVE and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert runs.find(run.id).state == "finished", runs.find(run.id).message
+
+
+def test_a_run_that_there_is_not_gives_a_sentence_beside_the_table(page: Open) -> None:
+    run = trained()
+    at = page("nonsense")
+    assert "There is no run “nonsense”" in at.warning[0].value
+    assert table(at)["id"].tolist() == [run.id]
+
+
+def test_a_run_deleted_elsewhere_gives_a_sentence(page: Open) -> None:
+    run = trained()
+    trained()
+    at = page(run)
+    runs.delete(run.id)
+    loaders.forget_runs()
+    widget(at, "button", "run_delete").click().run()
+    assert not at.exception
+    assert any("There is no run" in one.value for one in at.warning)
+
+
+def test_filters_come_with_many_runs_and_narrow_the_table(page: Open) -> None:
+    trained(name="first try", state="stopped", done=1)
+    noted = trained(name="second try")
+    write_note(noted.id, "with Wider layers")
+    for members in range(1, 6):
+        trained(members=members, epochs=1, done=0)
+    at = page()
+    assert len(table(at)) == 7
+    at.text_input[0].input("TRY wider").run()
+    assert table(at)["id"].tolist() == [noted.id]
+    at.text_input[0].input("").run()
+    at.multiselect[0].select("stopped").run()
+    assert table(at)["name"].tolist() == ["first try"]
+    at.text_input[0].input("nothing like it").run()
+    assert "No run is like that" in at.info[0].value
+
+
+def test_the_download_holds_every_setting_and_figure() -> None:
+    run = trained(name="a, b", done=1, state="stopped")
+    write_note(run.id, "two\nlines")
+    read = pd.read_csv(io.BytesIO(digits_files.csv(runs_table.export([run]))))
+    row = read.iloc[0].to_dict()
+    assert (row["id"], row["name"], row["note"]) == (run.id, "a, b", "two\nlines")
+    assert {"learning_rate", "bootstrap", "rotation_degrees"} <= set(row)
+    assert row["last_ensemble_test_accuracy"] == pytest.approx(run.status.ensemble_test_accuracy)
+
+
+def test_figures_read_as_on_every_other_screen() -> None:
+    run = trained(sure=6.0)
+    shown = runs_table.styled(runs_table.table([run], [run])).to_html()
+    share = 100 * (run.status.ensemble_test_accuracy or 0)
+    assert f">{share:.1f} %<" in shown
+    assert [runs_table.signed(gain) for gain in (18, -1, 0, 1033)] == ["+18", "−1", "±0", "+1,033"]
+
+
+def test_two_hundred_runs_open_quickly(page: Open) -> None:
+    for _ in range(200):
+        trained(members=4, done=0, state="stopped")
+    page()  # whatever is imported and compiled once
+    loaders.forget_runs()
+    start = time.perf_counter()
+    at = page()
+    assert len(table(at)) == 200
+    assert time.perf_counter() - start < 1.5
+
+
+def test_a_note_cannot_be_longer_than_it_may(page: Open) -> None:
+    at = page(trained())
+    assert widget(at, "text_area", "note_of_").max_chars == NOTE_LENGTH
