@@ -28,10 +28,10 @@ for name, folder in {
     os.environ[name] = str(ROOT / folder)
 tempfile.tempdir = None  # read TMPDIR again
 
-# Two devices on every machine, so that what is spread over devices is tested everywhere.
+# Eight devices on every machine, so that what is spread over devices is tested everywhere.
 # JAX_PLATFORMS=cuda scripts/test runs the tests on the machine's own accelerator.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-os.environ.setdefault("JAX_NUM_CPU_DEVICES", "2")
+os.environ.setdefault("JAX_NUM_CPU_DEVICES", "8")
 # Worker processes find what an earlier one compiled, small programs too.
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
 

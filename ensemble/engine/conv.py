@@ -8,17 +8,25 @@ and Simard 2006) the same sums become matrix products, which stay fast in a loop
                 z = P @ kernel + bias       (B·H·W, O)
                 y = pool(relu(z))           (B, H/2, W/2, O)
     backward    dz = unpool(dy) · [z > 0]
-                dkernel = Pᵀ @ dz,  dbias = Σ dz
+                dkernelᵀ = dzᵀ @ P,  dbias = Σ dz
                 dx = fold(dz @ kernelᵀ)     each patch added back where it came from
+
+A batch goes through in chunks of 16 images: the patches of a whole batch (29 MB in the
+second layer) would leave the caches, those of a chunk do not, and the products then run
+two to five times faster. The backward pass makes the patches again, which is cheaper
+than to keep them; it keeps only where z was positive.
 
 Elsewhere (GPU, TPU) `lax.conv` is the fast form and is used as it is. Nothing outside
 this file knows which of the two runs.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+CHUNK = 16
 OFFSETS = [(i, j) for i in range(3) for j in range(3)]
 
 
@@ -50,27 +58,42 @@ def by_patches(x: Array, kernel: Array, bias: Array) -> Array:
 
 
 def forward(x: Array, kernel: Array, bias: Array) -> tuple[Array, tuple[Array, ...]]:
-    """The value, and what the derivative needs: patches, positive places, kernel, a shape."""
-    height, width = x.shape[1:3]
-    columns = patches(x)
-    z = columns @ kernel.reshape(-1, kernel.shape[-1]) + bias
-    return pool(jax.nn.relu(z)), (columns, z > 0, kernel, jnp.zeros((height, width, 0)))
+    """The value, and what the derivative needs: x and kernel, and where z was positive."""
+    matrix = kernel.reshape(-1, kernel.shape[-1])
+
+    def one_chunk(x: Array) -> tuple[Array, Array]:
+        z = patches(x) @ matrix + bias
+        return pool(jax.nn.relu(z)), z > 0
+
+    y, positive = lax.map(one_chunk, chunks(x))
+    return y.reshape(-1, *y.shape[2:])[: len(x)], (x, kernel, positive)
 
 
 def backward(residuals: tuple[Array, ...], dy: Array) -> tuple[Array, Array, Array]:
     """Gradients for (x, kernel, bias), from that of the output."""
-    columns, positive, kernel, shape = residuals
-    inputs, outputs = kernel.shape[2:]
-    batch, (height, width) = dy.shape[0], shape.shape[:2]
-    dz = jnp.where(positive, unpool(dy, height, width), 0)
-    flat = dz.reshape(-1, outputs)
-    dkernel = (columns.reshape(-1, 9 * inputs).T @ flat).reshape(kernel.shape)
-    dcolumns = flat @ kernel.reshape(9 * inputs, outputs).T
-    dx = fold(dcolumns.reshape(batch, height, width, 9, inputs))
-    return dx, dkernel, flat.sum(0)
+    x, kernel, positive = residuals
+    matrix = kernel.reshape(-1, kernel.shape[-1])
+
+    def one_chunk(sums: tuple[Array, Array], chunk: tuple[Array, ...]) -> tuple[Any, Array]:
+        x, positive, dy = chunk
+        dz = jnp.where(positive, unpool(dy, *x.shape[1:3]), 0).reshape(-1, matrix.shape[1])
+        dkernel, dbias = sums
+        sums = dkernel + dz.T @ patches(x).reshape(len(dz), -1), dbias + dz.sum(0)
+        return sums, fold((dz @ matrix.T).reshape(*x.shape[:3], 9, x.shape[3]))
+
+    zeros = jnp.zeros_like(matrix.T), jnp.zeros_like(matrix[0])
+    (dkernel, dbias), dx = lax.scan(one_chunk, zeros, (chunks(x), positive, chunks(dy)))
+    return dx.reshape(-1, *x.shape[1:])[: len(x)], dkernel.T.reshape(kernel.shape), dbias
 
 
 by_patches.defvjp(forward, backward)
+
+
+def chunks(x: Array) -> Array:
+    """(B, …) to (chunks, 16, …), filled up with zeros, whose gradients are zero too."""
+    size = min(CHUNK, len(x))
+    filled = jnp.pad(x, ((0, -len(x) % size),) + ((0, 0),) * (x.ndim - 1))
+    return filled.reshape(-1, size, *x.shape[1:])
 
 
 def patches(x: Array) -> Array:

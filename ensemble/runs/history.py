@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -99,11 +100,11 @@ def read_predictions(run_id: str, epoch: int) -> np.ndarray:
     """
     path = _prediction_file(folder_of(run_id), epoch)
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             return np.asarray(file["probabilities"])
     except FileNotFoundError as error:
         raise RunError(f"The run “{run_id}” has no predictions of epoch {epoch}.") from error
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise RunError(
             f"The predictions of epoch {epoch} of the run “{run_id}” cannot be read: choose "
             "another epoch."

@@ -36,13 +36,22 @@ def ahead_of(run: Run) -> list[Run]:
     return sorted((one for one in list_runs() if _before(one, run)), key=_place)
 
 
-def wait_for_turn(run: Run, stopped: Callable[[], bool]) -> Turn | None:
-    """Wait until nothing trains and no older run waits; None if asked to stop meanwhile."""
+def wait_for_turn(
+    run: Run, stopped: Callable[[], bool], waiting: Callable[[], None]
+) -> Turn | None:
+    """Wait until nothing trains and no older run waits; None if asked to stop meanwhile.
+
+    `waiting` is called once, when the turn is not there at once.
+    """
+    told = False
     while not stopped():
         if turn := _try_lock():
             if not ahead_of(run):
                 return turn
             turn.__exit__()
+        if not told:
+            waiting()
+            told = True
         time.sleep(POLL_SECONDS)
     return None
 

@@ -83,7 +83,11 @@ def work(run_id: str, report: Report = lambda status: None) -> Run:
 
 
 def _wait_and_train(run: Run, status: StatusWriter, stop: StopRequest, report: Report) -> Outcome:
-    turn = wait_for_turn(run, stop)
+    def waiting() -> None:
+        status.update(message="Another run trains on this machine: this one waits its turn.")
+        report(status.status)
+
+    turn = wait_for_turn(run, stop, waiting)
     if turn is None:
         return Outcome("stopped", "Stopped while it waited its turn.")
     with turn:

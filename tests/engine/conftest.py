@@ -1,0 +1,52 @@
+"""The real digits, whole and few, and a way to train that tests share."""
+
+from dataclasses import replace
+
+import jax
+import numpy as np
+import pytest
+
+from ensemble import data
+from ensemble.config import EnsembleConfig
+from ensemble.data import Dataset
+from ensemble.engine import Trainer
+
+
+@pytest.fixture(scope="session")
+def digits() -> Dataset:
+    return data.load("digits")
+
+
+@pytest.fixture(scope="session")
+def few(digits: Dataset) -> Dataset:
+    """96 digits to learn and 70 to be tested on: for tests of mechanics."""
+    return replace(
+        digits,
+        train_images=digits.train_images[:96],
+        train_labels=digits.train_labels[:96],
+        test_images=digits.test_images[:70],
+        test_labels=digits.test_labels[:70],
+    )
+
+
+def train_epochs(
+    trainer: Trainer, epochs: int, cut: int | None = None
+) -> tuple[np.ndarray, object]:
+    """Losses (epochs, S, M) and the final state, each epoch in calls of `cut` steps."""
+    state, losses = trainer.start(), []
+    for epoch in range(1, epochs + 1):
+        done, steps = 0, trainer.steps_per_epoch
+        while done < steps:
+            count = min(cut or steps, steps - done)
+            state, figures = trainer.train(state, epoch, done, count)
+            losses.append(figures.loss.T)
+            done += count
+    return np.concatenate(losses).reshape(epochs, -1, trainer.config.members), state
+
+
+def small_config(**changes: object) -> EnsembleConfig:
+    return EnsembleConfig(**{"members": 3, "batch_size": 16, "epochs": 2, **changes})
+
+
+def devices(count: int) -> list[jax.Device]:
+    return jax.devices()[:count]

@@ -1,0 +1,117 @@
+"""Orders of images, learning rates, shifts and turns."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from ensemble.config import EnsembleConfig
+from ensemble.engine.augment import augment
+from ensemble.engine.batches import epoch_order, steps_per_epoch
+from ensemble.engine.pace import Pace
+from ensemble.engine.schedule import learning_rates
+
+
+def order(epoch: int = 1, size: int = 100, **changes: object) -> np.ndarray:
+    config = EnsembleConfig(**{"members": 4, "batch_size": 30, **changes})
+    return epoch_order(config, epoch, size)
+
+
+def test_the_order_is_the_howto_key_chain():
+    rng, _ = jax.random.split(jax.random.key(11))
+    for epoch in (1, 2, 3):
+        rng, input_rng = jax.random.split(rng)
+        wanted = jax.random.permutation(input_rng, 100)[:90].reshape(3, 30)
+        np.testing.assert_array_equal(order(epoch, seed=11)[2], wanted)
+
+
+def test_the_remainder_is_dropped_and_no_image_comes_twice():
+    numbers = order()
+    assert numbers.shape == (4, 3, 30)
+    assert all(len(set(member.ravel())) == 90 for member in numbers)
+    assert (numbers == numbers[0]).all()
+
+
+def test_own_orders_differ_and_hold_every_image_once():
+    numbers = order(shuffle_per_member=True).reshape(4, -1)
+    assert all(len(set(member)) == 90 for member in numbers)
+    assert not (numbers[0] == numbers[1]).all()
+
+
+def test_bootstrap_draws_with_replacement_once_for_the_run():
+    first = order(1, 90, bootstrap=True).reshape(4, -1)
+    second = order(2, 90, bootstrap=True).reshape(4, -1)
+    for member in range(4):
+        assert len(set(first[member])) < 75  # 1 − 1/e of 90 is 57 on average
+        np.testing.assert_array_equal(np.sort(first[member]), np.sort(second[member]))
+    assert not (np.sort(first[0]) == np.sort(first[1])).all()
+
+
+def test_whole_batches_only():
+    assert steps_per_epoch(60_000, 128) == 468
+
+
+def test_a_constant_rate_is_constant():
+    assert (learning_rates(EnsembleConfig(epochs=2), 5) == np.float32(0.1)).all()
+
+
+def test_cosine_falls_from_the_full_rate_towards_zero():
+    rates = learning_rates(EnsembleConfig(epochs=4, schedule="cosine"), 25)
+    assert rates[0] == np.float32(0.1)
+    assert rates[50] == pytest.approx(0.05, rel=1e-5)
+    assert (np.diff(rates) <= 0).all()
+    assert 0 <= rates[-1] < 1e-4
+
+
+@pytest.mark.parametrize("schedule", ["constant", "cosine"])
+def test_warm_up_rises_in_a_straight_line(schedule):
+    config = EnsembleConfig(epochs=4, schedule=schedule, warmup_epochs=1.0)
+    rates = learning_rates(config, 10)
+    np.testing.assert_allclose(np.diff(rates[:11]), 0.1 / 11, rtol=1e-4)
+    assert rates[10] == np.float32(0.1)
+    assert len(rates) == 40
+
+
+def test_no_shift_and_no_turn_is_no_change():
+    images = jnp.asarray(np.random.default_rng(0).random((3, 28, 28, 1)), jnp.float32)
+    same = augment(jax.random.key(0), images, 0, 0.0)
+    np.testing.assert_allclose(same, images, atol=1e-5)
+
+
+def test_shifts_are_whole_pixels_within_reach_and_all_occur():
+    image = np.zeros((400, 28, 28, 1), np.float32)
+    image[:, 14, 14] = 1
+    moved = np.asarray(augment(jax.random.key(1), jnp.asarray(image), 2, 0.0))
+    where = np.stack([np.unravel_index(one.argmax(), (28, 28)) for one in moved[..., 0]]) - 14
+    assert set(where[:, 0]) == set(where[:, 1]) == {-2, -1, 0, 1, 2}
+    np.testing.assert_allclose(moved.sum((1, 2, 3)), 1, atol=1e-5)
+
+
+def test_turns_stay_within_the_angle_and_agree_with_scipy():
+    image = np.zeros((28, 28), np.float32)
+    image[4:24, 12:16] = 1
+    turned = np.asarray(augment(jax.random.key(2), jnp.asarray(image)[None, ..., None], 0, 30.0))
+    errors = {
+        angle: np.abs(
+            ndimage.rotate(image, angle, reshape=False, order=1) - turned[0, ..., 0]
+        ).mean()
+        for angle in np.arange(-30, 30.5, 0.5)
+    }
+    assert min(errors.values()) < 0.01
+    assert errors[min(errors, key=errors.get)] < errors[30.0] + errors[-30.0]
+
+
+def test_pace_settles_at_calls_of_about_a_second():
+    pace = Pace()
+    units = pace.next(1000)
+    assert units == 1
+    for _ in range(8):
+        pace.took(units, units * 0.01)
+        units = pace.next(1000)
+    assert units == 100
+    assert pace.next(7) == 7
+    pace.took(100, 50.0)
+    assert pace.next(1000) == 2
+    pace.took(1, 50.0)
+    assert pace.next(1000) == 1

@@ -1,0 +1,35 @@
+"""Any number of members on any number of devices, and back."""
+
+import jax
+import numpy as np
+import pytest
+
+from ensemble.engine.layout import Layout, choose_devices
+from ensemble.errors import ConfigError
+
+
+@pytest.mark.parametrize("members", [1, 2, 3, 5, 8, 13, 64])
+@pytest.mark.parametrize("device_count", [1, 2, 3, 8])
+def test_members_come_back_as_they_were_laid_out(members, device_count):
+    layout = Layout.over(members, jax.devices()[:device_count])
+    assert layout.real.sum() == members
+    assert layout.real.any(axis=1).all(), "a device without a member"
+    tree = {"a": np.arange(members * 6, dtype=np.float32).reshape(members, 2, 3)}
+    spread = layout.spread(tree)
+    assert spread["a"].shape == (len(layout.devices), layout.lanes, 2, 3)
+    assert {shard.device for shard in spread["a"].addressable_shards} == set(layout.devices)
+    np.testing.assert_array_equal(layout.gather(spread)["a"], tree["a"])
+
+
+def test_replicas_are_on_every_device():
+    layout = Layout.over(4, jax.devices()[:4])
+    copies = layout.replicate(np.arange(3))
+    assert copies.shape == (4, 3)
+    assert (np.asarray(copies) == np.arange(3)).all()
+
+
+def test_more_devices_than_there_are_is_said():
+    with pytest.raises(ConfigError, match=r"devices is 99.*has 8"):
+        choose_devices(99)
+    assert len(choose_devices(0)) == 8
+    assert len(choose_devices(3)) == 3

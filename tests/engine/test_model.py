@@ -1,0 +1,48 @@
+"""Our network and Flax's stock layers are the same network."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ensemble.engine import keys
+from ensemble.engine.model import apply_model, init_params, to_unit
+from ensemble.engine.predict import predict_probabilities
+from ensemble.engine.step import create_members
+from tests.reference import howto
+
+
+def test_first_parameters_are_those_of_stock_layers():
+    key = jax.random.key(7)
+    stock = howto.CNN().init(key, jnp.ones([1, 28, 28, 1]))["params"]
+    jax.tree.map(np.testing.assert_array_equal, init_params(key), stock)
+
+
+def test_members_start_where_the_howto_starts_them():
+    _, init_rng = jax.random.split(jax.random.key(5))
+    wanted = [init_params(key) for key in jax.random.split(init_rng, 3)]
+    got = create_members(5, 3).params
+    for member, params in enumerate(wanted):
+        jax.tree.map(lambda a, b, m=member: np.testing.assert_array_equal(a[m], b), got, params)
+
+
+def test_a_member_starts_the_same_in_any_ensemble():
+    few, many = keys.member_keys(3, 2), keys.member_keys(3, 64)
+    assert (jax.random.key_data(few) == jax.random.key_data(many[:2])).all()
+
+
+def test_logits_equal_those_of_stock_layers(few):
+    params = init_params(jax.random.key(0))
+    images = to_unit(jnp.asarray(few.test_images))
+    stock = howto.CNN().apply({"params": params}, images)
+    np.testing.assert_allclose(apply_model(params, images), stock, atol=1e-4)
+
+
+def test_prediction_pads_and_unpads(few):
+    members = create_members(0, 2).params
+    images = few.test_images[:5]
+    got = predict_probabilities(members, images)
+    assert got.shape == (2, 5, 10)
+    one = jax.tree.map(lambda leaf: leaf[1], members)
+    stock = jax.nn.softmax(howto.CNN().apply({"params": one}, to_unit(jnp.asarray(images))))
+    np.testing.assert_allclose(got[1], stock, atol=1e-5)
+    np.testing.assert_allclose(got.sum(-1), 1, atol=1e-5)

@@ -1,0 +1,133 @@
+"""Training as a whole: calls, options, compiled programs, evaluation."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from ensemble.engine import Trainer
+from ensemble.engine.model import apply_model, to_unit
+from ensemble.errors import ConfigError
+from tests.engine.conftest import devices, small_config, train_epochs
+
+
+def leaves_equal(one: object, other: object) -> bool:
+    pairs = zip(jax.tree.leaves(one), jax.tree.leaves(other), strict=True)
+    return all(np.array_equal(a, b) for a, b in pairs)
+
+
+def test_how_steps_are_cut_into_calls_changes_no_bit(few):
+    whole, end = train_epochs(trainer := Trainer(small_config(), few, devices(2)), 2)
+    pieces, other_end = train_epochs(trainer, 2, cut=1)
+    np.testing.assert_array_equal(whole, pieces)
+    assert leaves_equal(trainer.get(end), trainer.get(other_end))
+
+
+def test_a_state_put_back_goes_on_to_the_same_bits(few):
+    trainer = Trainer(small_config(), few, devices(2))
+    state, _ = trainer.train(trainer.start(), 1, 0, 3)
+    kept = trainer.get(state)
+    straight, _ = trainer.train(state, 1, 3, 3)
+    again, _ = trainer.train(trainer.put(kept), 1, 3, 3)
+    assert leaves_equal(trainer.get(straight), trainer.get(again))
+
+
+def test_a_member_does_not_depend_on_its_company(few):
+    alone, _ = train_epochs(Trainer(small_config(members=1), few, devices(1)), 1)
+    among, _ = train_epochs(Trainer(small_config(members=5), few, devices(3)), 1)
+    np.testing.assert_allclose(alone[..., 0], among[..., 0], rtol=1e-4)
+
+
+def test_no_number_that_a_slider_moves_recompiles(few, caplog):
+    """The compiled step of one run serves another rate, momentum, seed and length."""
+    trainer = Trainer(small_config(shift_pixels=1), few, devices(2))
+    state = trainer.start()
+    state, _ = trainer.train(state, 1, 0, 2)
+    other = small_config(
+        shift_pixels=2, rotation_degrees=5, learning_rate=0.01, momentum=0.5, seed=9, epochs=7
+    )
+    trainer.config = other
+    trainer._epoch.cache_clear()
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        trainer.train(state, 2, 1, 4)
+    compiled = [record.message for record in caplog.records if "Compiling" in record.message]
+    assert not [message for message in compiled if "one_after_the_other" in message], compiled
+
+
+def test_the_figures_of_a_batch_are_those_of_its_images(few):
+    trainer = Trainer(small_config(members=2, learning_rate=1e-5), few, devices(2))
+    state = trainer.start()
+    params = trainer.get(state).params
+    order = trainer._epoch(1)[1]
+    _, figures = trainer.train(state, 1, 0, 1)
+    from ensemble.engine.batches import epoch_order
+
+    index = epoch_order(trainer.config, 1, len(few.train_images))[0, 0]
+    assert (order[0] == few.train_labels[index]).all()
+    images, labels = to_unit(jnp.asarray(few.train_images[index])), few.train_labels[index]
+    probabilities = jnp.stack(
+        [
+            jax.nn.softmax(apply_model(jax.tree.map(lambda leaf, m=m: leaf[m], params), images))
+            for m in range(2)
+        ]
+    )
+    chosen = probabilities[:, np.arange(len(labels)), labels]
+    np.testing.assert_allclose(figures.loss[:, 0], -jnp.log(chosen).mean(-1), rtol=1e-4)
+    np.testing.assert_allclose(figures.ensemble_nll[0], -jnp.log(chosen.mean(0)).mean(), rtol=1e-4)
+
+
+def test_evaluation_is_on_the_whole_test_set_and_can_be_interrupted(few):
+    trainer = Trainer(small_config(members=3), few, devices(2))
+    state = trainer.start()
+    found = trainer.evaluate(state)
+    assert found.probabilities.shape == (3, 70, 10)
+    params = jax.tree.map(lambda leaf: leaf[2], trainer.get(state).params)
+    wanted = jax.nn.softmax(apply_model(params, to_unit(jnp.asarray(few.test_images))))
+    np.testing.assert_allclose(found.probabilities[2], wanted, atol=1e-5)
+    mean = found.probabilities.mean(0)
+    assert found.ensemble_accuracy == (mean.argmax(-1) == few.test_labels).mean()
+    nll = -np.log(mean[np.arange(70), few.test_labels]).mean()
+    assert found.ensemble_nll == pytest.approx(nll, rel=1e-5)
+    assert found.loss[2] == pytest.approx(
+        -np.log(wanted[np.arange(70), few.test_labels]).mean(), rel=1e-4
+    )
+    assert trainer.evaluate(state, lambda: True) is None
+
+
+@pytest.mark.parametrize("option", ["shuffle_per_member", "bootstrap"])
+def test_members_with_their_own_batches_have_no_common_training_figure(few, option):
+    trainer = Trainer(small_config(**{option: True}), few, devices(2))
+    _, figures = trainer.train(trainer.start(), 1, 0, 2)
+    assert figures.ensemble_nll is None
+    assert figures.ensemble_accuracy is None
+    assert np.isfinite(figures.loss).all()
+
+
+def test_augmentation_changes_what_is_learnt_and_is_reproducible(few):
+    plain, _ = train_epochs(Trainer(small_config(), few, devices(1)), 1)
+    moved, _ = train_epochs(Trainer(small_config(shift_pixels=3), few, devices(1)), 1)
+    again, _ = train_epochs(Trainer(small_config(shift_pixels=3), few, devices(2)), 1)
+    assert not np.allclose(plain, moved, rtol=1e-3)
+    np.testing.assert_allclose(moved, again, rtol=1e-4)
+
+
+def test_too_large_a_rate_is_seen_to_diverge_and_the_others_go_on(digits):
+    config = small_config(members=8, batch_size=4, learning_rate=10.0, momentum=0.999)
+    trainer = Trainer(config, digits, devices(2))
+    _, figures = trainer.train(trainer.start(), 1, 0, 20)
+    step, member = figures.first_divergence()
+    assert np.isfinite(figures.loss[:, :step]).all()
+    assert not np.isfinite(figures.loss[member, step])
+    assert np.isfinite(figures.loss[:member]).any()
+
+
+def test_a_batch_larger_than_the_set_is_refused(few):
+    with pytest.raises(ConfigError, match=r"batch_size is 97.*only 96"):
+        Trainer(small_config(batch_size=97), few)
+
+
+def test_one_step_an_epoch_where_the_batch_is_the_whole_set(few):
+    trainer = Trainer(small_config(batch_size=96, members=1), few, devices(1))
+    _, figures = trainer.train(trainer.start(), 1, 0, 1)
+    assert trainer.steps_per_epoch == 1
+    assert figures.loss.shape == (1, 1)

@@ -1,0 +1,44 @@
+"""Runs on the real digits, with real workers."""
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.runs import Run
+
+# Long enough for a first compile on two busy cores.
+PATIENCE_SECONDS = 120
+
+
+def wait_until(run: Run, condition: Callable[[Run], bool]) -> Run:
+    """The run as soon as the condition holds for it."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        now = runs.find(run.id)
+        if condition(now):
+            return now
+        time.sleep(0.05)
+    log = (run.path / "log.txt").read_text() if (run.path / "log.txt").exists() else "no log"
+    raise AssertionError(f"{run.id} is {now.state} ({now.message}): {now.status}\n{log[-3000:]}")
+
+
+def wait_for_end(run: Run) -> Run:
+    return wait_until(run, lambda run: not run.active)
+
+
+@pytest.fixture
+def config() -> EnsembleConfig:
+    """Two members, six steps an epoch: about a second an epoch."""
+    return EnsembleConfig(members=2, epochs=3, batch_size=200, learning_rate=0.05)
+
+
+@pytest.fixture
+def no_worker_left() -> Iterator[None]:
+    yield
+    for run in runs.list_runs():
+        if run.active and run.status.pid:
+            runs.request_stop(run.id)
+            wait_for_end(run)

@@ -1,0 +1,99 @@
+"""The folder of runs."""
+
+import json
+
+import pytest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError, UnknownRunError
+from ensemble.runs import store
+from ensemble.runs.status import Status, write_status
+
+
+@pytest.mark.parametrize(
+    "run_id",
+    ["", ".", "..", "../x", "a/b", "/etc/passwd", "digits", "digits-1\n", "DIGITS-1", "x" * 300,
+     "digits-0101-000000", "digits-1\x00", "-digits-1", "~", "digits-1121-01/../../etc"],
+)  # fmt: skip
+def test_what_is_no_run_is_unknown_and_never_a_path(run_id):
+    runs.create(EnsembleConfig())
+    with pytest.raises(UnknownRunError, match="There is no run"):
+        runs.find(run_id)
+
+
+def test_a_new_run_is_queued_and_says_what_was_asked():
+    config = EnsembleConfig(members=7, learning_rate=0.2, dataset="mnist")
+    run = runs.create(config)
+    kept = json.loads((run.path / "config.json").read_text())
+    assert kept["schema"] == 1
+    assert kept["settings"] == config.as_dict()
+    assert set(kept["packages"]) >= {"jax", "flax", "optax", "numpy"}
+    assert runs.find(run.id).config == config
+    assert (run.state, run.id.split("-")[0]) == ("queued", "mnist")
+
+
+def test_runs_made_in_one_second_have_ids_of_their_own():
+    assert len({runs.create(EnsembleConfig()).id for _ in range(5)}) == 5
+
+
+def test_runs_are_listed_newest_first_without_the_broken_ones():
+    first, second = runs.create(EnsembleConfig()), runs.create(EnsembleConfig())
+    broken = runs.create(EnsembleConfig())
+    (broken.path / "config.json").write_text("{")
+    (first.path.parent / "stray").mkdir()
+    assert [run.id for run in runs.list_runs()] == [second.id, first.id]
+    with pytest.raises(RunError, match="cannot be read"):
+        runs.find(broken.id)
+
+
+def test_no_folder_of_runs_is_no_run():
+    assert runs.list_runs() == []
+
+
+def test_a_run_is_renamed_and_its_name_taken_away():
+    run = runs.create(EnsembleConfig())
+    assert run.name == run.id
+    assert runs.rename(run.id, "  big \n <b>one</b> ").name == "big <b>one</b>"
+    assert runs.rename(run.id, "").name == run.id
+    with pytest.raises(RunError, match="at most 80"):
+        runs.rename(run.id, "x" * 81)
+
+
+def test_a_deleted_run_is_gone_with_its_files():
+    run, other = runs.create(EnsembleConfig()), runs.create(EnsembleConfig())
+    write_status(run.path, Status(state="stopped"))
+    runs.delete(run.id)
+    assert [one.id for one in runs.list_runs()] == [other.id]
+    assert [path.name for path in run.path.parent.iterdir()] == [other.id]
+
+
+def test_a_broken_run_can_be_deleted():
+    run = runs.create(EnsembleConfig())
+    (run.path / "status.json").write_text("")
+    runs.delete(run.id)
+    assert runs.list_runs() == []
+
+
+def test_an_active_run_is_not_deleted():
+    run = runs.create(EnsembleConfig())
+    with pytest.raises(RunError, match="stop it, then delete"):
+        runs.delete(run.id)
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path / "file" / "runs"))
+    with pytest.raises(RunError, match="ENSEMBLE_RUNS"):
+        runs.create(EnsembleConfig())
+
+
+def test_a_run_of_a_newer_version_is_still_read():
+    run = runs.create(EnsembleConfig())
+    status = json.loads((run.path / "status.json").read_text())
+    (run.path / "status.json").write_text(json.dumps({**status, "mood": "good"}))
+    assert runs.find(run.id).status == run.status
+
+
+def test_ids_are_what_the_pattern_says():
+    assert store.RUN_ID.fullmatch(runs.create(EnsembleConfig(dataset="fashion_mnist")).id)

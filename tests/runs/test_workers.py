@@ -1,0 +1,143 @@
+"""Real workers: launch, order, stop, kill, resume, divergence."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError
+from ensemble.runs import Run
+from tests.runs.conftest import wait_for_end, wait_until
+
+pytestmark = pytest.mark.usefixtures("no_worker_left")
+
+CLOCKS = ("seconds", "img_member_per_s")
+
+
+def epoch_lines(run: Run) -> list[dict]:
+    """The history's epochs, without what depends on the clock."""
+    lines = [line for line in runs.read_history(run.id) if line["kind"] == "epoch"]
+    return [{key: value for key, value in line.items() if key not in CLOCKS} for line in lines]
+
+
+def assert_same_bits(one: Run, other: Run) -> None:
+    assert epoch_lines(one) == epoch_lines(other)
+    assert runs.prediction_epochs(one.id) == runs.prediction_epochs(other.id)
+    for epoch in runs.prediction_epochs(one.id):
+        np.testing.assert_array_equal(
+            runs.read_predictions(one.id, epoch), runs.read_predictions(other.id, epoch)
+        )
+
+
+def damage_last_checkpoint(run: Run) -> None:
+    """Cut the largest file of the newest checkpoint in half."""
+    newest = max((run.path / "checkpoints").iterdir(), key=lambda path: int(path.name))
+    files = [Path(at) / name for at, _, names in os.walk(newest) for name in names]
+    largest = max(files, key=lambda path: path.stat().st_size)
+    os.truncate(largest, largest.stat().st_size // 2)
+
+
+def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
+    first, second = runs.launch(config), runs.launch(config)
+    assert [run.id for run in runs.ahead_of(second)] == [first.id]
+    wait_until(second, lambda run: "waits its turn" in run.message)
+    first = wait_for_end(first)
+    assert (first.state, first.status.epoch, first.status.step) == ("finished", 3, 18)
+    second = wait_until(second, lambda run: run.status.step > 6)
+    assert first.status.updated <= second.status.started
+
+    runs.request_stop(second.id)
+    second = wait_for_end(second)
+    assert second.state == "stopped"
+    assert second.status.step < 18, "stopped too late for this test to mean something"
+
+    runs.resume(second.id)
+    second = wait_until(second, lambda run: run.state == "training")
+    os.kill(second.status.pid, signal.SIGKILL)
+    second = wait_until(second, lambda run: not run.active)
+    assert second.state == "failed"
+    assert "resume" in second.message
+    damage_last_checkpoint(second)
+    with (second.path / "history.jsonl").open("ab") as file:
+        file.write(b'{"kind": "steps", "step": 99')
+
+    runs.resume(second.id)
+    second = wait_for_end(second)
+    assert second.state == "finished", second.message
+    assert "was skipped" in (second.path / "log.txt").read_text()
+    assert_same_bits(first, second)
+    with pytest.raises(RunError, match="has finished"):
+        runs.resume(first.id)
+
+
+def test_what_a_finished_run_leaves(config):
+    run = wait_for_end(runs.launch(config))
+    lines = runs.read_history(run.id)
+    closed = [line for line in lines if line["kind"] == "epoch"]
+    assert [line["epoch"] for line in closed] == [1, 2, 3]
+    labels = np.load(run.path / "predictions" / "epoch-0003.npz")["probabilities"]
+    assert labels.shape == (2, 500, 10)
+    last = closed[-1]
+    for key in ("train_loss", "train_accuracy", "test_loss", "test_accuracy"):
+        assert len(last[key]) == 2
+    assert last["ensemble_train_loss"] == pytest.approx(np.mean(last["train_loss"]))
+    assert last["ensemble_test_loss"] == pytest.approx(np.mean(last["test_loss"]))
+    assert last["ensemble_test_nll"] < last["ensemble_test_loss"]
+    assert run.status.member_test_accuracy == last["test_accuracy"]
+    assert run.status.ensemble_test_accuracy == last["ensemble_test_accuracy"]
+    best = max(line["ensemble_test_accuracy"] for line in closed)
+    assert run.status.best_ensemble_test_accuracy == best
+    steps = [line["step"] for line in lines if line["kind"] == "steps"]
+    assert steps == sorted(set(steps))
+    assert steps[-1] == 18
+
+    from ensemble import data
+    from ensemble.analysis.intervals import wilson
+
+    truth = data.load("digits").test_labels
+    probabilities = runs.read_predictions(run.id, 3)
+    right = int((probabilities.mean(0).argmax(-1) == truth).sum())
+    assert right / 500 == last["ensemble_test_accuracy"]
+    low, high = wilson(right, 500)
+    assert low < last["ensemble_test_accuracy"] < high
+
+
+def test_a_run_that_diverges_says_who_and_when_and_keeps_the_rest():
+    # Mostly such a rate kills every unit at once, and a dead network's loss is finite. One of
+    # these eight members leaves float32's range first, within five steps.
+    config = EnsembleConfig(members=8, epochs=1, batch_size=4, learning_rate=10.0, momentum=0.999)
+    run = wait_for_end(runs.launch(config))
+    assert run.state == "diverged", run.message
+    assert "Member " in run.message
+    assert "learning rate" in run.message
+    assert f"step {run.status.step + 1}" in run.message
+    lines = runs.read_history(run.id)
+    assert lines
+    assert lines[-1]["step"] == run.status.step
+    assert all(np.isfinite(line["train_loss"]).all() for line in lines)
+    with pytest.raises(RunError, match="diverge again"):
+        runs.resume(run.id)
+
+
+def test_a_queued_run_can_be_stopped_and_a_dataset_that_is_missing_is_said(config):
+    busy = runs.launch(EnsembleConfig(members=2, epochs=50, batch_size=200))
+    wait_until(busy, lambda run: run.state != "queued")
+    missing = runs.launch(EnsembleConfig(dataset="kmnist"))
+    waiting = runs.launch(config)
+    runs.request_stop(waiting.id)
+    waiting = wait_for_end(waiting)
+    assert (waiting.state, waiting.status.step) == ("stopped", 0)
+    began = time.monotonic()
+    runs.request_stop(busy.id)
+    wait_for_end(busy)
+    missing = wait_for_end(missing)
+    assert missing.state == "failed"
+    assert "data prepare kmnist" in missing.message
+    assert time.monotonic() - began < 60
+    with pytest.raises(RunError, match="nothing to stop"):
+        runs.request_stop(waiting.id)

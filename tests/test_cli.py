@@ -1,0 +1,165 @@
+"""The command line, as a person calls it."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+from PIL import Image
+
+from ensemble import data, runs
+from ensemble.__main__ import main
+from ensemble.config import EnsembleConfig
+
+FAST = ["--members", "2", "--epochs", "1", "--batch-size", "400", "--learning-rate", "0.05"]
+
+
+def call(*words: str) -> Result:
+    return CliRunner().invoke(main, words, catch_exceptions=False)
+
+
+def program(*words: str) -> list[str]:
+    return [sys.executable, "-m", "ensemble", *words]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--members", "65"], "1<=x<=64"),
+        (["--members", "many"], "not a valid integer"),
+        (["--learning-rate", "-1"], "1e-05<=x<=10"),
+        (["--momentum", "1"], "0.0<=x<=0.999"),
+        (["--batch-size", "0"], "1<=x<=4096"),
+        (["--dataset", "cifar"], "fashion_mnist"),
+        (["--warmup-epochs", "20", "--epochs", "2"], "shorter warm-up"),
+        (["--colour", "red"], "No such option"),
+        (["--resume", "digits-1", "--members", "2"], "leave the other options out"),
+    ],
+)
+def test_bad_values_are_named_with_their_range(words, said):
+    result = call("train", *words)
+    assert result.exit_code == 2
+    assert said in result.stderr
+    assert runs.list_runs() == []
+
+
+@pytest.mark.parametrize("command", ["show", "stop", "delete"])
+def test_an_unknown_run_is_said_without_a_traceback(command):
+    result = call("runs", command, "../../etc")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: There is no run")
+
+
+def test_every_setting_is_an_option_with_its_help():
+    text = call("train", "--help").output
+    for name in EnsembleConfig().as_dict():
+        assert "--" + name.replace("_", "-") in text
+    assert "from 1 to 64" in text
+
+
+def test_datasets_are_listed():
+    rows = [json.loads(row) for row in call("data", "list", "--json").output.splitlines()]
+    assert [row["name"] for row in rows] == ["digits", "mnist", "fashion_mnist", "kmnist"]
+    assert rows[0]["prepared"]
+    assert "digits" in call("data", "list").output
+
+
+def test_train_show_predict_and_delete(tmp_path):
+    done = subprocess.run(program("train", *FAST), capture_output=True, text=True, check=True)
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert result["state"] == "finished"
+    assert len(result["member_test_accuracy"]) == 2
+    assert {"run_id", "ensemble_test_accuracy", "ensemble_test_nll", "seconds"} <= set(result)
+    assert result["img_member_per_s"] > 0
+    assert "finished" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Warning" not in done.stderr
+
+    run_id = result["run_id"]
+    shown = json.loads(call("runs", "show", run_id).output)
+    assert shown["settings"]["batch_size"] == 400
+    assert run_id in call("runs", "list").output
+    assert runs.find(run_id).config.learning_rate == 0.05
+
+    digits = data.load("digits")
+    for number in range(2):
+        Image.fromarray(digits.test_images[number, ..., 0]).save(tmp_path / f"{number}.png")
+    (tmp_path / "bad.png").write_text("not a picture")
+    names = [str(tmp_path / name) for name in ("0.png", "bad.png", "1.png")]
+    predicted = call("predict", run_id, *names, "--json")
+    assert predicted.exit_code == 1
+    assert "bad.png" in predicted.stderr
+    first, second = map(json.loads, predicted.stdout.splitlines())
+    kept = runs.read_predictions(run_id, 1)
+    for number, one in enumerate((first, second)):
+        np.testing.assert_allclose(one["probabilities"], kept[:, number].mean(0), atol=1e-5)
+        assert one["votes"] == kept[:, number].argmax(-1).tolist()
+    assert "votes" in call("predict", run_id, names[0]).output
+
+    assert call("runs", "delete", run_id).exit_code == 0
+    assert runs.list_runs() == []
+
+
+def test_ctrl_c_stops_with_a_checkpoint_and_resume_goes_on():
+    words = program("train", "--members", "2", "--epochs", "60", "--batch-size", "100")
+    child = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    end = time.monotonic() + 120
+    while not [run for run in runs.list_runs() if run.status.step]:
+        assert time.monotonic() < end, "no step in two minutes"
+        time.sleep(0.05)
+    child.send_signal(signal.SIGINT)
+    stdout, _ = child.communicate(timeout=60)
+    assert child.returncode == 130
+    result = json.loads(stdout.splitlines()[-1])
+    assert result["state"] == "stopped"
+    run = runs.find(result["run_id"])
+    assert list((run.path / "checkpoints").iterdir())
+
+    runs.resume(run.id)
+    while runs.find(run.id).status.step <= run.status.step:
+        assert time.monotonic() < end, "no further step in two minutes"
+        time.sleep(0.05)
+    assert call("runs", "stop", run.id).exit_code == 0
+    while runs.find(run.id).active:
+        assert time.monotonic() < end, "no stop in two minutes"
+        time.sleep(0.05)
+
+
+def test_predict_before_the_first_checkpoint_is_said(tmp_path):
+    run = runs.create(EnsembleConfig())
+    path = tmp_path / "x.png"
+    Image.new("L", (28, 28)).save(path)
+    result = call("predict", run.id, str(path))
+    assert result.exit_code == 1
+    assert "no checkpoint yet" in result.stderr
+
+
+def test_devices_are_named():
+    found = json.loads(subprocess.check_output(program("devices", "--json")))
+    assert found["platform"] == "cpu"
+    assert len(found["devices"]) == 8
+    assert found["cores"] >= 1
+
+
+def test_bench_prints_what_it_measured():
+    words = program("bench", "--members", "1", "--batch-size", "256", "--dataset", "digits")
+    found = json.loads(subprocess.check_output([*words, "--json"]))
+    assert found["img_member_per_s"] > 0
+    assert found["compile_seconds"] > 0
+    assert found["seconds_per_epoch"] == pytest.approx(5 * 256 / found["img_member_per_s"], rel=0.1)
+    assert 100 < found["peak_memory_mb"] < 8000
+
+
+def test_the_program_lives_in_its_folder_alone():
+    """`python -m ensemble` answers help from any folder when the package can be found."""
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        program("--help"), cwd="/", env={"PYTHONPATH": str(root), "PATH": ""}, check=True,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert "train" in done.stdout

@@ -1,0 +1,64 @@
+"""Settings are checked where they are made."""
+
+import dataclasses
+import math
+
+import pytest
+
+from ensemble.config import EnsembleConfig, data_folder, runs_folder
+from ensemble.errors import ConfigError
+
+
+def test_defaults_are_the_howto_numbers():
+    config = EnsembleConfig()
+    assert (config.learning_rate, config.momentum, config.batch_size) == (0.1, 0.9, 128)
+    assert (config.schedule, config.shuffle_per_member, config.bootstrap) == (
+        "constant", False, False,
+    )  # fmt: skip
+    assert (config.shift_pixels, config.rotation_degrees) == (0, 0.0)
+
+
+@pytest.mark.parametrize("field", dataclasses.fields(EnsembleConfig), ids=lambda field: field.name)
+def test_both_ends_of_every_range_are_allowed_and_no_more(field):
+    low, high = field.metadata["low"], field.metadata["high"]
+    if low is None:
+        return
+    for value in (low, high):
+        EnsembleConfig(**{"epochs": 1000, field.name: type(field.default)(value)})
+    for value in (low - 1, high + 1, math.nan, math.inf, None, "7", True):
+        with pytest.raises(ConfigError, match=field.name):
+            EnsembleConfig(**{field.name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("members", 2.5), ("dataset", "cifar"), ("bootstrap", 1), ("schedule", None)],
+)
+def test_a_value_of_the_wrong_kind_is_named_with_what_it_has_to_be(name, value):
+    with pytest.raises(ConfigError, match=rf"{name} is .*: it has to be "):
+        EnsembleConfig(**{name: value})
+
+
+def test_a_warm_up_longer_than_the_run_is_refused():
+    with pytest.raises(ConfigError, match="shorter warm-up"):
+        EnsembleConfig(epochs=2, warmup_epochs=3)
+
+
+def test_settings_survive_json_form():
+    config = EnsembleConfig(members=3, momentum=0.5, bootstrap=True)
+    assert EnsembleConfig.from_dict(config.as_dict()) == config
+    with pytest.raises(ConfigError, match="No such setting: colour"):
+        EnsembleConfig.from_dict({"colour": 1})
+
+
+def test_folders_come_from_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("ENSEMBLE_RUNS", "here")
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert runs_folder() == tmp_path / "here"
+    assert data_folder() == tmp_path
+    monkeypatch.delenv("ENSEMBLE_RUNS")
+    monkeypatch.delenv("ENSEMBLE_DATA")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert runs_folder() == tmp_path / "runs"
+    assert data_folder() == tmp_path / "cache" / "ensemble"
