@@ -49,29 +49,30 @@ def open_links(run: runs.Run) -> None:
 
 
 def naming(run: runs.Run) -> None:
-    """Name and note, kept when the button is pressed and not before."""
-    with st.form(f"name_{run.id}", border=False):
-        left, right = st.columns([1, 2])
-        left.text_input(
-            "Name", "" if run.name == run.id else run.name, max_chars=NAME_LENGTH,
-            placeholder=run.id, key=f"name_of_{run.id}", help="Left empty, it goes by its id.",
-        )  # fmt: skip
-        right.text_area(
-            "Note", read_note(run), max_chars=NOTE_LENGTH, key=f"note_of_{run.id}", height=100,
-            placeholder="What you tried, and what came of it",
-        )  # fmt: skip
-        left.form_submit_button("Save name and note", on_click=save, args=(run.id,))
+    """Name and note, kept as soon as the box is left: what was typed is never lost."""
+    left, right = st.columns([1, 2])
+    left.text_input(
+        "Name", "" if run.name == run.id else run.name, max_chars=NAME_LENGTH,
+        placeholder=run.id, key=(key := f"name_of_{run.id}"), on_change=rename,
+        args=(run.id, key), help="Kept as soon as you leave the box. Empty, it goes by its id.",
+    )  # fmt: skip
+    right.text_area(
+        "Note", read_note(run), max_chars=NOTE_LENGTH, key=(key := f"note_of_{run.id}"),
+        height=100, placeholder="What you tried, and what came of it", on_change=note,
+        args=(run.id, key), help="Kept as soon as you leave the box.",
+    )  # fmt: skip
 
 
-def save(run_id: str) -> None:
-    """Callback: keep name and note."""
-    name, note = st.session_state[f"name_of_{run_id}"], st.session_state[f"note_of_{run_id}"]
+def rename(run_id: str, key: str) -> None:
+    """Callback: keep the name."""
+    name = st.session_state[key]
+    attempt(lambda: runs.rename(run_id, name), "The name is kept.")
 
-    def keep() -> None:
-        runs.rename(run_id, name)
-        write_note(run_id, note)
 
-    attempt(keep, "Saved.")
+def note(run_id: str, key: str) -> None:
+    """Callback: keep the note."""
+    text = st.session_state[key]
+    attempt(lambda: write_note(run_id, text), "The note is kept.")
 
 
 def buttons(run: runs.Run) -> None:

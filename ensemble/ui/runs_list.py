@@ -13,7 +13,7 @@ from ensemble.ui.guard import guarded
 
 SECONDS_BETWEEN = 2.0
 MANY = 6
-ROW, MOST_ROWS = 35, 12
+ROW, MOST_ROWS = 35, 10
 
 
 def show() -> None:
@@ -122,7 +122,7 @@ def columns() -> dict[str, Any]:
         "time": text("Time", help="Spent on training", width=100),
         "data": text("Data", width=110),
         "settings": text("Settings", width=380),
-        "made": st.column_config.DatetimeColumn("Made", format="localized", width=160),
+        "made": st.column_config.DatetimeColumn("Made", format="D MMM YYYY, HH:mm", width=140),
         "note": text("Note", width=200),
         "id": None,
     }  # fmt: skip

@@ -51,7 +51,7 @@ def row(run: runs.Run, info: DatasetInfo, places: dict[str, int]) -> dict[str, A
         "time": formats.duration(status.seconds) if status.seconds else "–",
         "data": info.title,
         "settings": settings.summary(run.config),
-        "made": pd.Timestamp(status.created, unit="s", tz="UTC").tz_convert(None),
+        "made": datetime.fromtimestamp(status.created),
         "note": first_line(read_note(run)),
         "id": run.id,
     }

@@ -135,9 +135,8 @@ def test_the_run_of_the_address_can_be_opened(page: Open) -> None:
 def test_a_name_and_a_note_are_kept(page: Open) -> None:
     run = trained()
     at = page(run)
-    widget(at, "text_input", "name_of_").input("  wide   net ")
-    widget(at, "text_area", "note_of_").input("more *filters*\n<script>alert(1)</script>")
-    next(one for one in at.button if one.label == "Save name and note").click().run()
+    widget(at, "text_input", "name_of_").input("  wide   net ").run()
+    widget(at, "text_area", "note_of_").input("more *filters*\n<script>alert(1)</script>").run()
     assert runs.find(run.id).name == "wide net"
     assert read_note(run) == "more *filters*\n<script>alert(1)</script>"
     assert table(at)[["name", "note"]].values.tolist() == [["wide net", "more *filters*"]]
@@ -148,8 +147,7 @@ def test_an_empty_name_brings_the_id_back(page: Open) -> None:
     run = trained(name="something")
     at = page(run)
     assert widget(at, "text_input", "name_of_").value == "something"
-    widget(at, "text_input", "name_of_").input("")
-    next(one for one in at.button if one.label == "Save name and note").click().run()
+    widget(at, "text_input", "name_of_").input("").run()
     assert runs.find(run.id).name == run.id
 
 

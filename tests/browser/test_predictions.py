@@ -1,0 +1,97 @@
+"""Test images as a person meets them: pressed, paged, opened from the keyboard, on a phone."""
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
+
+from ensemble import data
+from ensemble.analysis.predictions import judge
+from tests.browser.conftest import App
+from tests.pages.ensembles import probabilities, trained
+
+
+def tiles(page: Page) -> Locator:
+    return page.locator(".digits button")
+
+
+def opened(page: Page) -> Locator:
+    return page.get_by_test_id("stDialog")
+
+
+def test_an_image_opens_at_a_press_and_its_neighbours_at_a_key(app: App) -> None:
+    made = judge(probabilities("digits", 3, 2, 4.0), data.load("digits").test_labels)
+    order = np.argsort(made.confidence, kind="stable")
+    app.open("predictions", run=trained().id)
+    expect(tiles(app.page).first).to_have_attribute("data-number", str(order[0]))
+    tiles(app.page).nth(1).click()
+    expect(opened(app.page)).to_contain_text(f"#{order[1]}")
+    expect(opened(app.page).locator(".bars path").first).to_be_visible()
+    expect(opened(app.page)).to_contain_text("The ensemble says")
+    app.page.keyboard.press("ArrowRight")
+    expect(opened(app.page)).to_contain_text(f"#{order[2]}")
+    app.page.reload()
+    expect(opened(app.page)).to_contain_text(f"#{order[2]}")
+    app.page.keyboard.press("Escape")
+    expect(opened(app.page)).to_have_count(0)
+    app.settle()
+    assert "digit=" not in app.page.url
+
+
+def test_the_keyboard_reaches_every_image(app: App) -> None:
+    app.open("predictions", run=trained().id)
+    expect(tiles(app.page).first).to_be_visible()
+    columns = app.page.locator(".digits").evaluate(
+        "grid => getComputedStyle(grid).gridTemplateColumns.split(' ').length"
+    )
+    tiles(app.page).first.focus()
+    for key in ("ArrowRight", "ArrowDown"):
+        app.page.keyboard.press(key)
+    expect(tiles(app.page).nth(columns + 1)).to_be_focused()
+    number = tiles(app.page).nth(columns + 1).get_attribute("data-number")
+    app.page.keyboard.press("Enter")
+    expect(opened(app.page)).to_contain_text(f"#{number}")
+
+
+def test_a_filter_keeps_what_is_right_out_and_stays_after_a_refresh(app: App) -> None:
+    app.open("predictions", run=trained(sure=2.0).id)
+    app.page.get_by_role("radio", name="Wrong").click()
+    expect(tiles(app.page).first).to_contain_text("✗")
+    app.page.get_by_role("button", name="chevron_right").click()
+    app.page.wait_for_url("**first=60**")
+    app.settle()
+    first = tiles(app.page).first.get_attribute("data-number")
+    app.page.reload()
+    expect(tiles(app.page).first).to_have_attribute("data-number", first or "")
+    assert all("✗" in text for text in tiles(app.page).all_inner_texts())
+
+
+@pytest.mark.parametrize("width", [400, 1600])
+def test_a_page_holds_whole_rows_and_nothing_runs_off_the_side(app: App, width: int) -> None:
+    app.page.set_viewport_size({"width": width, "height": 800})
+    app.open("predictions", run=trained(members=32, epochs=1, sure=1.0).id)
+    expect(tiles(app.page).first).to_be_visible()
+    app.page.wait_for_timeout(1000)  # the browser says how many columns fit
+    app.settle()
+    lefts = [box["x"] for tile in tiles(app.page).all() if (box := tile.bounding_box())]
+    assert len(lefts) % len(set(lefts)) == 0
+    assert 24 <= len(lefts) <= 60
+    assert app.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert all(tile.evaluate("e => e.scrollWidth <= e.clientWidth") for tile in
+               tiles(app.page).all()[:12])  # fmt: skip
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_images_are_crisp_and_on_the_same_ground_in_both_themes(app: App, scheme: str) -> None:
+    app.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+    app.open("predictions", run=trained().id, order="number")
+    image = app.page.locator(".digits .image").first
+    expect(image).to_be_visible()
+    app.page.wait_for_timeout(300)
+    shot = np.asarray(Image.open(io.BytesIO(image.screenshot())).convert("L"))[:84, :84]
+    truth = data.load("digits").test_images[0, ..., 0]
+    np.testing.assert_array_equal(shot[1::3, 1::3], truth)
+    # The tile may stand between two pixels of the screen, so that its first row is the page's.
+    assert set(np.unique(shot[1:])) == set(np.unique(truth)), "no grey that the image has not"

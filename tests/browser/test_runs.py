@@ -1,0 +1,54 @@
+"""The table of runs as a person meets it: a row pressed, a name typed, a run deleted."""
+
+import time
+
+from playwright.sync_api import Page, expect
+
+from ensemble import runs
+from tests.browser.conftest import App
+from tests.pages.ensembles import trained
+
+HEADER, ROW = 36, 35
+
+
+def press_row(page: Page, row: int) -> None:
+    """Presses the box in front of a row; the table is drawn, so there is nothing to name."""
+    table = page.get_by_test_id("stDataFrame")
+    expect(table.locator("canvas").first).to_be_visible()
+    box = table.bounding_box()
+    assert box
+    page.wait_for_timeout(500)
+    page.mouse.click(box["x"] + 16, box["y"] + HEADER + ROW * row + ROW / 2)
+
+
+def test_a_row_stays_chosen_and_what_is_typed_stays_while_the_table_refreshes(app: App) -> None:
+    going = trained(done=1, state="training", updated=time.time() + 600, created=time.time() + 60)
+    one = trained(created=time.time() + 50)
+    app.open("runs")
+    press_row(app.page, 1)
+    app.page.wait_for_url(f"**run={one.id}**")
+    name = app.page.get_by_label("Name", exact=True)
+    name.click()
+    app.page.keyboard.type("half a na")
+    runs.rename(going.id, "renamed elsewhere")
+    app.page.wait_for_timeout(5000)  # two refreshes
+    expect(name).to_have_value("half a na")
+    app.page.keyboard.type("me")
+    app.page.keyboard.press("Enter")
+    expect(app.page.get_by_text("The name is kept.")).to_be_visible()
+    assert runs.find(one.id).name == "half a name"
+    assert f"run={one.id}" in app.page.url
+    app.page.get_by_role("link", name="Open its predictions").click()
+    app.page.wait_for_url(f"**/predictions?run={one.id}**")
+    runs.delete(one.id)
+
+
+def test_a_run_is_deleted_when_asked_twice(app: App) -> None:
+    one = trained(name="to be deleted", created=time.time() + 100)
+    app.open("runs", run=one.id)
+    app.page.get_by_role("button", name="Delete…").click()
+    app.page.get_by_role("button", name="Delete to be deleted for good").click()
+    expect(app.page.get_by_text("Deleted", exact=False).first).to_be_visible()
+    assert not one.path.exists()
+    app.settle()
+    assert "run=" not in app.page.url
