@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 ROW = 34  # pixels
 TICKS = (0, 0.25, 0.5, 0.75, 1)
+# Under the chart, so that a saved picture says whose dots they are.
+LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom",
+          "title": {"text": "member", "side": "left"}}  # fmt: skip
 
 
 def figure(made: Predictions, number: int, names: Sequence[str], title: str) -> "go.Figure":
@@ -33,8 +36,9 @@ def figure(made: Predictions, number: int, names: Sequence[str], title: str) -> 
     chart = go.Figure([go.Bar(traces[0]), *[go.Scatter(one) for one in traces[1:]]])
     chart.update_layout(
         title={"text": title, "font": {"size": 14}, "x": 0, "xanchor": "left"},
-        height=ROW * len(names) + 90, margin={"l": 8, "r": 70, "t": 36, "b": 40},
-        showlegend=False, bargap=0.28, hovermode="closest", dragmode=False,
+        height=ROW * len(names) + 110, margin={"l": 8, "r": 70, "t": 36, "b": 80},
+        showlegend=1 < made.members <= len(theme.MEMBER_HUES), legend=LEGEND,
+        bargap=0.28, hovermode="closest", dragmode=False,
         annotations=figures(made, number),
     )  # fmt: skip
     chart.update_xaxes(
@@ -73,7 +77,7 @@ def bars(made: Predictions, number: int, names: Sequence[str]) -> dict[str, Any]
         "x": made.averaged[number], "y": list(range(len(names))), "orientation": "h",
         "marker": {"color": colors, "opacity": [1.0 if c == said else 0.55 for c in
                                                 range(len(names))]},
-        "hovertext": hover, "hoverinfo": "text", "name": "ensemble",
+        "hovertext": hover, "hoverinfo": "text", "name": "ensemble", "showlegend": False,
     }  # fmt: skip
 
 
@@ -83,7 +87,7 @@ def dots(made: Predictions, number: int, names: Sequence[str]) -> list[dict[str,
     return [
         {
             "x": made.probabilities[m, number], "y": np.arange(len(names)) + offsets[m],
-            "mode": "markers", "name": f"member {m + 1}", "cliponaxis": False,
+            "mode": "markers", "name": str(m + 1), "cliponaxis": False,
             "marker": {
                 "color": theme.member_color(m, made.members), "size": 7 if made.members < 12 else 5,
                 "opacity": max(0.7, theme.member_opacity(made.members)),

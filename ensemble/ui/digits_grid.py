@@ -52,6 +52,7 @@ def grid(
     component()(
         data={
             "strip": digits_pictures.strip(images),
+            "label": f"{len(numbers)} test {noun}s: arrow keys move, Enter opens",
             "wide": max(map(len, names)) > 1,
             "colors": {"right": theme.RIGHT, "wrong": theme.WRONG},
             "tiles": [tile(made, number, names, noun) for number in numbers],

@@ -88,7 +88,8 @@ def sentence(made: Predictions, number: int, names: Sequence[str]) -> str:
     who = "The ensemble" if made.members > 1 else "The one member"
     said = f"{who} says {names[made.said[number]]} with {chance(made.confidence[number])}"
     if made.members > 1 and made.split[number]:
-        said += f"; the members split {spoken_votes(made, number, names)}"
+        colon = "" if listed(made, names) else ":"
+        said += f"; the members split{colon} {spoken_votes(made, number, names)}"
     elif made.members > 1:
         said += f"; all {made.members} members say {names[made.votes[0, number]]}"
     return f"{said}; it is {named(names[made.labels[number]], names)}."

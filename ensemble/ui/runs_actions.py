@@ -149,6 +149,9 @@ def attempt(action: Callable[[], Any], said: str) -> bool:
     except EnsembleError as error:
         st.session_state[SAID] = "error", str(error)
         return False
+    except OSError as error:
+        st.session_state[SAID] = "error", f"The run's files cannot be changed ({error.strerror})."
+        return False
     finally:
         loaders.forget_runs()
     if said:

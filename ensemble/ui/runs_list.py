@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
@@ -103,7 +104,8 @@ def choose(key: str, ids: Sequence[str]) -> None:
     if not rows:
         run_panel.forget()
     elif rows[0] < len(ids):
-        run_panel.remember(runs.find(ids[rows[0]]))
+        with suppress(RunError):  # deleted meanwhile: the next drawing shows it gone
+            run_panel.remember(runs.find(ids[rows[0]]))
 
 
 def columns() -> dict[str, Any]:

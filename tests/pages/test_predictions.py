@@ -201,6 +201,16 @@ def test_a_run_that_there_is_not_gives_a_sentence_and_the_way_on(page: Open) -> 
     assert tiles(at)
 
 
+def test_another_run_shows_its_last_epoch_from_the_top(page: Open) -> None:
+    other = trained(name="another")
+    at = page(trained(), epoch=1, first=60, digit=3, show="wrong")
+    widget(at, "selectbox", "run_picker").select(other.id).run()
+    assert [value(at, name) for name in ("run", "epoch", "first", "digit", "show")] == [
+        other.id, None, None, None, "wrong",
+    ]  # fmt: skip
+    assert widget(at, "select_slider", "digits_epoch").value == 2
+
+
 def test_one_member_is_not_said_to_disagree(page: Open) -> None:
     at = page(trained(members=1), show="split", order="split")
     assert "nobody to disagree" in answer(at)

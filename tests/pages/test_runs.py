@@ -234,6 +234,15 @@ def test_a_run_deleted_elsewhere_gives_a_sentence(page: Open) -> None:
     assert any("There is no run" in one.value for one in at.warning)
 
 
+def test_files_that_cannot_be_changed_give_a_sentence(page: Open) -> None:
+    run = trained()
+    (run.path / "notes.md").mkdir()  # refused to an administrator, too
+    at = page(run)
+    widget(at, "text_area", "note_of_").input("new").run()
+    assert "could not be kept" in at.error[0].value
+    assert len(table(at)) == 1
+
+
 def test_filters_come_with_many_runs_and_narrow_the_table(page: Open) -> None:
     trained(name="first try", state="stopped", done=1)
     noted = trained(name="second try")

@@ -42,7 +42,7 @@ def test_an_image_in_a_sentence() -> None:
         (voting(8, 8, label=8), DIGIT_NAMES, "with 91 %; all 2 members say 8; it is an 8."),
         (voting(8, label=8), DIGIT_NAMES, "The one member says 8 with 91 %; it is an 8."),
         (voting(4, 4, 6), FASHION_NAMES, "2 say Coat, 1 says Shirt; it is labelled Trouser."),
-        (voting(*[7] * 28, *[1] * 4), DIGIT_NAMES, "the members split 28 say 7, 4 say 1; it"),
+        (voting(*[7] * 28, *[1] * 4), DIGIT_NAMES, "the members split: 28 say 7, 4 say 1; it"),
     ],
 )
 def test_sentences_fit_members_and_names(

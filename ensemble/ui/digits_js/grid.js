@@ -99,6 +99,7 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
   if (drawn !== seen.drawn) {
     seen.drawn = drawn
     root.classList.toggle('wide', data.wide)
+    root.setAttribute('aria-label', data.label)
     const tiles = data.tiles.map((tile, place) => tileOf(tile, place, data))
     root.replaceChildren(...tiles)
     reach(tiles, 0)
