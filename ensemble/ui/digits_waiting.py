@@ -109,13 +109,14 @@ def newer(run_id: str, shown: int) -> None:
     with guarded():
         run = runs.find(run_id)
         newest = max(runs.prediction_epochs(run_id), default=shown)
+        left = formats.count(run.config.epochs - shown, "epoch")
+        label = f"Still {run.state}: {left} to come"
         if newest > shown:
             label = f"Show epoch {newest}, which is in now"
-            if st.button(label, icon=":material/refresh:", key="newer", on_click=follow_last):
-                st.rerun()
-        elif run.active:
-            left = formats.count(run.config.epochs - shown, "epoch")
-            st.caption(f"Still {run.state}: {left} to come.")
+        # Always a button, so that the images below do not move when it can be pressed.
+        if st.button(label, icon=":material/refresh:", key="newer", on_click=follow_last,
+                     disabled=newest <= shown):  # fmt: skip
+            st.rerun()
 
 
 def follow_last() -> None:

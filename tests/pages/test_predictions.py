@@ -250,7 +250,8 @@ def test_a_run_that_is_at_it_will_show_them_by_itself(page: Open) -> None:
 def test_a_new_epoch_is_offered_and_not_forced_on_what_is_looked_at(page: Open) -> None:
     run = trained(epochs=3, done=1, state="queued", updated=time.time() + 600)
     at = page(run)
-    assert any("2 epochs to come" in one.value for one in at.caption)
+    assert "2 epochs to come" in widget(at, "button", "newer").label
+    assert widget(at, "button", "newer").disabled
     runs.history.write_predictions(run.path, 2, probabilities("digits", 3, 2, 4.0))
     before = numbers(at)
     at.run()
