@@ -64,14 +64,14 @@ def test_no_runs_lead_to_training(page: Open) -> None:
 
 
 def test_every_run_has_its_row_newest_first(page: Open) -> None:
-    old = trained(created=1000.0, name="old one", sure=6.0)
+    old = trained(created=1000.0, name="old one", best_ensemble_test_accuracy=0.999)
     new = trained(created=2000.0, members=1)
     at = page()
     rows = table(at)
     assert rows["id"].tolist() == [new.id, old.id]
     assert rows["name"].tolist() == [new.id, "old one"]
     status, row = old.status, rows.iloc[1]
-    assert row["best"] == pytest.approx(100 * (status.best_ensemble_test_accuracy or 0))
+    assert row["best"] == pytest.approx(99.9)
     assert row["last"] == pytest.approx(100 * (status.ensemble_test_accuracy or 0))
     mean = sum(status.member_test_accuracy) / 3
     assert row["mean"] == pytest.approx(100 * mean)
