@@ -75,9 +75,13 @@ def main() -> None:
     children = {}
     for name in ("howto", "engine"):
         children[name] = subprocess.Popen(
-            [sys.executable, "-m", "benchmarks.training", name], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            text=True, bufsize=1, cwd=common.ROOT,
-        )  # fmt: skip
+            [sys.executable, "-m", "benchmarks.training", name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+            cwd=common.ROOT,
+        )
     speeds: dict[str, list[float]] = {name: [] for name in children}
     for _ in range(ROUNDS + 1):
         for name, child in children.items():

@@ -27,29 +27,26 @@ def epoch_order(config: EnsembleConfig, epoch: int, size: int) -> np.ndarray:
 
     One permutation for all members, as in the HOWTO, unless the run asks for
     `shuffle_per_member`. With `bootstrap` member m's set is a draw of `size` images with
-    replacement (bagging; Breiman 1996), made once for the run and shuffled like any other.
+    replacement (bagging; Breiman 1996), the same in every epoch and shuffled like any other.
     """
-    steps = steps_per_epoch(size, config.batch_size)
-    key = keys.epoch_key(config.seed, epoch)
-    own = keys.own_keys(key, config.members)
-    order = _permutations(own if config.shuffle_per_member else key[None], size)
-    if config.bootstrap:
-        order = np.take_along_axis(
-            _resamples(config.seed, config.members, size),
-            np.broadcast_to(order, (config.members, size)),
-            axis=1,
-        )
-    order = order[:, : steps * config.batch_size].reshape(-1, steps, config.batch_size)
-    return np.broadcast_to(order, (config.members, *order.shape[1:]))
+    members, steps = config.members, steps_per_epoch(size, config.batch_size)
+    drawn = _draw(config.seed, epoch, members, size, config.shuffle_per_member, config.bootstrap)
+    order = np.asarray(drawn)[:, : steps * config.batch_size]
+    order = order.reshape(-1, steps, config.batch_size)
+    return np.broadcast_to(order, (members, *order.shape[1:]))
 
 
-def _permutations(batch_of_keys: Array, size: int) -> np.ndarray:
-    permute = jax.vmap(functools.partial(jax.random.permutation, x=size))
-    return np.asarray(permute(batch_of_keys)).astype(np.int32)
-
-
-@functools.cache
-def _resamples(seed: int, members: int, size: int) -> np.ndarray:
-    base = jax.random.fold_in(jax.random.key(seed), keys.BOOTSTRAP)
-    draw = jax.vmap(lambda key: jax.random.randint(key, (size,), 0, size, jnp.int32))
-    return np.asarray(draw(keys.own_keys(base, members)))
+@functools.partial(keys.jit_once, static_argnums=(2, 3, 4, 5))
+def _draw(
+    seed: Array, epoch: Array, members: int, size: int, own_order: bool, bootstrap: bool
+) -> Array:
+    """An order of all images for each member, or one for all: int32 (M or 1, N)."""
+    key = keys.epoch_key(seed, epoch)
+    own = keys.own_keys(key, members) if own_order else key[None]
+    order = jax.vmap(functools.partial(jax.random.permutation, x=size))(own).astype(jnp.int32)
+    if bootstrap:
+        base = jax.random.fold_in(jax.random.key(seed), keys.BOOTSTRAP)
+        resample = jax.vmap(lambda key: jax.random.randint(key, (size,), 0, size, jnp.int32))
+        drawn = resample(keys.own_keys(base, members))
+        order = jnp.take_along_axis(drawn, jnp.broadcast_to(order, (members, size)), axis=1)
+    return order

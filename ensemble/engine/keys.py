@@ -7,6 +7,8 @@ switching an option on leaves every other draw as it was. Keys come from a membe
 number, never from the device that it lives on.
 """
 
+import functools
+
 import jax
 import jax.numpy as jnp
 from jax import Array
@@ -15,22 +17,29 @@ BOOTSTRAP = 1_000_001
 AUGMENTATION = 1_000_002
 
 
-def member_keys(seed: int, members: int) -> Array:
+# For programs that run once or now and then: at level 1 they compile up to five times as
+# fast, to the same bits.
+jit_once = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})
+
+
+def member_keys(seed: int | Array, members: int) -> Array:
     """The keys (M,) that the members' first parameters are drawn from."""
     _, init_key = jax.random.split(jax.random.key(seed))
     return jax.random.split(init_key, members)
 
 
-def epoch_key(seed: int, epoch: int) -> Array:
+def epoch_key(seed: int | Array, epoch: int | Array) -> Array:
     """The key of an epoch, counted from 1."""
     rng, _ = jax.random.split(jax.random.key(seed))
-    return _chain(rng, jnp.int32(epoch))
-
-
-@jax.jit
-def _chain(rng: Array, epoch: Array) -> Array:
     rng = jax.lax.fori_loop(0, epoch - 1, lambda _, rng: jax.random.split(rng)[0], rng)
     return jax.random.split(rng)[1]
+
+
+@functools.partial(jit_once, static_argnums=2)
+def augmentation_keys(seed: int | Array, epoch: int | Array, members: int) -> Array:
+    """A key for each member's shifts and turns in an epoch, as raw data (M, 2)."""
+    base = jax.random.fold_in(epoch_key(seed, epoch), AUGMENTATION)
+    return jax.random.key_data(own_keys(base, members))
 
 
 def own_keys(key: Array, members: int) -> Array:

@@ -50,7 +50,12 @@ class Layout:
     def spread(self, tree: Any) -> Any:
         """Arrays (M, …) to (D, K, …), each lane on its device; surplus lanes repeat the last."""
         index = np.minimum(np.arange(self.real.size), self.members - 1).reshape(self.real.shape)
-        return jax.tree.map(lambda leaf: self.put([leaf[row] for row in index]), tree)
+
+        def lay_out(leaf: Any) -> Array:
+            host = np.asarray(leaf)  # Taken apart by JAX, every shape would be a program.
+            return self.put([host[row] for row in index])
+
+        return jax.tree.map(lay_out, tree)
 
     def replicate(self, tree: Any) -> Any:
         """Arrays (…) to (D, …), one copy on each device."""

@@ -50,14 +50,12 @@ def create_state(key: Array) -> MemberState:
 
 def create_members(seed: int, members: int) -> MemberState:
     """All members before their first step, leaves (M, …): the HOWTO's draws."""
-    return _create_members(keys.member_keys(seed, members))
+    return _create_members(seed, members)
 
 
-# Drawing parameters takes 6 s to compile in full and 1 s at level 1, to the same bits: it
-# runs once, so the code need not be good.
-@functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})
-def _create_members(member_keys: Array) -> MemberState:
-    return jax.lax.map(create_state, member_keys)
+@functools.partial(keys.jit_once, static_argnums=1)
+def _create_members(seed: Array, members: int) -> MemberState:
+    return jax.lax.map(create_state, keys.member_keys(seed, members))
 
 
 def blank_members(members: int) -> MemberState:

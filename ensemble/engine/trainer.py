@@ -108,8 +108,8 @@ class Trainer:
         self.rates = learning_rates(config, self.steps_per_epoch)
         self._data = self.layout.replicate((digits.train_images, digits.train_labels))
         self._test = self.layout.replicate((blocks_of(digits.test_images), digits.test_labels))
-        augmented = config.shift_pixels > 0 or config.rotation_degrees > 0
-        steps = functools.partial(train_steps, augmented=augmented)
+        self.augmented = config.shift_pixels > 0 or config.rotation_degrees > 0
+        steps = functools.partial(train_steps, augmented=self.augmented)
         self._train = self.layout.pmap(over_lanes(steps), donate_argnums=0)
         self._evaluate = self.layout.pmap(over_lanes(log_probabilities), donate_argnums=0)
         self._ensemble_figures = ensemble_figures(self.layout)
@@ -193,8 +193,9 @@ class Trainer:
         """Batches and augmentation keys of every lane, labels of every batch, and rates."""
         config, steps = self.config, self.steps_per_epoch
         order = batches.epoch_order(config, epoch, self.size)
-        base = jax.random.fold_in(keys.epoch_key(config.seed, epoch), keys.AUGMENTATION)
-        own = np.asarray(jax.random.key_data(keys.own_keys(base, config.members)))
+        own = np.zeros((config.members, 2), np.uint32)
+        if self.augmented:
+            own = np.asarray(keys.augmentation_keys(config.seed, epoch, config.members))
         hyper = Hyper(
             rates=self.rates[(epoch - 1) * steps : epoch * steps],
             momentum=np.float32(config.momentum),

@@ -5,7 +5,7 @@ from ensemble.runs.launching import launch, request_stop, requeue, resume, worke
 from ensemble.runs.queue import ahead_of
 from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status
 from ensemble.runs.store import Run, create, delete, find, list_runs, rename
-from ensemble.runs.worker import lower_priority, work
+from ensemble.runs.worker import work
 
 __all__ = [
     "ACTIVE",
@@ -19,7 +19,6 @@ __all__ = [
     "find",
     "launch",
     "list_runs",
-    "lower_priority",
     "prediction_epochs",
     "read_history",
     "read_predictions",

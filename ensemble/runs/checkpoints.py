@@ -1,10 +1,8 @@
 """Checkpoints of a run, by orbax: the last one and the best one."""
 
+import functools
 from pathlib import Path
 from typing import Any
-
-import orbax.checkpoint as ocp
-from orbax.checkpoint.checkpoint_managers import AnyPreservationPolicy, BestN, LatestN
 
 from ensemble import data
 from ensemble.engine import blank_members, steps_per_epoch
@@ -14,26 +12,42 @@ from ensemble.runs.store import Run
 
 
 class Checkpoints:
-    """The checkpoints in one run's folder. Close it when done, or use `with`."""
+    """The checkpoints in one run's folder. Close it when done, or use `with`.
 
-    def __init__(self, folder: Path) -> None:
+    Args:
+      folder: the run's.
+      read_only: change nothing; for everyone but the run's worker.
+    """
+
+    def __init__(self, folder: Path, read_only: bool = False) -> None:
+        self._folder = (folder / "checkpoints").absolute()
+        self._read_only = read_only
+
+    @functools.cached_property
+    def _manager(self) -> Any:
+        # Imported late: a new run's first steps need not wait for it.
+        import orbax.checkpoint as ocp
+        from orbax.checkpoint.checkpoint_managers import AnyPreservationPolicy, BestN, LatestN
+
         best = BestN(get_metric_fn=lambda metrics: metrics["accuracy"], n=1)
-        self._manager = ocp.CheckpointManager(
-            (folder / "checkpoints").absolute(),
-            options=ocp.CheckpointManagerOptions(
-                preservation_policy=AnyPreservationPolicy([LatestN(1), best]),
-                enable_async_checkpointing=False,
-            ),
+        options = ocp.CheckpointManagerOptions(
+            preservation_policy=AnyPreservationPolicy([LatestN(1), best]),
+            enable_async_checkpointing=False,
+            read_only=self._read_only,
         )
+        return ocp.CheckpointManager(self._folder, options=options)
 
     def __enter__(self) -> "Checkpoints":
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._manager.close()
+        if "_manager" in vars(self):
+            self._manager.close()
 
     def save(self, progress: Progress, accuracy: float = -1.0) -> None:
         """Keep this place; the best is the one with the ensemble's highest `accuracy`."""
+        import orbax.checkpoint as ocp
+
         if progress.tick not in self._manager.all_steps():
             tree = ocp.args.StandardSave(progress.as_tree())
             self._manager.save(progress.tick, args=tree, metrics={"accuracy": accuracy}, force=True)
@@ -44,13 +58,18 @@ class Checkpoints:
         Args:
           like: a Progress whose arrays have the shapes to expect.
         """
+        if not self._folder.is_dir():
+            return None
+        import orbax.checkpoint as ocp
+
         for tick in sorted(self._manager.all_steps(), reverse=True):
             try:
                 wanted = ocp.args.StandardRestore(like.as_tree())
                 return Progress.from_tree(self._manager.restore(tick, args=wanted))
             except (ValueError, OSError, KeyError) as error:
                 print(f"Checkpoint {tick} is damaged and was skipped: {error}"[:500], flush=True)
-                self._manager.delete(tick)
+                if not self._read_only:
+                    self._manager.delete(tick)
         return None
 
 
@@ -60,13 +79,12 @@ def read_params(run: Run) -> Any:
     Raises:
       RunError: there is no checkpoint yet, or none that can be read.
     """
-    if (run.path / "checkpoints").is_dir():
-        steps = steps_per_epoch(data.info(run.config.dataset).train_size, run.config.batch_size)
-        members = run.config.members
-        with Checkpoints(run.path) as checkpoints:
-            like = Progress.blank(blank_members(members), members, steps)
-            if progress := checkpoints.restore(like):
-                return progress.state.params
+    steps = steps_per_epoch(data.info(run.config.dataset).train_size, run.config.batch_size)
+    members = run.config.members
+    with Checkpoints(run.path, read_only=True) as checkpoints:
+        like = Progress.blank(blank_members(members), members, steps)
+        if progress := checkpoints.restore(like):
+            return progress.state.params
     raise RunError(
         f"The run “{run.id}” has no checkpoint yet: one is kept at the end of its first epoch."
     )

@@ -28,7 +28,7 @@ def prepare_jax() -> None:
     # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(data_folder() / "compiled"))
     os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILE_CACHE_BYTES))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0.1")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 
 def describe_devices() -> dict[str, Any]:

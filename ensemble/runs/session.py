@@ -88,7 +88,6 @@ class Session:
         layout = trainer.layout
         used = {"used": len(layout.devices), "members_per_device": layout.lanes}
         write_json(self._run.path / "devices.json", {**describe_devices(), **used})
-        self._tell(state="training", message="", **self._place())
         return self._progress
 
     def _forget_what_comes_again(self) -> None:
@@ -185,6 +184,8 @@ class Session:
         progress, epochs = self._progress, self._run.config.epochs
         clock = self._clock()
         return {
+            "state": "training",
+            "message": "",
             "epoch": progress.evaluated,
             "epochs": epochs,
             "step": progress.step,

@@ -1,7 +1,6 @@
 """A run's worker: waits its turn, trains, and writes down how it ended."""
 
 import dataclasses
-import os
 import signal
 import time
 import traceback
@@ -99,8 +98,3 @@ def _wait_and_train(run: Run, status: StatusWriter, stop: StopRequest, report: R
 
         with Session(run, status, stop, report) as session:
             return session.train()
-
-
-def lower_priority() -> None:
-    """Let the pages and whatever else a person does on this machine go first."""
-    os.nice(5)

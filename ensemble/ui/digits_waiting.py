@@ -6,7 +6,7 @@ import streamlit as st
 
 from ensemble import data, runs
 from ensemble.errors import EnsembleError
-from ensemble.ui import digits_address, formats, launch, loaders, run_panel
+from ensemble.ui import digits_address, formats, launch, live, loaders, run_panel
 from ensemble.ui.guard import guarded
 
 SECONDS_BETWEEN = 2.0
@@ -40,7 +40,7 @@ def no_epoch_yet(run_id: str, last_state: str) -> None:
                 f"{run_panel.plain(run.name)} is {run.state}. Its predictions appear here by "
                 "themselves after the first epoch.", icon=":material/hourglass_top:",
             )  # fmt: skip
-            st.skeleton(height=340)
+            live.place_for("The test images stand here after the first epoch.")
         else:
             st.info(f"{run_panel.plain(run.name)} is {run.state} and has no predictions: they are "
                     "kept at the end of every epoch.", icon=":material/grid_off:")  # fmt: skip

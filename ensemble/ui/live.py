@@ -19,7 +19,7 @@ STALE_SECONDS = 30.0
 def watch(run: runs.Run) -> None:
     """Show `run`, and again every second while it is active; its own part of the page only."""
     every = pause(len(loaders.history(run)) * run.config.members) if run.active else None
-    st.fragment(watched, run_every=every)(run.id, run.state)
+    st.fragment(watched, run_every=every)(run.id, loaders.shown_state(run))
 
 
 def pause(figures: int) -> float:
@@ -35,7 +35,7 @@ def watched(run_id: str, last_state: str) -> None:
     """The body of `watch`: what changes while a run goes on."""
     with guarded():
         run = runs.find(run_id)
-        if run.state != last_state:
+        if loaders.shown_state(run) != last_state:
             loaders.forget_runs()
             st.rerun()
         rows = loaders.history(run)
@@ -46,7 +46,13 @@ def watched(run_id: str, last_state: str) -> None:
             charts(run, rows)
             members(run, rows)
         elif run.active:
-            st.skeleton(height=340)
+            place_for("The curves stand here from the first steps on.")
+
+
+def place_for(words: str) -> None:
+    """Room for what will come. Still: a skeleton's shimmer takes half a core from the training."""
+    with st.container(height=340, border=True, vertical_alignment="center"):
+        st.caption(words, text_alignment="center")
 
 
 def progress(run: runs.Run) -> None:

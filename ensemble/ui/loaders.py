@@ -53,3 +53,11 @@ def forget_runs() -> None:
 @st.cache_resource(max_entries=2, ttl=2.0, show_spinner=False)
 def _all_runs(folder: str) -> list[runs.Run]:
     return runs.list_runs()
+
+
+def shown_state(run: runs.Run) -> str:
+    """The run's state, but `starting` where it is queued with nobody before it.
+
+    Its worker takes it up within half a second: to show both would draw the page twice.
+    """
+    return "starting" if run.state == "queued" and not runs.ahead_of(run) else run.state

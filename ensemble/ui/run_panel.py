@@ -75,9 +75,10 @@ def show_problem(choice: Choice) -> None:
 def header(run: runs.Run) -> None:
     """The run's name, state, dataset and settings, and a picker for another."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        color, icon = LOOKS.get(run.state, ("gray", None))
+        state = loaders.shown_state(run)
+        color, icon = LOOKS.get(state, ("gray", None))
         st.subheader(plain(run.name), anchor=False, width="content")
-        st.badge(run.state, icon=icon, color=color)  # type: ignore[arg-type]
+        st.badge(state, icon=icon, color=color)  # type: ignore[arg-type]
         st.space("stretch")
         picker(run)
     title = data.info(run.config.dataset).title
