@@ -14,10 +14,10 @@ from typing import Any
 import click
 
 from ensemble import __version__, data, runs
+from ensemble.cli.options import settings_options
+from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import DATASETS, EnsembleConfig
 from ensemble.errors import EnsembleError
-from ensemble.options import settings_options
-from ensemble.progress_line import ProgressLine
 
 EXIT_STATUS = {"finished": 0, "diverged": 3, "stopped": 130}
 

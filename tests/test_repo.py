@@ -28,6 +28,7 @@ IMPORT_NAMES = {
     "tensorflow-datasets": "tensorflow_datasets",
 }
 NOT_IMPORTED = {
+    "filelock": "JAX imports it to bound its cache of compiled programs",
     "importlib_resources": "tensorflow-datasets imports it without requiring it",
     "ruff": "scripts/lint runs it",
     "mypy": "scripts/lint runs it",
