@@ -131,3 +131,14 @@ def test_one_step_an_epoch_where_the_batch_is_the_whole_set(few):
     _, figures = trainer.train(trainer.start(), 1, 0, 1)
     assert trainer.steps_per_epoch == 1
     assert figures.loss.shape == (1, 1)
+
+
+def test_lanes_side_by_side_learn_what_they_learn_one_after_the_other(few, monkeypatch):
+    """The arrangement for accelerators, on a CPU."""
+    config = small_config(members=3, shift_pixels=1)
+    after, _ = train_epochs(Trainer(config, few, devices(2)), 1)
+    monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
+    trainer = Trainer(config, few, devices(2))
+    beside, state = train_epochs(trainer, 1)
+    np.testing.assert_allclose(after, beside, rtol=1e-3)
+    assert trainer.evaluate(state).probabilities.shape == (3, 70, 10)
