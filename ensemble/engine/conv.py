@@ -1,8 +1,8 @@
 """Convolution 3×3 + bias + relu + 2×2 average pooling: the one operator worth its own code.
 
-Inside a compiled loop XLA's CPU backend falls back to a naive convolution, about 28
-times slower than outside it. Written as *patches times matrix* (im2col; Chellapilla, Puri
-and Simard 2006) the same sums become matrix products, which stay fast in a loop:
+Inside a compiled loop XLA's CPU backend falls back to a naive, far slower convolution.
+Written as *patches times matrix* (im2col; Chellapilla, Puri and Simard 2006) the same sums
+become matrix products, which stay fast in a loop:
 
     forward     P = patches(x)              (B·H·W, 9·I): each pixel's 3×3 neighbourhood
                 z = P @ kernel + bias       (B·H·W, O)
@@ -12,9 +12,8 @@ and Simard 2006) the same sums become matrix products, which stay fast in a loop
                 dx = fold(dz @ kernelᵀ)     each patch added back where it came from
 
 A batch goes through in chunks of 16 images: the patches of a whole batch (29 MB in the
-second layer) would leave the caches, those of a chunk do not, and the products then run
-two to five times faster. The backward pass makes the patches again, which is cheaper
-than to keep them; it keeps only where z was positive.
+second layer) would leave the caches, those of a chunk do not. The backward pass
+makes the patches again, which is cheaper than to keep them; it keeps only where z was positive.
 
 Elsewhere (GPU, TPU) `lax.conv` is the fast form and is used as it is. Nothing outside
 this file knows which of the two runs.

@@ -17,8 +17,8 @@ BOOTSTRAP = 1_000_001
 AUGMENTATION = 1_000_002
 
 
-# For programs that run once or now and then: at level 1 they compile up to five times as
-# fast, to the same bits.
+# For programs that run once or now and then: at level 1 they compile faster, to the
+# same bits.
 jit_once = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})
 
 

@@ -127,7 +127,6 @@ class Trainer:
         """
         with ThreadPoolExecutor() as pool:
             begin = pool.submit(self.init) if state is None else pool.submit(self.put, state)
-            pool.submit(self._epoch, 1)
             self.train(self.put(blank_members(self.config.members)), 1, 0, 0)
             return begin.result()
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from ensemble.errors import RunError
 from ensemble.runs.status import ACTIVE
 from ensemble.runs.store import Run, list_runs
 
@@ -45,7 +46,7 @@ def wait_for_turn(
     """
     told = False
     while not stopped():
-        if turn := _try_lock():
+        if turn := _try_lock(_machine_lock()):
             if not ahead_of(run):
                 return turn
             turn.__exit__()
@@ -66,10 +67,25 @@ def _before(one: Run, run: Run) -> bool:
     )
 
 
-def _try_lock() -> Turn | None:
+def hold(run: Run) -> Turn:
+    """The right to be this run's worker, which only one process has at a time.
+
+    Raises:
+      RunError: another process has it: two tabs asked for the same at once, say.
+    """
+    if turn := _try_lock(run.path / "worker.lock"):
+        return turn
+    raise RunError(f"The run “{run.id}” has a worker already: there is nothing to start.")
+
+
+def _machine_lock() -> Path:
     folder = Path(tempfile.gettempdir()) / f"ensemble-{getpass.getuser()}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    handle = os.open(folder / "training.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    return folder / "training.lock"
+
+
+def _try_lock(path: Path) -> Turn | None:
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -10,7 +10,7 @@ from types import FrameType
 from ensemble.errors import EnsembleError
 from ensemble.runs.environment import prepare_jax
 from ensemble.runs.launching import STOP_FILE
-from ensemble.runs.queue import wait_for_turn
+from ensemble.runs.queue import hold, wait_for_turn
 from ensemble.runs.status import Status, StatusWriter
 from ensemble.runs.store import Run, find
 
@@ -58,8 +58,8 @@ def work(run_id: str, report: Report = lambda status: None) -> Run:
     """
     run = find(run_id)
     stop = StopRequest(run)
-    stop.listen()
-    with StatusWriter(run.path) as status:
+    with hold(run), StatusWriter(run.path) as status:
+        stop.listen()
         try:
             outcome = _wait_and_train(run, status, stop, report)
         except EnsembleError as error:

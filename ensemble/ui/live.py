@@ -50,7 +50,7 @@ def watched(run_id: str, last_state: str) -> None:
 
 
 def place_for(words: str) -> None:
-    """Room for what will come. Still: a skeleton's shimmer takes half a core from the training."""
+    """Room for what will come. Still: a skeleton's shimmer takes time from the training."""
     with st.container(height=340, border=True, vertical_alignment="center"):
         st.caption(words, text_alignment="center")
 

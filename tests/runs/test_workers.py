@@ -12,6 +12,7 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.runs import Run
+from ensemble.runs.queue import hold
 from tests.runs.conftest import wait_for_end, wait_until
 
 pytestmark = pytest.mark.usefixtures("no_worker_left")
@@ -73,6 +74,8 @@ def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
     assert second.state == "finished", second.message
     assert "was skipped" in (second.path / "log.txt").read_text()
     assert_same_bits(first, second)
+    with hold(first), pytest.raises(RunError, match="has a worker already"):
+        runs.work(first.id)
     with pytest.raises(RunError, match="has finished"):
         runs.resume(first.id)
 
