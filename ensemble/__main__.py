@@ -77,6 +77,15 @@ def work(run_id: str) -> None:
     runs.work(run_id)
 
 
+@main.command(hidden=True)
+def spare() -> None:
+    """Import everything, wait to be given a run, be its worker (started by the pages)."""
+    from ensemble.runs.spare import wait_for_run
+
+    if run := wait_for_run():
+        runs.work(run.id)
+
+
 @main.group(name="data")
 def data_group() -> None:
     """Look at and fetch datasets."""

@@ -22,6 +22,7 @@ def main() -> None:
         below(choice)
     else:
         nothing_yet()
+    launch.make_ready()
 
 
 def nothing_yet() -> None:

@@ -34,6 +34,8 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "8")
 # Worker processes find what an earlier one compiled, small programs too.
 os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+# A page that is only looked at in a test needs no process ready for its next run.
+os.environ["ENSEMBLE_SPARE"] = "0"
 
 
 def pytest_unconfigure() -> None:

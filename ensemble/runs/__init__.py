@@ -1,7 +1,14 @@
 """Runs: their folders, the processes that train them, and what they have written so far."""
 
 from ensemble.runs.history import prediction_epochs, read_history, read_predictions
-from ensemble.runs.launching import launch, request_stop, requeue, resume, worker_environment
+from ensemble.runs.launching import (
+    keep_spare,
+    launch,
+    request_stop,
+    requeue,
+    resume,
+    worker_environment,
+)
 from ensemble.runs.queue import ahead_of
 from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status
 from ensemble.runs.store import Run, create, delete, find, list_runs, rename
@@ -17,6 +24,7 @@ __all__ = [
     "create",
     "delete",
     "find",
+    "keep_spare",
     "launch",
     "list_runs",
     "prediction_epochs",

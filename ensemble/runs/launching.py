@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ensemble.config import EnsembleConfig, runs_folder
 from ensemble.errors import RunError
+from ensemble.runs.spare import Spare
 from ensemble.runs.status import RESUMABLE, write_status
 from ensemble.runs.store import Run, create, find, folder_of
 
@@ -16,6 +17,7 @@ STOP_FILE = "stop"
 
 # Kept so that a worker that ends is reaped, at the next launch or look.
 _children: list["subprocess.Popen[bytes]"] = []
+_spare = Spare()
 
 
 def launch(config: EnsembleConfig) -> Run:
@@ -77,10 +79,19 @@ def worker_environment() -> dict[str, str]:
     }
 
 
+def keep_spare() -> None:
+    """See to it that a process waits for the next run, so that it starts at once."""
+    _spare.keep_ready(worker_environment())
+
+
 def _start_worker(run: Run) -> None:
     _children[:] = [child for child in _children if child.poll() is None]
+    _children.append(_spare.give(run, worker_environment()) or _new_worker(run))
+
+
+def _new_worker(run: Run) -> "subprocess.Popen[bytes]":
     with (run.path / "log.txt").open("ab") as log:
-        child = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-m", "ensemble", "work", run.id],
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -88,7 +99,6 @@ def _start_worker(run: Run) -> None:
             env=worker_environment(),
             start_new_session=True,
         )
-    _children.append(child)
 
 
 def _why_not(state: str) -> str:

@@ -185,6 +185,12 @@ def launch_body(key: str, was_waiting: bool) -> None:
         launch(planned.config)
 
 
+def make_ready() -> None:
+    """Have a process ready for the next run; not while a run needs the machine for itself."""
+    if not any(run.active for run in loaders.all_runs()):
+        runs.keep_spare()
+
+
 def launch(config: EnsembleConfig) -> None:
     """Start `config` in the background and show it; a second click does not start two."""
     last, when = st.session_state.get("launched", (None, 0.0))

@@ -1,0 +1,85 @@
+"""A worker that is kept ready."""
+
+import dataclasses
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.runs.launching import worker_environment
+from ensemble.runs.spare import Spare, circumstances
+from tests.runs.conftest import wait_for_end
+
+WANTED = {"ENSEMBLE_SPARE": "1"}
+
+
+@pytest.fixture
+def spare() -> Iterator[Spare]:
+    made = Spare()
+    yield made
+    made.dismiss()
+    end = time.monotonic() + 60
+    while any(child.poll() is None for child in made._dismissed) and time.monotonic() < end:
+        time.sleep(0.05)
+
+
+def waiting(spare: Spare) -> psutil.Process:
+    """The process that waits, which has to be there."""
+    assert spare._child is not None
+    return psutil.Process(spare._child.pid)
+
+
+def test_it_becomes_the_worker_of_a_run_and_writes_its_log(
+    spare: Spare, config: EnsembleConfig
+) -> None:
+    environment = worker_environment() | WANTED
+    spare.keep_ready(environment)
+    process = waiting(spare)
+    run = runs.create(dataclasses.replace(config, epochs=1))
+    child = spare.give(run, environment)
+    assert child is not None
+    assert child.pid == process.pid
+    run = wait_for_end(run)
+    assert (run.state, run.status.pid) == ("finished", child.pid), (
+        run.path / "log.txt"
+    ).read_text()
+    assert child.wait(30) == 0
+    assert spare.give(run, environment) is None
+
+
+def test_one_is_enough_and_it_goes_when_the_server_does(spare: Spare) -> None:
+    environment = worker_environment() | WANTED
+    spare.keep_ready(environment)
+    process = waiting(spare)
+    spare.keep_ready(environment)
+    assert waiting(spare).pid == process.pid
+    spare.dismiss()  # Closes the pipe, as the system does when the server is killed.
+    assert spare._dismissed[0].wait(60) == 0
+
+
+def test_one_made_for_something_else_is_not_given_the_run(spare: Spare, tmp_path: Path) -> None:
+    spare.keep_ready(worker_environment() | WANTED)
+    run = runs.create(EnsembleConfig())
+    elsewhere = worker_environment() | WANTED | {"CUDA_VISIBLE_DEVICES": "3"}
+    assert spare.give(run, elsewhere) is None
+
+
+def test_none_where_a_person_does_not_want_it(spare: Spare) -> None:
+    spare.keep_ready(worker_environment() | {"ENSEMBLE_SPARE": "0"})
+    assert spare._child is None
+
+
+def test_a_changed_program_is_another_circumstance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.py").touch()
+    monkeypatch.setattr("ensemble.runs.spare.PACKAGE", tmp_path)
+    before = circumstances({})
+    later = time.time_ns() + 10**9
+    os.utime(tmp_path / "one.py", ns=(later, later))
+    assert circumstances({}) != before
