@@ -1,0 +1,146 @@
+"""Corrupted test images: what an ensemble is asked when the world is not its training set.
+
+Five kinds, each in steps from none to strong, after the shifted test sets of Ovadia et al.
+(2019, "Can You Trust Your Model's Uncertainty?": rotation and translation of MNIST),
+Hendrycks and Dietterich (2019, "Benchmarking Neural Network Robustness to Common Corruptions":
+noise, blur, contrast) and Mu and Gilmer (2019, "MNIST-C"). Pixels that come in from outside
+are ground (0), as around every digit; results are rounded and clipped to 0…255.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.errors import ConfigError
+
+Pixels = NDArray[np.uint8]
+
+FULL = 255
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One way to corrupt an image.
+
+    Attributes:
+      name: its name in files and addresses.
+      title: what people call it.
+      unit: what `amounts` count: "°", "px", "σ" or "share".
+      measure: the amount's axis in words.
+      amounts: the steps to be measured, the neutral one first, then stronger and stronger.
+    """
+
+    name: str
+    title: str
+    unit: str
+    measure: str
+    amounts: tuple[float, ...]
+
+    @property
+    def neutral(self) -> float:
+        """The amount that changes nothing."""
+        return self.amounts[0]
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        Kind("rotation", "Rotation", "°", "degrees turned", (0, 15, 30, 45, 60, 75, 90)),
+        Kind("shift", "Shift", " px", "pixels moved to the right", (0, 1, 2, 3, 4, 6, 8)),
+        Kind("noise", "Noise", "", "σ of the noise, share of full scale",
+             (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
+        Kind("blur", "Blur", " px", "σ of the blur, pixels", (0, 0.5, 1, 1.5, 2, 2.5, 3)),
+        Kind("contrast", "Contrast", "", "share of the contrast left",
+             (1, 0.8, 0.6, 0.4, 0.2, 0.1, 0.05)),
+    )
+}  # fmt: skip
+
+
+def corrupt(images: Pixels, kind: str, amount: float, seed: int = 0) -> Pixels:
+    """The images, corrupted; at the kind's neutral amount a copy, equal to the bit.
+
+    Args:
+      images: uint8 (N, 28, 28, 1), 0 (ground) to 255 (ink).
+      kind: a name in `KINDS`.
+      amount: rotation in degrees, counterclockwise; shift in pixels to the right; noise as the
+        standard deviation in units of full scale (255); blur as σ in pixels; contrast as the
+        share in [0, 1] that is left. Any amount, not only those of the steps.
+      seed: of the noise. Its draw is the same at every amount, only scaled, so that neighbouring
+        amounts can be compared.
+
+    Returns:
+      uint8 (N, 28, 28, 1).
+
+    Raises:
+      ConfigError: no such kind, or an amount that it cannot have.
+    """
+    if kind not in KINDS:
+        raise ConfigError(f"No such corruption: {kind!r}. There are: {', '.join(KINDS)}.")
+    if not math.isfinite(amount) or (amount < 0 and kind not in ("rotation", "shift")):
+        raise ConfigError(f"The amount of {kind} is {amount:g}: it has to be 0 or more.")
+    if kind == "contrast" and amount > 1:
+        raise ConfigError(f"The amount of contrast is {amount:g}: it has to be from 0 to 1.")
+    if amount == KINDS[kind].neutral or not len(images):
+        return images.copy()
+    values = CORRUPTIONS[kind](images.astype(np.float32), amount, seed)
+    return np.clip(np.rint(values), 0, FULL).astype(np.uint8)
+
+
+Floats = NDArray[np.float32]
+
+
+def rotate(images: Floats, degrees: float, seed: int) -> Floats:
+    """Turned counterclockwise about the image's middle, bilinear; by 90° exactly `np.rot90`."""
+    from scipy import ndimage  # late: it takes a while to import, and pages seldom need it
+
+    # "grid-constant": a corner that lands 1e-15 outside is still itself, not ground.
+    return ndimage.rotate(
+        images, degrees, axes=(2, 1), reshape=False, order=1, mode="grid-constant"
+    )
+
+
+def shift(images: Floats, pixels: float, seed: int) -> Floats:
+    """Moved to the right (left where negative); between whole pixels their weighted mean."""
+    whole = math.floor(pixels)
+    part = np.float32(pixels - whole)
+    return (1 - part) * moved(images, whole) + part * moved(images, whole + 1)
+
+
+def moved(images: Floats, pixels: int) -> Floats:
+    """Moved to the right by whole pixels, with ground coming in."""
+    width = images.shape[2]
+    pixels = max(-width, min(width, pixels))
+    result = np.zeros_like(images)
+    result[:, :, max(pixels, 0) : width + pixels] = images[:, :, max(-pixels, 0) : width - pixels]
+    return result
+
+
+def add_noise(images: Floats, sigma: float, seed: int) -> Floats:
+    """With independent Gaussian noise on every pixel."""
+    drawn = np.random.default_rng(seed).standard_normal(images.shape, np.float32)
+    return images + np.float32(sigma * FULL) * drawn
+
+
+def blur(images: Floats, sigma: float, seed: int) -> Floats:
+    """Smoothed by a Gaussian, mirrored at the edges: each image keeps its mean."""
+    from scipy import ndimage
+
+    return ndimage.gaussian_filter(images, (0, sigma, sigma, 0), mode="reflect")
+
+
+def fade(images: Floats, left: float, seed: int) -> Floats:
+    """Drawn together towards each image's own mean, as Hendrycks and Dietterich do."""
+    mean = images.mean(axis=(1, 2, 3), keepdims=True)
+    return mean + np.float32(left) * (images - mean)
+
+
+CORRUPTIONS: dict[str, Callable[[Floats, float, int], Floats]] = {
+    "rotation": rotate,
+    "shift": shift,
+    "noise": add_noise,
+    "blur": blur,
+    "contrast": fade,
+}

@@ -1,0 +1,81 @@
+"""Images that belong to no class."""
+
+import numpy as np
+import pytest
+
+from ensemble import data
+from ensemble.data import store
+from ensemble.data.outside import outsiders, scrambled, smooth_noise
+from ensemble.data.registry import ENTRIES
+from ensemble.errors import ConfigError
+
+
+@pytest.fixture
+def prepared(tmp_path, monkeypatch):
+    """All datasets prepared, each of one grey level, in a folder of this test's own."""
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
+    for level, entry in enumerate(ENTRIES.values()):
+        if entry.nbytes_download:
+            sizes = entry.train_size, entry.test_size
+            images = [np.full((size, 28, 28), level, np.uint8) for size in sizes]
+            labels = [np.zeros(size, np.uint8) for size in sizes]
+            store.write(tmp_path, entry, [*images, *labels], "a test")
+
+
+def test_scrambled_images_keep_each_image_s_pixels():
+    images = data.load("digits").test_images
+    mixed = scrambled(images)
+    assert mixed.shape == images.shape
+    assert mixed.dtype == np.uint8
+    np.testing.assert_array_equal(np.sort(mixed.reshape(500, -1)), np.sort(images.reshape(500, -1)))
+    assert (mixed != images).any(axis=(1, 2, 3)).all()
+    ranks = [np.argsort(np.argsort(one.ravel() + np.linspace(0, 0.5, 784))) for one in mixed[:2]]
+    assert not np.array_equal(*ranks), "one order for all images would be a fixed shape"
+
+
+def test_smooth_noise_fills_the_range_and_is_smooth():
+    images = smooth_noise(50)
+    assert images.shape == (50, 28, 28, 1)
+    assert images.dtype == np.uint8
+    assert (images.min(axis=(1, 2, 3)) == 0).all()
+    assert (images.max(axis=(1, 2, 3)) == 255).all()
+    flat = images.astype(float) - images.mean()
+    beside = np.corrcoef(flat[:, :, :-1].ravel(), flat[:, :, 1:].ravel())[0, 1]
+    # White noise through a Gaussian of σ has a correlation of exp(−1 / 4σ²) with its neighbour.
+    assert beside == pytest.approx(np.exp(-1 / 16), abs=0.03)
+
+
+def test_draws_depend_on_the_seed_alone():
+    np.testing.assert_array_equal(smooth_noise(9)[:4], smooth_noise(4))
+    assert not np.array_equal(smooth_noise(4), smooth_noise(4, seed=1))
+    images = data.load("digits").test_images[:9]
+    np.testing.assert_array_equal(scrambled(images), scrambled(images))
+    assert not np.array_equal(scrambled(images), scrambled(images, seed=1))
+
+
+def test_none_are_none():
+    assert smooth_noise(0).shape == (0, 28, 28, 1)
+    assert scrambled(np.zeros((0, 28, 28, 1), np.uint8)).shape == (0, 28, 28, 1)
+
+
+def test_two_are_always_at_hand():
+    found = outsiders("digits", limit=7)
+    assert [one.key for one in found] == ["noise", "scrambled"]
+    assert found[1].title == "Scrambled Digits"
+    assert [one.load().shape for one in found] == [(7, 28, 28, 1)] * 2
+
+
+@pytest.mark.usefixtures("prepared")
+def test_other_datasets_come_first_but_not_those_with_the_same_classes():
+    found = outsiders("digits", limit=3)
+    assert [one.key for one in found] == ["fashion_mnist", "kmnist", "noise", "scrambled"]
+    levels = [list(ENTRIES).index(one.key) for one in found[:2]]
+    assert [np.unique(one.load()).tolist() for one in found[:2]] == [[level] for level in levels]
+    keys = [one.key for one in outsiders("fashion_mnist")]
+    assert keys == ["digits", "mnist", "kmnist", "noise", "scrambled"]
+    assert len(outsiders("digits")[0].load()) == 500, "no more than there are known images"
+
+
+def test_an_unknown_dataset_is_said():
+    with pytest.raises(ConfigError):
+        outsiders("letters")
