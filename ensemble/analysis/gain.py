@@ -126,46 +126,45 @@ def typical_member(made: Predictions) -> int:
     return int(np.argsort(hits, kind="stable")[(made.members - 1) // 2])
 
 
-def resampled_means(values: NDArray[np.float64], seed: int = 0) -> NDArray[np.float64]:
-    """Means of the columns of `values` over rows drawn with replacement, as often as RESAMPLES.
+def resampled_means(first: Floats, second: Floats, seed: int = 0) -> NDArray[np.float64]:
+    """Means of two figures over examples drawn with replacement, RESAMPLES times.
 
-    All columns of one resample are of the same rows: the bootstrap is paired.
+    Both figures of one resample are of the same examples.
 
     Args:
-      values: (N, K), K figures of each example.
+      first: (N,), a figure of each example.
+      second: (N,), another.
       seed: of the draws.
 
     Returns:
-      (RESAMPLES, K).
+      (2, RESAMPLES).
 
     Raises:
       ValueError: there is no example.
 
-    Source: B. Efron and R. J. Tibshirani, "An introduction to the bootstrap", 1993, ch. 13.
+    Source: B. Efron and R. J. Tibshirani, "An introduction to the bootstrap", 1993, ch. 6, 13.
     """
-    n = len(values)
+    n = len(first)
     if not n:
         raise ValueError("A resample needs at least one example.")
     rng = np.random.default_rng(seed)
-    columns = np.ascontiguousarray(values.T)
-    means = np.empty((RESAMPLES, len(columns)))
-    for resample in range(RESAMPLES):
-        rows = rng.integers(n, size=n)
-        for number, column in enumerate(columns):
-            means[resample, number] = column[rows].mean()
-    return means
+    both = first + 1j * second  # as one complex number the two cost one gather
+    sums = np.array([both.take(rng.integers(n, size=n)).sum() for _ in range(RESAMPLES)])
+    return np.stack([sums.real, sums.imag]) / n
 
 
 def _mean_gain(digits: NDArray[np.float64], saved: NDArray[np.float64], seed: int) -> MeanGain:
     n = len(digits)
-    means = resampled_means(np.stack([digits, saved], axis=1), seed)
-    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    means = resampled_means(digits, saved, seed)
+    (digits_low, nll_low), (digits_high, nll_high) = np.quantile(
+        means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1
+    )
     return MeanGain(
         n=n,
         digits=float(digits.sum()),
-        digits_low=float(low[0] * n),
-        digits_high=float(high[0] * n),
+        digits_low=float(digits_low * n),
+        digits_high=float(digits_high * n),
         nll=float(saved.mean()),
-        nll_low=float(low[1]),
-        nll_high=float(high[1]),
+        nll_low=float(nll_low),
+        nll_high=float(nll_high),
     )
