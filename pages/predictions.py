@@ -3,18 +3,16 @@
 import streamlit as st
 
 from ensemble import data, runs
-from ensemble.analysis.predictions import Predictions
-from ensemble.errors import NotPreparedError, RunError
 from ensemble.ui import (
     answer,
     digits_address,
     digits_controls,
     digits_detail,
     digits_gallery,
-    digits_loader,
     digits_waiting,
     digits_words,
     entry,
+    epoch_panel,
     loaders,
     run_panel,
 )
@@ -29,41 +27,27 @@ def main() -> None:
         run_panel.header(choice.run)
         of_run(choice.run)
     else:
-        digits_waiting.no_runs()
+        digits_waiting.no_runs(
+            "See where the members of an ensemble agree, and where they do not",
+            "Every test image stands here with what the ensemble says of it and each member's "
+            "vote, once a first run has finished an epoch.",
+        )
 
 
 def of_run(run: runs.Run) -> None:
-    """The run's predictions, or why there are none yet."""
-    digits_waiting.new_run(run)
-    if not (epochs := runs.prediction_epochs(run.id)):
-        digits_waiting.no_epoch(run)
-        return
-    wanted = digits_address.read().epoch
-    epoch = digits_waiting.epoch_to_show(run, epochs, wanted)
-    if wanted not in (None, epoch):
-        digits_waiting.missing_epoch(wanted, epoch)
-    try:
-        made = digits_loader.predictions(run, epoch)
-    except NotPreparedError as error:
-        digits_waiting.not_prepared(run, error)
-    except RunError as error:
-        st.error(str(error), icon=":material/error:")
-        digits_controls.epoch(epochs, epoch)
-    else:
-        of_epoch(run, epochs, epoch, made)
-
-
-def of_epoch(run: runs.Run, epochs: list[int], epoch: int, made: Predictions) -> None:
     """The answer, what to show of it, the images, and the one that is open."""
+    chosen = epoch_panel.choose(run, "digits_order_", "The test images stand")
+    if not chosen:
+        return
+    epoch, made = chosen.epoch, chosen.made
     dataset = loaders.dataset(run.config.dataset)
     noun = answer.noun(data.info(run.config.dataset))
     view = digits_controls.fitting(digits_address.read(), made, len(dataset.class_names))
     st.markdown(f"#### {digits_words.answer(made, noun)}")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        digits_controls.epoch(epochs, epoch)
+        digits_controls.epoch(chosen.epochs, epoch)
         digits_controls.filters(made, view, dataset.class_names, noun)
-    if digits_address.read().epoch is None:
-        digits_waiting.watch(run, epochs[-1], epoch)
+    epoch_panel.watch(run, chosen)
     numbers = digits_gallery.show(run, epoch, made, dataset, view, noun)
     if view.digit is not None:
         source = f"{run.id} · epoch {epoch}"

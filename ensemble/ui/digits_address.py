@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from ensemble.analysis.predictions import ORDERS, SHOWS
+from ensemble.ui import address
+from ensemble.ui.address import whole
 
 
 @dataclass(frozen=True)
@@ -57,12 +59,6 @@ def parse(parameters: Mapping[str, str]) -> View:
     )
 
 
-def whole(text: str | None) -> int | None:
-    """A number from 0 to 99,999,999 as people write it in an address; None for all else."""
-    ok = text is not None and text.isascii() and text.isdigit() and len(text) <= 8
-    return int(text) if ok and text is not None else None
-
-
 def read() -> View:
     """The view that this tab's address names."""
     return parse(st.query_params)
@@ -71,8 +67,4 @@ def read() -> View:
 def put(**changes: int | str | None) -> None:
     """Change fields of the view in the address; a default or None leaves it."""
     for field, value in changes.items():
-        name = PARAMETERS[field]
-        if value is None or value == getattr(View, field):
-            st.query_params.pop(name, None)
-        elif st.query_params.get(name) != str(value):
-            st.query_params[name] = str(value)
+        address.put(PARAMETERS[field], value, getattr(View, field))

@@ -1,7 +1,7 @@
 """Which of the test images are shown, in which order: controls that write to the address."""
 
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +9,7 @@ import streamlit as st
 
 from ensemble.analysis.predictions import ORDERS, SHOWS, Predictions, chosen
 from ensemble.ui import digits_address
+from ensemble.ui.address import bound
 from ensemble.ui.digits_address import View
 
 ORDER_WORDS = {
@@ -98,17 +99,6 @@ def opener(total: int, noun: str) -> None:
         placeholder=f"Open {noun} 0 to {total - 1:,}", label_visibility="collapsed",
         icon=":material/open_in_full:", value=None,
     ))  # fmt: skip
-
-
-def bound(key: str, value: Any, make: Callable[[str], Any]) -> None:
-    """Makes a widget that shows `value`, whatever it showed before: the address is the truth.
-
-    The browser sends a choice back by its words. Where the words depend on the data, so must
-    the key: else a choice among the former options comes back as one that there is not.
-    """
-    if st.session_state.get(key, ...) != value:
-        st.session_state[key] = value
-    make(key)
 
 
 def stamp(parts: Iterable[object]) -> str:

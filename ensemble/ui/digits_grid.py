@@ -23,7 +23,12 @@ LEAST, MOST, ROWS = 24, 60, 5
 
 def per_page() -> int:
     """How many images come on a page in this tab: whole rows, 24 to 60."""
-    return size(st.session_state.get(COLUMNS, 12))
+    return size(columns())
+
+
+def columns() -> int:
+    """How many images fit side by side in this tab, as far as its browser has said."""
+    return int(st.session_state.get(COLUMNS, 12))
 
 
 def size(columns: int) -> int:
@@ -38,6 +43,7 @@ def grid(
     names: Sequence[str],
     noun: str,
     on_open: Callable[[int], None],
+    key: str = KEY,
 ) -> None:
     """Draw the images of one page.
 
@@ -48,6 +54,7 @@ def grid(
       names: the classes' names.
       noun: what an image is called.
       on_open: called with an image's number when it is pressed.
+      key: tells this grid from others on the screen.
     """
     component()(
         data={
@@ -57,9 +64,9 @@ def grid(
             "colors": {"right": theme.RIGHT, "wrong": theme.WRONG},
             "tiles": [tile(made, number, names, noun) for number in numbers],
         },
-        key=KEY,
-        on_opened_change=lambda: opened(on_open),
-        on_columns_change=resized,
+        key=key,
+        on_opened_change=lambda: opened(key, on_open),
+        on_columns_change=lambda: resized(key),
     )
 
 
@@ -87,18 +94,18 @@ def votes(made: Predictions, number: int, names: Sequence[str]) -> list[tuple[st
     return [(text, vote != said) for vote, text in digits_words.ballot(made, number, names)]
 
 
-def opened(on_open: Callable[[int], None]) -> None:
+def opened(key: str, on_open: Callable[[int], None]) -> None:
     """A tile was pressed."""
-    number = st.session_state[KEY].get("opened")
+    number = st.session_state[key].get("opened")
     if number is not None:
         on_open(int(number))
 
 
-def resized() -> None:
+def resized(key: str) -> None:
     """The browser says how many columns fit."""
-    columns = st.session_state[KEY].get("columns")
-    if columns:
-        st.session_state[COLUMNS] = max(1, min(MOST, int(columns)))
+    fit = st.session_state[key].get("columns")
+    if fit:
+        st.session_state[COLUMNS] = max(1, min(MOST, int(fit)))
 
 
 @functools.cache

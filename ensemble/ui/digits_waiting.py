@@ -13,22 +13,25 @@ SECONDS_BETWEEN = 2.0
 LAST_RUN, HELD = "predictions_of", "predictions_epoch"
 
 
-def no_runs() -> None:
+def no_runs(title: str, promise: str) -> None:
     """The first visit: what will be here, and the button that makes it so."""
-    st.subheader("See where the members of an ensemble agree, and where they do not", anchor=False)
-    st.markdown(
-        "Every test image stands here with what the ensemble says of it and each member's vote, "
-        "once a first run has finished an epoch."
-    )
+    st.subheader(title, anchor=False)
+    st.markdown(promise)
     st.page_link("pages/train.py", label="Train a first ensemble", icon=":material/arrow_forward:")
 
 
-def no_epoch(run: runs.Run) -> None:
-    """A run that has not finished an epoch yet, or ended before it had."""
-    st.fragment(no_epoch_yet, run_every=SECONDS_BETWEEN if run.active else None)(run.id, run.state)
+def no_epoch(run: runs.Run, awaited: str) -> None:
+    """A run that has not finished an epoch yet, or ended before it had.
+
+    Args:
+      run: the run.
+      awaited: what will be here: "The test images stand".
+    """
+    every = SECONDS_BETWEEN if run.active else None
+    st.fragment(no_epoch_yet, run_every=every)(run.id, run.state, awaited)
 
 
-def no_epoch_yet(run_id: str, last_state: str) -> None:
+def no_epoch_yet(run_id: str, last_state: str, awaited: str) -> None:
     """The body of `no_epoch`: shows the predictions as soon as there are some."""
     with guarded():
         run = runs.find(run_id)
@@ -40,7 +43,7 @@ def no_epoch_yet(run_id: str, last_state: str) -> None:
                 f"{run_panel.plain(run.name)} is {run.state}. Its predictions appear here by "
                 "themselves after the first epoch.", icon=":material/hourglass_top:",
             )  # fmt: skip
-            live.place_for("The test images stand here after the first epoch.")
+            live.place_for(f"{awaited} here after the first epoch.")
         else:
             st.info(f"{run_panel.plain(run.name)} is {run.state} and has no predictions: they are "
                     "kept at the end of every epoch.", icon=":material/grid_off:")  # fmt: skip
@@ -66,25 +69,21 @@ def not_prepared(run: runs.Run, error: EnsembleError) -> None:
         st.text(str(error))
 
 
-def unreadable(error: EnsembleError) -> None:
-    """One epoch's predictions cannot be read; others may be."""
-    st.error(str(error), icon=":material/error:")
-
-
 def missing_epoch(wanted: int, shown: int) -> None:
     """The address asks for an epoch that there is not."""
     st.caption(f"There are no predictions of epoch {wanted}; these are epoch {shown}'s.")
 
 
-def epoch_to_show(run: runs.Run, epochs: Sequence[int], wanted: int | None) -> int:
+def epoch_to_show(run: runs.Run, epochs: Sequence[int], wanted: int | None, marker: str) -> int:
     """The epoch that the address names, else the last there was when the screen was opened.
 
-    A run that goes on must not change the images under a person's eyes.
+    A run that goes on must not change the images under a person's eyes. `marker` is how the
+    key of one of the screen's own widgets begins.
     """
     if wanted in epochs and wanted is not None:
         return wanted
     # What widgets hold is dropped when another screen is shown: then this one opens anew.
-    opened_before = any(str(key).startswith("digits_order_") for key in st.session_state)
+    opened_before = any(str(key).startswith(marker) for key in st.session_state)
     of_run, epoch = st.session_state.get(HELD, ("", 0))
     if not opened_before or of_run != run.id or epoch not in epochs:
         epoch = epochs[-1]

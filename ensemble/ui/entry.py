@@ -17,6 +17,10 @@ def navigation() -> StreamlitPage:
         "pages/predictions.py", title="Predictions", icon=":material/grid_view:",
         url_path="predictions", help="What the members and their average say of each test image.",
     )  # fmt: skip
+    inspect = st.Page(
+        "pages/inspect.py", title="Inspect", icon=":material/troubleshoot:", url_path="inspect",
+        help="What the ensemble knows and does not: agreement, uncertainty, calibration.",
+    )  # fmt: skip
     runs = st.Page(
         "pages/runs.py", title="Runs", icon=":material/list:", url_path="runs",
         help="All runs: find, compare, rename, delete.",
@@ -27,7 +31,7 @@ def navigation() -> StreamlitPage:
 
     # Streamlit serves its default page at "/" alone, and Train has an address of its own.
     default = st.Page(start, default=True, visibility="hidden")
-    return st.navigation([default, train, predictions, runs], position="top")
+    return st.navigation([default, train, predictions, inspect, runs], position="top")
 
 
 def through_app() -> None:

@@ -1,0 +1,70 @@
+"""Inspect: whether the ensemble is better than a member, how sure it is, and if it may be."""
+
+import streamlit as st
+
+from ensemble import data, runs
+from ensemble.ui import (
+    address,
+    answer,
+    digits_controls,
+    digits_waiting,
+    entry,
+    epoch_panel,
+    inspect_digits,
+    inspect_views,
+    loaders,
+    run_panel,
+)
+from ensemble.ui.inspect_shown import Inspected
+
+
+def main() -> None:
+    entry.through_app()
+    choice = run_panel.choose()
+    if choice.problem:
+        run_panel.show_problem(choice)
+    elif choice.run:
+        run_panel.header(choice.run)
+        of_run(choice.run)
+    else:
+        digits_waiting.no_runs(
+            "See what an ensemble knows, and what it does not",
+            "Whether it beats its members, where they disagree, how sure it is and how many "
+            "members would do: all of it stands here once a first run has finished an epoch.",
+        )
+
+
+def of_run(run: runs.Run) -> None:
+    """The answer, the views and the one that is chosen, or why there is none yet."""
+    chosen = epoch_panel.choose(run, "address_view_", "The answer stands")
+    if not chosen:
+        return
+    shown = Inspected(
+        run, chosen.epoch, chosen.epochs, chosen.made, loaders.dataset(run.config.dataset),
+        answer.noun(data.info(run.config.dataset)),
+        loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz"),
+    )  # fmt: skip
+    view = choose_view()
+    digits_controls.epoch(chosen.epochs, chosen.epoch)
+    epoch_panel.watch(run, chosen)
+    inspect_digits.begin()
+    inspect_views.show(view, shown)
+    inspect_digits.end(shown)
+
+
+def choose_view() -> str:
+    """The view that the address names; another one starts with nothing of this one's in it."""
+    views = inspect_views.there()
+    return address.choose(
+        "view", "View", views, next(iter(views)), on_change=view_changed,
+        label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def view_changed(name: str, key: str, default: str) -> None:
+    """Callback: the address follows, and forgets what belonged to the view before."""
+    address.keep_only(("run", "epoch"))
+    address.put(name, st.session_state[key], default)
+
+
+main()
