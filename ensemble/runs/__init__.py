@@ -7,11 +7,12 @@ from ensemble.runs.launching import (
     request_stop,
     requeue,
     resume,
+    stop_requested,
     worker_environment,
 )
 from ensemble.runs.queue import ahead_of
 from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status
-from ensemble.runs.store import Run, create, delete, find, list_runs, rename
+from ensemble.runs.store import Run, create, delete, find, list_runs, rename, unreadable
 from ensemble.runs.worker import work
 
 __all__ = [
@@ -34,6 +35,8 @@ __all__ = [
     "request_stop",
     "requeue",
     "resume",
+    "stop_requested",
+    "unreadable",
     "work",
     "worker_environment",
 ]

@@ -111,6 +111,20 @@ def list_runs() -> list[Run]:
     return sorted(runs, key=lambda run: (run.status.created, run.id), reverse=True)
 
 
+def unreadable() -> dict[str, str]:
+    """Folders that look like runs and cannot be read: their name, and why in a sentence."""
+    found = {}
+    with contextlib.suppress(FileNotFoundError):
+        for entry in os.scandir(runs_folder()):
+            try:
+                find(entry.name)
+            except UnknownRunError:
+                pass  # No run at all.
+            except RunError as error:
+                found[entry.name] = str(error)
+    return dict(sorted(found.items()))
+
+
 def create(config: EnsembleConfig) -> Run:
     """A new run's folder, state `queued`; nothing works on it yet.
 

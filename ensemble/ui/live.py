@@ -95,16 +95,14 @@ def waiting(run: runs.Run) -> str:
 
 
 def stop_button(run: runs.Run) -> None:
-    """Asks the run to stop; says so until it has."""
-    asked = f"stopping_{run.id}"
-    if st.session_state.get(asked):
+    """Asks the run to stop; says so until it has, in every tab."""
+    if runs.stop_requested(run.id):
         st.button(
             "Stopping…", disabled=True, key="stopping", help="After the current chunk of steps"
         )
     elif st.button("Stop", icon=":material/stop:", key="stop",
                    help="What is learnt so far is kept, and the run can be resumed."):  # fmt: skip
         runs.request_stop(run.id)
-        st.session_state[asked] = True
         st.rerun(scope="fragment")
 
 
@@ -115,7 +113,6 @@ def resume(run: runs.Run) -> None:
     except EnsembleError as error:
         st.error(str(error), icon=":material/error:")
         return
-    st.session_state.pop(f"stopping_{run.id}", None)
     loaders.forget_runs()
     st.rerun()
 

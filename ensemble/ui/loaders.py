@@ -48,6 +48,17 @@ def all_runs() -> list[runs.Run]:
 def forget_runs() -> None:
     """Have the list read anew: for after a launch, a rename or a deletion."""
     _all_runs.clear()
+    _unreadable.clear()
+
+
+def unreadable_runs() -> dict[str, str]:
+    """Runs that cannot be read, and why; at most ten seconds old."""
+    return _unreadable(str(runs_folder()))
+
+
+@st.cache_resource(max_entries=2, ttl=10.0, show_spinner=False)
+def _unreadable(folder: str) -> dict[str, str]:
+    return runs.unreadable()
 
 
 @st.cache_resource(max_entries=2, ttl=2.0, show_spinner=False)

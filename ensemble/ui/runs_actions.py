@@ -12,7 +12,6 @@ from ensemble.runs.store import NAME_LENGTH
 from ensemble.ui import loaders, run_panel
 
 ASKED = "runs_delete_asked"
-STOPPING = "stopping_{}"
 SAID = "runs_said"
 
 
@@ -81,7 +80,7 @@ def buttons(run: runs.Run) -> None:
         open_links(run)
         st.space("stretch")
         if run.active:
-            stopping = bool(st.session_state.get(STOPPING.format(run.id)))
+            stopping = runs.stop_requested(run.id)
             st.button(
                 "Stopping…" if stopping else "Stop", icon=":material/stop:", key="run_stop",
                 disabled=stopping, on_click=stop, args=(run.id,),
@@ -132,13 +131,11 @@ def delete(run_id: str) -> None:
 
 def stop(run_id: str) -> None:
     """Callback: ask the worker to stop."""
-    if attempt(lambda: runs.request_stop(run_id), ""):
-        st.session_state[STOPPING.format(run_id)] = True
+    attempt(lambda: runs.request_stop(run_id), "")
 
 
 def resume(run_id: str) -> None:
     """Callback: go on where the run ended."""
-    st.session_state.pop(STOPPING.format(run_id), None)
     attempt(lambda: runs.resume(run_id), "Resumed: it goes on from its last checkpoint.")
 
 

@@ -38,6 +38,20 @@ def body(was_active: bool) -> None:
         of_address(every)
         if shown:
             download(shown)
+        broken()
+
+
+def broken() -> None:
+    """Runs that cannot be read: said, so that nobody looks for them in vain."""
+    if not (found := loaders.unreadable_runs()):
+        return
+    st.warning(
+        f"{formats.count(len(found), 'run')} cannot be read and {'is' if len(found) == 1 else 'are'}"
+        " not listed.", icon=":material/heart_broken:",
+    )  # fmt: skip
+    with st.expander("Which, and why"):
+        for why in found.values():
+            st.text(why)
 
 
 def of_address(every: Sequence[runs.Run]) -> None:
