@@ -45,10 +45,9 @@ def broken() -> None:
     """Runs that cannot be read: said, so that nobody looks for them in vain."""
     if not (found := loaders.unreadable_runs()):
         return
-    st.warning(
-        f"{formats.count(len(found), 'run')} cannot be read and {'is' if len(found) == 1 else 'are'}"
-        " not listed.", icon=":material/heart_broken:",
-    )  # fmt: skip
+    are = "is" if len(found) == 1 else "are"
+    said = f"{formats.count(len(found), 'run')} cannot be read and {are} not listed."
+    st.warning(said, icon=":material/folder_off:")
     with st.expander("Which, and why"):
         for why in found.values():
             st.text(why)
