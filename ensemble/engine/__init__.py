@@ -2,6 +2,7 @@
 
 from ensemble.engine.batches import steps_per_epoch
 from ensemble.engine.figures import Evaluation, StepFigures
+from ensemble.engine.forward import Forward
 from ensemble.engine.layout import Layout, choose_devices
 from ensemble.engine.model import CNN
 from ensemble.engine.pace import Pace
@@ -12,6 +13,7 @@ from ensemble.engine.trainer import Trainer
 __all__ = [
     "CNN",
     "Evaluation",
+    "Forward",
     "Layout",
     "MemberState",
     "Pace",

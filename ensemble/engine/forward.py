@@ -1,0 +1,77 @@
+"""All members on many images: the test set again and again, a little different each time."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from ensemble.engine.layout import Layout
+from ensemble.engine.model import CLASSES
+from ensemble.engine.step import log_probabilities
+
+# Small blocks stay in a core's caches; a GPU needs many images to be busy.
+BLOCK_ON_CPU, BLOCK_ELSEWHERE = 50, 1000
+
+
+class Forward:
+    """Every member's probabilities of up to `room` images, on all devices at once.
+
+    The images are spread over the devices and the members follow one another, so that every
+    device works however few members there are, and holds the images and one member: memory
+    does not grow with M. One program serves any number of images up to `room`.
+
+    Args:
+      params: the members' parameters, NumPy leaves (M, …).
+      room: the most images that a call brings.
+      devices: what to work on; by default all of this process.
+    """
+
+    def __init__(self, params: Any, room: int, devices: Sequence[jax.Device] | None = None) -> None:
+        devices = devices or jax.local_devices()
+        block = BLOCK_ON_CPU if jax.default_backend() == "cpu" else BLOCK_ELSEWHERE
+        self._shape = len(devices), max(1, -(-room // (block * len(devices)))), block
+        self._layout = Layout.over(len(devices), devices)
+        self._program = self._layout.pmap(_probabilities)
+        self._params = params
+        self.members = len(jax.tree.leaves(params)[0])
+
+    def __call__(
+        self, images: np.ndarray, interrupted: Callable[[int], bool] = lambda done: False
+    ) -> np.ndarray | None:
+        """Every member's probabilities, float32 (M, N, 10).
+
+        Args:
+          images: uint8 (N, 28, 28, 1), N at most `room`.
+          interrupted: asked after each member with the number of members done; None is
+            returned as soon as it says yes.
+        """
+        share, blocks, counts = self._laid_out(images)
+        result = np.empty((self.members, len(images), CLASSES), np.float32)
+        for m in range(self.members):
+            params = self._layout.replicate(jax.tree.map(lambda leaf, m=m: leaf[m], self._params))
+            found = np.asarray(self._program(params, counts, blocks))
+            result[m] = found[:, :share].reshape(-1, CLASSES)[: len(images)]
+            if interrupted(m + 1):
+                return None
+        return result
+
+    def _laid_out(self, images: np.ndarray) -> tuple[int, Array, Array]:
+        """How many blocks a device has at most, the images as (D, blocks, E, …), and each's."""
+        devices, rows, block = self._shape
+        used = -(-len(images) // block)
+        share = -(-used // devices)
+        padded = np.zeros((devices, rows, block, *images.shape[1:]), np.uint8)
+        flat = np.zeros((devices * share * block, *images.shape[1:]), np.uint8)
+        flat[: len(images)] = images
+        padded[:, :share] = flat.reshape(devices, share, block, *images.shape[1:])
+        counts = np.clip(used - share * np.arange(devices), 0, share).astype(np.int32)
+        return share, self._layout.put(padded), self._layout.put(counts)
+
+
+def _probabilities(params: Any, count: Array, blocks: Array) -> Array:
+    """One member's probabilities (blocks, E, 10) of the first `count` blocks."""
+    empty = jnp.zeros((*blocks.shape[:2], CLASSES))
+    return jnp.exp(log_probabilities(empty, params, count, blocks, jnp.int32(0)))

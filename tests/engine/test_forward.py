@@ -1,0 +1,49 @@
+"""All members on many images against one member on one image at a time."""
+
+import jax
+import numpy as np
+import pytest
+
+from ensemble.engine import Forward, predict_probabilities
+from ensemble.engine.step import create_members
+from tests.engine.conftest import devices
+
+
+@pytest.fixture(scope="module")
+def params():
+    return jax.tree.map(np.asarray, create_members(3, 3).params)
+
+
+@pytest.mark.parametrize(("count", "images"), [(1, 70), (3, 70), (8, 500), (8, 49), (3, 0)])
+def test_any_number_of_images_on_any_number_of_devices(count, images, digits, params):
+    images = digits.test_images[:images]
+    found = Forward(params, 500, devices(count))(images)
+    assert found.shape == (3, len(images), 10)
+    assert found.dtype == np.float32
+    if len(images):
+        np.testing.assert_allclose(found, predict_probabilities(params, images), atol=1e-6)
+        np.testing.assert_allclose(found.sum(-1), 1, atol=1e-6)
+
+
+def test_one_program_serves_every_call(digits, params, caplog):
+    forward = Forward(params, 500, devices(2))
+
+    def compiled(images: int) -> bool:
+        caplog.clear()
+        with jax.log_compiles(), caplog.at_level("WARNING"):
+            forward(digits.test_images[:images])
+        return any("ompiling" in one.message for one in caplog.records)
+
+    assert compiled(500)
+    assert not any(compiled(images) for images in (500, 3, 260))
+
+
+def test_it_can_be_interrupted_after_each_member(digits, params):
+    forward, done = Forward(params, 10, devices(1)), []
+
+    def interrupted(members: int) -> bool:
+        done.append(members)
+        return members == 2
+
+    assert forward(digits.test_images[:10], interrupted) is None
+    assert done == [1, 2]
