@@ -96,7 +96,7 @@ def mean_quality(members: Sequence[Quality]) -> Quality:
         return float(np.mean([getattr(member, name) for member in members]))
 
     accuracy = mean("accuracy")
-    low, high = wilson(min(accuracy * examples, examples), examples)
+    low, high = wilson(accuracy * examples, examples)
     figures = {name: mean(name) for name in ("nll", "brier", "ece", "adaptive_ece", "mce")}
     return Quality(n=examples, accuracy=accuracy, low=low, high=high, **figures)
 
