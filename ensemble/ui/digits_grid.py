@@ -44,6 +44,7 @@ def grid(
     noun: str,
     on_open: Callable[[int], None],
     key: str = KEY,
+    under: Callable[[int], Sequence[str]] | None = None,
 ) -> None:
     """Draw the images of one page.
 
@@ -55,6 +56,7 @@ def grid(
       noun: what an image is called.
       on_open: called with an image's number when it is pressed.
       key: tells this grid from others on the screen.
+      under: the lines under an image, from its number; None for the members' votes.
     """
     component()(
         data={
@@ -62,7 +64,10 @@ def grid(
             "label": f"{len(numbers)} test {noun}s: arrow keys move, Enter opens",
             "wide": max(map(len, names)) > 1,
             "colors": {"right": theme.RIGHT, "wrong": theme.WRONG},
-            "tiles": [tile(made, number, names, noun) for number in numbers],
+            "tiles": [
+                tile(made, number, names, noun) | (lines(under(int(number))) if under else {})
+                for number in numbers
+            ],
         },
         key=key,
         on_opened_change=lambda: opened(key, on_open),
@@ -82,6 +87,11 @@ def tile(made: Predictions, number: int, names: Sequence[str], noun: str) -> dic
         "votes": votes(made, number, names),
         "alt": f"Test {noun} {number}. {digits_words.sentence(made, number, names)}",
     }
+
+
+def lines(texts: Sequence[str]) -> dict[str, Any]:
+    """Lines that stand under an image in place of the votes."""
+    return {"listed": False, "votes": [(text, False) for text in texts]}
 
 
 def votes(made: Predictions, number: int, names: Sequence[str]) -> list[tuple[str, bool]]:

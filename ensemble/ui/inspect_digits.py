@@ -1,6 +1,7 @@
 """Test images that a view of Inspect has come to: a page of them, each opens at a press."""
 
 import zlib
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import streamlit as st
@@ -17,7 +18,10 @@ def begin() -> None:
     st.session_state[LISTS] = {}
 
 
-def show(shown: Inspected, numbers: Ints, *, key: str, rows: int = 3) -> None:
+def show(
+    shown: Inspected, numbers: Ints, *, key: str, rows: int = 3,
+    under: Callable[[int], Sequence[str]] | None = None,
+) -> None:  # fmt: skip
     """A page of images with verdict and votes under each, and buttons to the other pages.
 
     Args:
@@ -25,6 +29,7 @@ def show(shown: Inspected, numbers: Ints, *, key: str, rows: int = 3) -> None:
       numbers: (K,), the images' numbers in the order to show them; none draws nothing.
       key: the grid's own key on this screen.
       rows: how many rows of images to a page.
+      under: the lines under an image, from its number; None for the members' votes.
     """
     if not len(numbers):
         return
@@ -35,7 +40,7 @@ def show(shown: Inspected, numbers: Ints, *, key: str, rows: int = 3) -> None:
     page = numbers[place * size : (place + 1) * size]
     digits_grid.grid(
         shown.dataset.test_images[page], shown.made, page, shown.names, shown.noun,
-        lambda number: opened(key, number), key=key,
+        lambda number: opened(key, number), key=key, under=under,
     )  # fmt: skip
     if count > 1:
         pager(key, place, size, len(numbers))
