@@ -25,7 +25,7 @@ def lines(
       more: goes into every trace.
     """
     M = len(xs)
-    many = M > len(theme.MEMBER_HUES)
+    many = len(theme.MEMBER_HUES) < M
     return [
         {
             "x": xs[m], "y": ys[m], "mode": "lines", "line": line(m, M),

@@ -14,12 +14,12 @@ from ensemble.ui.inspect_shown import Inspected
 Result = TypeVar("Result")
 
 
-def measured(shown: Inspected, measure: Callable[[Predictions], Result], *also: Any) -> Result:
+def measured(shown: Inspected, measure: Callable[..., Result], *also: Any) -> Result:
     """What `measure` makes of the predictions that are shown, computed once.
 
     Args:
       shown: the run's epoch.
-      measure: a function of a module, told from others by its name.
+      measure: a function of the predictions and `also`, in a module: it goes by its name.
       also: its further arguments, small and hashable; they are part of what is remembered.
     """
     name = f"{measure.__module__}.{measure.__qualname__}"
