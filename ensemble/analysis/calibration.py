@@ -77,7 +77,7 @@ def adaptive_error(confidence: Floats, right: NDArray[np.bool_], bins: int = BIN
     """The calibration error over bins of equal count: Σ_b n_b / N · |accuracy_b − confidence_b|.
 
     Equal confidences are never put apart: a bin ends with the last of those that are equal to
-    its N·b/B-th lowest confidence. Bins so swallowed are left out, and each bin weighs what it
+    its N·b/B-th lowest confidence. Bins so swallowed are empty, and each bin weighs what it
     holds; where no two confidences are equal, counts differ by one at most.
 
     Args:
@@ -96,7 +96,7 @@ def adaptive_error(confidence: Floats, right: NDArray[np.bool_], bins: int = BIN
     """
     n = len(confidence)
     last = -(-np.arange(1, bins + 1) * n // bins) - 1  # ⌈b N / B⌉ − 1
-    tops = np.unique(np.sort(confidence)[last]) if n else np.ones(1)
+    tops = np.sort(confidence)[last] if n else np.ones(bins)
     return _weighted(binned(confidence, right, np.concatenate([[0.0], tops])))
 
 
@@ -127,7 +127,8 @@ def binned(confidence: Floats, right: NDArray[np.bool_], edges: NDArray[np.float
     Args:
       confidence: (N,), in [0, 1].
       right: (N,), where the answer was right.
-      edges: (B + 1,), rising; what lies outside goes to the first or the last bin.
+      edges: (B + 1,), not falling; of bins between equal edges the lowest takes what is equal
+        to them; what lies outside goes to the first or the last bin.
 
     Raises:
       ValueError: there is no example, or the shapes differ.

@@ -1,7 +1,7 @@
 """What an ensemble is better by, on the same examples, and whether that is more than luck."""
 
 from dataclasses import dataclass
-from typing import overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,11 +53,7 @@ class Gain(MeanGain):
     p: float
 
 
-@overload
-def mcnemar(won: int, lost: int) -> float: ...
-@overload
-def mcnemar(won: Ints, lost: Ints) -> NDArray[np.float64]: ...
-def mcnemar(won: int | Ints, lost: int | Ints) -> float | NDArray[np.float64]:
+def mcnemar(won: int | Ints, lost: int | Ints) -> Any:
     """The exact two-sided p that won and lost differ by chance only.
 
     Of the won + lost examples that one of two classifiers has right and the other wrong, each
@@ -69,7 +65,7 @@ def mcnemar(won: int | Ints, lost: int | Ints) -> float | NDArray[np.float64]:
       lost: how many only the second has right.
 
     Returns:
-      In (0, 1], as `won` and `lost` a number or an array.
+      In (0, 1]: a float for two numbers, an array of doubles for arrays.
 
     Source: Q. McNemar, "Note on the sampling error of the difference between correlated
     proportions or percentages", Psychometrika 12 (1947), 153-157; the exact form is the sign

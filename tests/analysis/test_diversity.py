@@ -87,6 +87,13 @@ def test_certain_members_that_contradict_each_other_are_far_apart_not_endlessly(
     np.testing.assert_allclose(found, -math.log(LEAST) * (1 - np.eye(2)), rtol=1e-12)
 
 
+def test_rows_that_are_rounded_take_no_divergence_below_nothing() -> None:
+    row = np.array([0.3, 0.7])
+    found = mean_kl(np.stack([row * (1 - 1e-7), row])[:, None, :])
+    assert (found >= 0).all()
+    np.testing.assert_allclose(found, 0, atol=2e-7)
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_divergence_from_the_ensemble_agrees_with_scipy(case: Case) -> None:
     """Where the average is 0 so is every member: no floor is felt."""

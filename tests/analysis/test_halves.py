@@ -34,3 +34,9 @@ def test_no_half_is_empty_and_the_halves_stay_the_same(labels: np.ndarray) -> No
 def test_fewer_than_two_cannot_be_halved(n: int) -> None:
     with pytest.raises(ValueError, match="two examples"):
         halves(np.zeros(n, int))
+
+
+def test_in_closed_form() -> None:
+    """By turns over zeros, then ones, then the two: the first of all is fitted."""
+    fitted, _ = halves(np.array([1, 0, 0, 1, 2, 0, 1]))
+    assert fitted.tolist() == [False, True, False, True, True, True, False]

@@ -7,6 +7,7 @@ from scipy import stats
 from ensemble.analysis.predictions import judge
 from ensemble.analysis.uncertainty import uncertainty
 from tests.analysis.cases import Case, cases
+from tests.analysis.draws import distributions
 
 CASES = cases()
 
@@ -72,6 +73,14 @@ def test_one_opinion_has_nothing_to_differ_in(name: str) -> None:
     np.testing.assert_allclose(found.information, 0, atol=1e-12)
     assert not found.variation_ratio.any()
     assert (found.vote_margin == 1).all()
+
+
+def test_rounding_takes_no_information_below_nothing() -> None:
+    alone = distributions(1, 2_000, 10)
+    made = judge(np.repeat(alone, 7, axis=0), np.zeros(2_000, int))
+    found = uncertainty(made)
+    assert (found.predictive < found.expected).any()
+    assert (found.information >= 0).all()
 
 
 def test_one_class_leaves_no_doubt() -> None:
