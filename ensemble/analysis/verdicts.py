@@ -85,8 +85,8 @@ def arrange(probabilities: Floats, labels: Ints) -> Arranged:
     contested = np.flatnonzero(~clear)
     united, known = np.concatenate([wrong, right]), np.concatenate([wrong, contested])
     classes = np.arange(probabilities.shape[2])
-    rivals = np.nonzero(classes != labels[contested, None])[1]
-    rivals = rivals.reshape(len(contested), len(classes) - 1).T
+    others = np.nonzero(classes != labels[contested, None])[1]
+    rivals = others.reshape(len(contested), len(classes) - 1).T
     rows = [
         np.concatenate(
             [

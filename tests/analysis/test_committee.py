@@ -77,17 +77,21 @@ def test_ties_go_to_the_lower_class_and_certainty_is_allowed(seed: int) -> None:
 def test_averages_that_are_level_only_when_divided() -> None:
     """Sums may differ in their last bit and averages not: the verdict is the average's."""
     draws = np.random.default_rng(3)
-    half = 0.5 + draws.integers(-3, 4, (5, 4000)) * 2.0**-53
-    probabilities = np.stack([half, 1 - half], axis=-1)
+    pair = 0.3 + draws.integers(-3, 4, (5, 4000, 2)) * 2.0**-54
+    probabilities = np.concatenate([pair, np.full((5, 4000, 2), 0.2)], axis=-1)
+    sums = probabilities[0] + probabilities[1] + probabilities[2]
+    level_when_divided = sums[:, 0] / 3 == sums[:, 1] / 3
+    assert (level_when_divided & (sums[:, 0] != sums[:, 1])).any()
     labels = draws.integers(0, 2, 4000)
     assert_is_brute_force(committee(probabilities, labels), probabilities, labels)
 
 
 def test_bins_close_above_also_where_a_confidence_is_an_edge() -> None:
-    """Thirds and fifths of certain votes lie on the edges of fifteen bins."""
+    """Of multiples of a thirtieth every other one is an edge of the fifteen bins."""
     draws = np.random.default_rng(5)
-    probabilities = np.eye(3, dtype=np.float32)[draws.integers(0, 3, (5, 400))]
-    labels = draws.integers(0, 3, 400)
+    probabilities = draws.multinomial(30, [0.5, 0.3, 0.2], size=(4, 600)) / 30
+    assert np.isin(probabilities.max(axis=-1), np.linspace(0, 1, 16)).sum() > 600
+    labels = draws.integers(0, 3, 600)
     assert_is_brute_force(committee(probabilities, labels), probabilities, labels)
 
 
