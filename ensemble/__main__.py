@@ -1,4 +1,4 @@
-"""The command line: python -m ensemble train | predict | data | runs | bench | devices.
+"""The command line: python -m ensemble train | predict | stress | data | runs | bench | devices.
 
 Results go to stdout, progress and errors to stderr. Exit status: 0 done; 1 it could not be
 done, and why is said; 2 a bad value, named with its allowed range; 3 the run diverged;
@@ -16,6 +16,7 @@ import click
 from ensemble import __version__, data, runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.cli.stress_summary import stress_summary
 from ensemble.config import DATASETS, EnsembleConfig
 from ensemble.errors import EnsembleError
 
@@ -84,6 +85,27 @@ def spare() -> None:
 
     if run := wait_for_run():
         runs.work(run.id)
+
+
+@main.command()
+@click.argument("run_id", metavar="RUN")
+@click.option("--limit", type=click.IntRange(1), help="Only the first so many test images.")
+def stress(run_id: str, limit: int | None) -> None:
+    """Measure a run under distribution shift; the last line on stdout is one JSON object."""
+    runs.queue_stress(run_id, limit)
+    with ProgressLine(run_id) as line:
+        found = runs.work_stress(run_id, line.stress)
+    if found.message:
+        click.echo(found.message, err=True)
+    click.echo(json.dumps({"run_id": run_id, "state": found.state, **stress_summary(found)}))
+    sys.exit(EXIT_STATUS.get(found.state, 1))
+
+
+@main.command(hidden=True)
+@click.argument("run_id")
+def work_stress(run_id: str) -> None:
+    """Do a queued measuring (started by the pages)."""
+    runs.work_stress(run_id)
 
 
 @main.group(name="data")

@@ -5,7 +5,7 @@ import time
 
 import click
 
-from ensemble.runs import Status
+from ensemble.runs import Status, StressStatus
 
 QUIET_SECONDS = 5.0
 
@@ -39,6 +39,17 @@ class ProgressLine:
         if status.seconds_left:
             words.append(f"{status.seconds_left:,.0f} s left")
         self._say(" · ".join(words), urgent=status.state not in ("training", "starting"))
+
+    def stress(self, status: StressStatus) -> None:
+        """Say how far a measuring is."""
+        words = [status.state]
+        if status.total:
+            words.append(f"{status.steps} of {status.total} steps")
+        if status.message:
+            words.append(status.message)
+        if status.seconds_left:
+            words.append(f"{status.seconds_left:,.0f} s left")
+        self._say(" · ".join(words), urgent=status.state not in ("measuring", "starting"))
 
     def fraction(self, fraction: float | None, message: str) -> None:
         """Say how far a download is: a share in [0, 1] or None, and a sentence."""

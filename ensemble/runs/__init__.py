@@ -10,33 +10,49 @@ from ensemble.runs.launching import (
     stop_requested,
     worker_environment,
 )
+from ensemble.runs.members import Members, open_members
 from ensemble.runs.queue import ahead_of
 from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status
 from ensemble.runs.store import Run, create, delete, find, list_runs, rename, unreadable
+from ensemble.runs.stress import queue_stress, start_stress, stop_stress, work_stress
+from ensemble.runs.stress_results import Results, Stress, last_tick, read_scores, read_stress
+from ensemble.runs.stress_status import StressStatus
 from ensemble.runs.worker import work
 
 __all__ = [
     "ACTIVE",
     "RESUMABLE",
     "STATES",
+    "Members",
+    "Results",
     "Run",
     "Status",
+    "Stress",
+    "StressStatus",
     "ahead_of",
     "create",
     "delete",
     "find",
     "keep_spare",
+    "last_tick",
     "launch",
     "list_runs",
+    "open_members",
     "prediction_epochs",
+    "queue_stress",
     "read_history",
     "read_predictions",
+    "read_scores",
+    "read_stress",
     "rename",
     "request_stop",
     "requeue",
     "resume",
+    "start_stress",
     "stop_requested",
+    "stop_stress",
     "unreadable",
     "work",
+    "work_stress",
     "worker_environment",
 ]

@@ -79,12 +79,21 @@ def read_params(run: Run) -> Any:
     Raises:
       RunError: there is no checkpoint yet, or none that can be read.
     """
+    return read_progress(run).state.params
+
+
+def read_progress(run: Run) -> Progress:
+    """The place of the run's last checkpoint, with its members.
+
+    Raises:
+      RunError: there is no checkpoint yet, or none that can be read.
+    """
     steps = steps_per_epoch(data.info(run.config.dataset).train_size, run.config.batch_size)
     members = run.config.members
     with Checkpoints(run.path, read_only=True) as checkpoints:
         like = Progress.blank(blank_members(members), members, steps)
         if progress := checkpoints.restore(like):
-            return progress.state.params
+            return progress
     raise RunError(
         f"The run “{run.id}” has no checkpoint yet: one is kept at the end of its first epoch."
     )

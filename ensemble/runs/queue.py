@@ -1,7 +1,7 @@
-"""One run trains at a time on a machine; the others wait in the order they came.
+"""One run trains, or is measured, at a time on a machine; others wait in the order they came.
 
 The lock is a file lock in the machine's temporary folder: the system takes it back from a
-process however that ends. The order among waiting runs is that of their `queued` time.
+process however that ends. The order among those that wait is that of their `queued` time.
 """
 
 import fcntl
@@ -9,12 +9,14 @@ import getpass
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from ensemble.errors import RunError
 from ensemble.runs.status import ACTIVE
 from ensemble.runs.store import Run, list_runs
+from ensemble.runs.stress_status import StressStatus, read_stress_status
 
 POLL_SECONDS = 0.3
 
@@ -32,22 +34,45 @@ class Turn:
         os.close(self._handle)
 
 
+class Place(NamedTuple):
+    """A place in the order: who came first goes first."""
+
+    queued: float
+    run_id: str
+    job: str
+
+    @classmethod
+    def to_train(cls, run: Run) -> "Place":
+        """The place of a run that is to be trained."""
+        return cls(run.status.queued, run.id, "training")
+
+    @classmethod
+    def to_measure(cls, run_id: str, status: StressStatus) -> "Place":
+        """The place of a run that is to be measured under shift."""
+        return cls(status.queued, run_id, "stress")
+
+
 def ahead_of(run: Run) -> list[Run]:
-    """The active runs that come before this one, in order."""
-    return sorted((one for one in list_runs() if _before(one, run)), key=_place)
+    """The runs that are trained or measured, or wait for it, before this one trains, in order."""
+    return before(Place.to_train(run))
+
+
+def before(mine: Place) -> list[Run]:
+    """The runs whose training or measuring comes before a place, in order."""
+    return [run for place, run in sorted(_places(), key=lambda one: one[0]) if place < mine]
 
 
 def wait_for_turn(
-    run: Run, stopped: Callable[[], bool], waiting: Callable[[], None]
+    mine: Place, stopped: Callable[[], bool], waiting: Callable[[], None]
 ) -> Turn | None:
-    """Wait until nothing trains and no older run waits; None if asked to stop meanwhile.
+    """Wait until nobody works and nobody older waits; None if asked to stop meanwhile.
 
     `waiting` is called once, when the turn is not there at once.
     """
     told = False
     while not stopped():
         if turn := _try_lock(_machine_lock()):
-            if not ahead_of(run):
+            if not before(mine):
                 return turn
             turn.__exit__()
         if not told:
@@ -57,25 +82,24 @@ def wait_for_turn(
     return None
 
 
-def _place(run: Run) -> tuple[float, str]:
-    return run.status.queued, run.id
+def _places() -> Iterator[tuple[Place, Run]]:
+    """Everyone who works or waits."""
+    for run in list_runs():
+        if run.status.state in ACTIVE and run.active:
+            yield Place.to_train(run), run
+        if (job := read_stress_status(run.path)) and job.alive:
+            yield Place.to_measure(run.id, job), run
 
 
-def _before(one: Run, run: Run) -> bool:
-    return (
-        one.id != run.id and one.status.state in ACTIVE and one.active and _place(one) < _place(run)
-    )
-
-
-def hold(run: Run) -> Turn:
-    """The right to be this run's worker, which only one process has at a time.
+def hold(folder: Path, what: str) -> Turn:
+    """The right to be the worker in `folder`, which only one process has at a time.
 
     Raises:
       RunError: another process has it: two tabs asked for the same at once, say.
     """
-    if turn := _try_lock(run.path / "worker.lock"):
+    if turn := _try_lock(folder / "worker.lock"):
         return turn
-    raise RunError(f"The run “{run.id}” has a worker already: there is nothing to start.")
+    raise RunError(f"{what} has a worker already: there is nothing to start.")
 
 
 def _machine_lock() -> Path:

@@ -18,7 +18,7 @@ RESUMABLE = ("stopped", "failed")
 
 @dataclass(frozen=True)
 class Status(Pulse):
-    """What a run's status.json says. Accuracies are in [0, 1], losses in nats, times unix seconds."""
+    """What a run's status.json says: accuracies in [0, 1], losses in nats, times in seconds."""
 
     active_states: ClassVar[tuple[str, ...]] = ACTIVE
 

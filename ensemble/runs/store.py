@@ -18,6 +18,7 @@ from ensemble.config import EnsembleConfig, runs_folder
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.runs.files import read_json, write_bytes, write_json
 from ensemble.runs.status import ACTIVE, Status, read_status, write_status
+from ensemble.runs.stress_status import is_measured
 
 SCHEMA = 1
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
@@ -172,6 +173,11 @@ def delete(run_id: str) -> None:
     folder = folder_of(run_id)
     if _is_active(run_id):
         raise RunError(f"The run “{run_id}” is still active: stop it, then delete it.")
+    if is_measured(folder):
+        raise RunError(
+            f"The run “{run_id}” is being measured under shift: stop that on Inspect, or let it "
+            "end, then delete the run."
+        )
     # Out of sight in one move, so that no reader meets half a run.
     hidden = folder.with_name(f".deleted-{run_id}-{secrets.token_hex(4)}")
     folder.rename(hidden)

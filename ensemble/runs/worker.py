@@ -4,13 +4,17 @@ import dataclasses
 import signal
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from ensemble.errors import EnsembleError
 from ensemble.runs.environment import prepare_jax
 from ensemble.runs.launching import STOP_FILE
-from ensemble.runs.queue import hold, wait_for_turn
+from ensemble.runs.pulse import Writer
+from ensemble.runs.queue import Place, hold, wait_for_turn
 from ensemble.runs.status import Status, StatusWriter
 from ensemble.runs.store import Run, find
 
@@ -26,10 +30,10 @@ class Outcome:
 
 
 class StopRequest:
-    """Whether to stop: a `stop` file in the run's folder, SIGTERM, or Ctrl-C."""
+    """Whether to stop: a file that somebody made, SIGTERM, or Ctrl-C."""
 
-    def __init__(self, run: Run) -> None:
-        self._file = run.path / STOP_FILE
+    def __init__(self, file: Path) -> None:
+        self._file = file
         self._signalled = False
 
     def __call__(self) -> bool:
@@ -57,36 +61,54 @@ def work(run_id: str, report: Report = lambda status: None) -> Run:
     that, so that its traceback lands in the log.
     """
     run = find(run_id)
-    stop = StopRequest(run)
-    with hold(run), StatusWriter(run.path) as status:
+    stop = StopRequest(run.path / STOP_FILE)
+    with hold(run.path, f"The run “{run.id}”"), StatusWriter(run.path) as status:
         stop.listen()
-        try:
-            outcome = _wait_and_train(run, status, stop, report)
-        except EnsembleError as error:
-            outcome = Outcome("failed", str(error))
-        except OSError as error:
-            traceback.print_exc()
-            outcome = Outcome("failed", f"The disk said no ({error}). Make room, then resume.")
-        except MemoryError:
-            traceback.print_exc()
-            outcome = Outcome("failed", "Memory ran out: try fewer members or a smaller batch.")
-        except BaseException as error:
-            status.update(
-                state="failed", message=f"An unexpected error ended the training ({error!r:.200}). "
-                "The log has its details; what was trained so far is kept.",
-            )  # fmt: skip
-            raise
+        with bugs_written_down(status, "the training", "what was trained so far is kept"):
+            outcome = outcome_of(lambda: _wait_and_train(run, status, stop, report), "resume")
         status.update(state=outcome.state, message=outcome.message, seconds_left=None)
         report(status.status)
     return find(run_id)
 
 
+def outcome_of(work: Callable[[], Outcome], go_on: str) -> Outcome:
+    """What came of it; what a person can mend is an outcome too, with advice.
+
+    Args:
+      work: what is to be done.
+      go_on: what to press when there is room on the disk again.
+    """
+    try:
+        return work()
+    except EnsembleError as error:
+        return Outcome("failed", str(error))
+    except OSError as error:
+        traceback.print_exc()
+        return Outcome("failed", f"The disk said no ({error}). Make room, then {go_on}.")
+    except MemoryError:
+        traceback.print_exc()
+        return Outcome("failed", "Memory ran out: try fewer members or a smaller batch.")
+
+
+@contextmanager
+def bugs_written_down(status: Writer[Any], what: str, kept: str) -> Iterator[None]:
+    """An error that nobody expected ends the state as `failed`, and goes on to the log."""
+    try:
+        yield
+    except BaseException as error:
+        status.update(
+            state="failed", message=f"An unexpected error ended {what} ({error!r:.200}). "
+            f"The log has its details; {kept}.",
+        )  # fmt: skip
+        raise
+
+
 def _wait_and_train(run: Run, status: StatusWriter, stop: StopRequest, report: Report) -> Outcome:
     def waiting() -> None:
-        status.update(message="Another run trains on this machine: this one waits its turn.")
+        status.update(message="Another run has this machine: this one waits its turn.")
         report(status.status)
 
-    turn = wait_for_turn(run, stop, waiting)
+    turn = wait_for_turn(Place.to_train(run), stop, waiting)
     if turn is None:
         return Outcome("stopped", "Stopped while it waited its turn.")
     with turn:

@@ -74,7 +74,7 @@ def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
     assert second.state == "finished", second.message
     assert "was skipped" in (second.path / "log.txt").read_text()
     assert_same_bits(first, second)
-    with hold(first), pytest.raises(RunError, match="has a worker already"):
+    with hold(first.path, "It"), pytest.raises(RunError, match="has a worker already"):
         runs.work(first.id)
     with pytest.raises(RunError, match="has finished"):
         runs.resume(first.id)

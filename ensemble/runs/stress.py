@@ -1,0 +1,132 @@
+"""Measuring a run under shift: started, watched and stopped like training, by files.
+
+The measuring has the machine to itself, as training has: it takes its turn at the same lock.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+from ensemble.errors import ConfigError, RunError
+from ensemble.runs.environment import prepare_jax
+from ensemble.runs.launching import STOP_FILE, worker_environment
+from ensemble.runs.pulse import Writer, write
+from ensemble.runs.queue import Place, hold, wait_for_turn
+from ensemble.runs.store import Run, find
+from ensemble.runs.stress_results import Stress, last_tick, read_stress
+from ensemble.runs.stress_status import (
+    StressStatus,
+    is_measured,
+    read_stress_status,
+    stress_folder,
+)
+from ensemble.runs.worker import Outcome, StopRequest, bugs_written_down, outcome_of
+
+Report = Callable[[StressStatus], None]
+
+# Kept so that one that ends is reaped, at the next start or look.
+_children: list["subprocess.Popen[bytes]"] = []
+
+
+def start_stress(run_id: str, limit: int | None = None) -> Stress:
+    """Have a process of its own measure a run at its last checkpoint; it waits its turn.
+
+    Args:
+      run_id: the run.
+      limit: only the first so many test images; all by default.
+
+    Raises:
+      RunError: there is no such run, no checkpoint, or a job is at it already.
+      ConfigError: a limit below 1.
+    """
+    run = queue_stress(run_id, limit)
+    _children[:] = [child for child in _children if child.poll() is None]
+    with (stress_folder(run.path) / "log.txt").open("ab") as log:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "ensemble", "work-stress", run.id],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            env=worker_environment(),
+            start_new_session=True,
+        )
+    _children.append(child)
+    return read_stress(run_id)
+
+
+def queue_stress(run_id: str, limit: int | None = None) -> Run:
+    """Put a run's job into state `queued`; for arguments and errors see `start_stress`."""
+    run = find(run_id)
+    if limit is not None and limit < 1:
+        raise ConfigError(f"limit is {limit}: it has to be a whole number from 1 up.")
+    if last_tick(run.path) is None:
+        raise RunError(
+            f"The run “{run_id}” has no checkpoint yet: one is kept at the end of its first epoch."
+        )
+    if is_measured(run.path):
+        raise RunError(f"The run “{run_id}” is being measured already.")
+    folder = stress_folder(run.path)
+    folder.mkdir(exist_ok=True)
+    (folder / STOP_FILE).unlink(missing_ok=True)
+    now = time.time()
+    write(folder, StressStatus(queued=now, updated=now, limit=limit))
+    return run
+
+
+def stop_stress(run_id: str) -> None:
+    """Ask a run's job to stop; what it has measured is kept.
+
+    Raises:
+      RunError: no job is at it.
+    """
+    run = find(run_id)
+    if not is_measured(run.path):
+        raise RunError(f"The run “{run_id}” is not being measured: there is nothing to stop.")
+    (stress_folder(run.path) / STOP_FILE).touch()
+
+
+def work_stress(run_id: str, report: Report = lambda status: None) -> Stress:
+    """Do a queued job in this process, to its end.
+
+    Args:
+      run_id: the run.
+      report: called with each new status.
+
+    Whatever goes wrong is written into the job's status; a bug is raised as well.
+    """
+    run = find(run_id)
+    folder = stress_folder(run.path)
+    queued = read_stress_status(run.path)
+    if queued is None:
+        raise RunError(f"Nobody asked to measure the run “{run_id}”.")
+    stop = StopRequest(folder / STOP_FILE)
+    with hold(folder, f"The measuring of “{run.id}”"), Writer(folder, queued) as status:
+        stop.listen()
+        with bugs_written_down(status, "the measuring", "what was measured so far is kept"):
+            outcome = outcome_of(
+                lambda: _wait_and_measure(run, status, stop, report), "start it again"
+            )
+        status.update(state=outcome.state, message=outcome.message, seconds_left=None)
+        report(status.status)
+    return read_stress(run_id)
+
+
+def _wait_and_measure(
+    run: Run, status: Writer[StressStatus], stop: StopRequest, report: Report
+) -> Outcome:
+    def waiting() -> None:
+        status.update(message="Another run has this machine: the measuring waits its turn.")
+        report(status.status)
+
+    turn = wait_for_turn(Place.to_measure(run.id, status.status), stop, waiting)
+    if turn is None:
+        return Outcome("stopped", "Stopped while it waited its turn.")
+    with turn:
+        status.update(state="starting", message="")
+        report(status.status)
+        prepare_jax()
+        # Only now: JAX reads its settings when it starts, and a job that waits needs none.
+        from ensemble.runs.stress_job import Job
+
+        return Job(run, status, stop, report).work()

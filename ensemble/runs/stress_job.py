@@ -1,0 +1,94 @@
+"""The measuring: a run's members at its last checkpoint, from where it was left to its end."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ensemble import data
+from ensemble.engine import Forward
+from ensemble.runs.checkpoints import read_progress
+from ensemble.runs.pulse import Writer
+from ensemble.runs.store import Run
+from ensemble.runs.stress_results import Results, read_results, write_results
+from ensemble.runs.stress_status import StressStatus
+from ensemble.runs.stress_tasks import Task, tasks
+from ensemble.runs.worker import Outcome
+
+TELL_SECONDS = 0.5
+
+
+class Job:
+    """Measures a run; what is done is written at once, and not done again.
+
+    Args:
+      run: the run, which nobody trains meanwhile.
+      status: the hold on the job's status.json.
+      stop: asked after each member's answers to one set of images.
+      report: called with each new status.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        status: Writer[StressStatus],
+        stop: Callable[[], bool],
+        report: Callable[[StressStatus], None],
+    ) -> None:
+        self._run, self._status, self._stop, self._report = run, status, stop, report
+        self._clock: tuple[float, float] | None = None
+        self._told = 0.0
+
+    def work(self) -> Outcome:
+        """Do what is not done yet."""
+        results, forward = self._begin()
+        every = tasks(self._run, results)
+        left = [task for task in every if not task.done]
+        while left:
+            done = len(every) - len(left)
+            self._tell(message=left[0].words, steps=done, total=len(every))
+            found = forward(left[0].images(), self._watch(left, len(every), forward.members))
+            if found is None:
+                return Outcome("stopped", "Stopped. Starting it again goes on from here.")
+            results = left.pop(0).keep(found, results)
+            write_results(self._run.path, results)
+        self._tell(message="", steps=len(every), total=len(every), progress=1.0)
+        return Outcome("finished")
+
+    def _begin(self) -> tuple[Results, Forward]:
+        """The checkpoint's members, and what is known of them already."""
+        progress, limit = read_progress(self._run), self._status.status.limit
+        size = data.info(self._run.config.dataset).test_size
+        images = size if limit is None else min(limit, size)
+        forward = Forward(progress.state.params, images)
+        results = Results(
+            tick=progress.tick, epoch=progress.evaluated, steps_after=progress.step_in_epoch,
+            dataset=self._run.config.dataset, images=images, members=forward.members,
+        )  # fmt: skip
+        self._tell(state="measuring", epoch=progress.evaluated, message="Compiling the network.")
+        kept = read_results(self._run.path)
+        return kept if kept and kept.same_question(results) else results, forward
+
+    def _watch(self, left: list[Task], total: int, members: int) -> Callable[[int], bool]:
+        """What is asked after each member of the first task of `left`: whether to stop."""
+
+        def interrupted(done: int) -> bool:
+            ahead = len(left) - done / members
+            self._say_how_far(ahead, total)
+            return self._stop()
+
+        return interrupted
+
+    def _say_how_far(self, ahead: float, total: int) -> None:
+        """Say, now and then, how many tasks lie ahead and how long they will take."""
+        now = time.monotonic()
+        # The first call compiles: the clock starts after it.
+        since, from_there = self._clock = self._clock or (now, ahead)
+        if now - self._told < TELL_SECONDS or ahead == from_there:
+            return
+        self._told = now
+        pace = (now - since) / (from_there - ahead)
+        self._tell(progress=round(1 - ahead / total, 4), seconds_left=round(ahead * pace, 1))
+
+    def _tell(self, **changes: Any) -> None:
+        self._status.update(**changes)
+        self._report(self._status.status)

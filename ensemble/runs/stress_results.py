@@ -1,0 +1,173 @@
+"""What a stress job has found so far: results.json, and the scores of outside images."""
+
+import io
+import zipfile
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.data.corruptions import KINDS
+from ensemble.runs.files import read_json, write_bytes, write_json
+from ensemble.runs.store import Run, find
+from ensemble.runs.stress_status import StressStatus, read_stress_status, stress_folder
+
+FORMAT = 1
+KNOWN = "known"
+
+DEAD = (
+    "The measuring ended without a word: it was killed, or the machine restarted. What was "
+    "measured is kept; starting it again goes on from there."
+)
+
+Figures = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Results:
+    """What has been measured of one checkpoint.
+
+    Attributes:
+      tick: the checkpoint's number.
+      epoch: epochs that it had done.
+      steps_after: steps of the next epoch that it had done: more than 0 in a stopped run.
+      dataset: the dataset, whose first `images` test images were used.
+      images: how many.
+      members: M.
+      clean: the figures of `analysis.shifts.measure` on the images as they are, once known.
+      steps: one a corruption and amount: `kind`, `amount`, and those figures.
+      outside: one a set of outside images: `key`, `title`, `images`, and by `ensemble` and
+        `members` how well the entropy tells them from the dataset's own (`auroc`, `fpr95`).
+    """
+
+    tick: int
+    epoch: int
+    steps_after: int
+    dataset: str
+    images: int
+    members: int
+    format: int = FORMAT
+    clean: Figures | None = None
+    steps: list[Figures] = field(default_factory=list)
+    outside: list[Figures] = field(default_factory=list)
+
+    def same_question(self, other: "Results") -> bool:
+        """Whether both are of the same members and images."""
+        return (self.format, self.tick, self.images) == (other.format, other.tick, other.images)
+
+    def curve(self, kind: str) -> list[Figures]:
+        """The figures of one kind from its neutral amount on, as far as they are known."""
+        found = {one["amount"]: one for one in self.steps if one["kind"] == kind}
+        if self.clean:
+            neutral = KINDS[kind].neutral
+            found[neutral] = {"kind": kind, "amount": neutral, **self.clean}
+        return [found[amount] for amount in KINDS[kind].amounts if amount in found]
+
+
+@dataclass(frozen=True)
+class Stress:
+    """A run's stress job as it stood when it was read.
+
+    Attributes:
+      run: the run.
+      status: what the job last wrote of itself; None where there has been none.
+      results: what it has found; None where there is nothing yet.
+      last_tick: the number of the run's last checkpoint; None where it has none.
+    """
+
+    run: Run
+    status: StressStatus | None
+    results: Results | None
+    last_tick: int | None
+
+    @property
+    def active(self) -> bool:
+        """Whether a job is at work or waits its turn."""
+        return self.status is not None and self.status.alive
+
+    @property
+    def died(self) -> bool:
+        """Whether the job ended without saying so."""
+        return bool(self.status and self.status.state in self.status.active_states) and (
+            not self.active
+        )
+
+    @property
+    def state(self) -> str:
+        """The job's state: "none" before the first, `failed` where it died."""
+        if self.status is None:
+            return "none"
+        return "failed" if self.died else self.status.state
+
+    @property
+    def message(self) -> str:
+        """One or two sentences on the state, possibly empty."""
+        return DEAD if self.died else self.status.message if self.status else ""
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the results are of an earlier checkpoint than the run's last."""
+        return self.results is not None and self.results.tick != self.last_tick
+
+
+def read_stress(run_id: str) -> Stress:
+    """How a run's job stands, and what it has found.
+
+    Raises:
+      UnknownRunError: there is no such run.
+    """
+    run = find(run_id)
+    return Stress(run, read_stress_status(run.path), read_results(run.path), last_tick(run.path))
+
+
+def read_results(run_folder: Path) -> Results | None:
+    """What is kept in results.json; None where there is none, or one of another version."""
+    try:
+        found = Results(**read_json(stress_folder(run_folder) / "results.json"))
+    except (OSError, ValueError, TypeError):
+        return None
+    return found if found.format == FORMAT else None
+
+
+def write_results(run_folder: Path, results: Results) -> None:
+    """Replace results.json."""
+    write_json(stress_folder(run_folder) / "results.json", asdict(results))
+
+
+def last_tick(run_folder: Path) -> int | None:
+    """The number of a run's last checkpoint; None where there is none."""
+    # What a killed worker left half written has another name, and is no checkpoint.
+    ticks = [int(one.name) for one in (run_folder / "checkpoints").glob("*") if one.name.isdigit()]
+    return max(ticks, default=None)
+
+
+def scores_path(run_folder: Path, key: str) -> Path:
+    """The file with the scores of a set of images; `KNOWN` are the dataset's own."""
+    return stress_folder(run_folder) / f"outside-{key}.npz"
+
+
+def write_scores(run_folder: Path, key: str, tick: int, scores: dict[str, NDArray[Any]]) -> None:
+    """Keep the scores that a checkpoint gives a set of images.
+
+    Args:
+      run_folder: the run's.
+      key: the set's.
+      tick: the checkpoint's number.
+      scores: arrays (K,), and `member_entropy` (M, K).
+    """
+    small = {name: np.asarray(values, np.float32) for name, values in scores.items()}
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, tick=np.int64(tick), **small)  # type: ignore[arg-type]
+    write_bytes(scores_path(run_folder, key), buffer.getvalue())
+
+
+def read_scores(run_folder: Path, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
+    """What `write_scores` kept of that checkpoint; None where it is not there, or damaged."""
+    try:
+        with np.load(scores_path(run_folder, key)) as file:
+            scores = {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        return None
+    return scores if scores.pop("tick", None) == tick else None

@@ -1,0 +1,112 @@
+"""What a stress job is made of: images to be shown to the members, and figures to be kept of it.
+
+First the test images as they are, then every corruption at every amount (Ovadia et al. 2019),
+then every set of outside images (Lakshminarayanan et al. 2017).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble import data
+from ensemble.analysis import outside, shifts
+from ensemble.analysis.disagreement import entropy
+from ensemble.data.corruptions import KINDS, Kind, corrupt
+from ensemble.data.outside import Outsider, outsiders
+from ensemble.runs.history import plain
+from ensemble.runs.store import Run
+from ensemble.runs.stress_results import KNOWN, Figures, Results, read_scores, write_scores
+
+Pixels = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One step of the job.
+
+    Attributes:
+      words: what it is, for people.
+      done: whether the results have it already.
+      images: makes the images, uint8 (N, 28, 28, 1).
+      keep: takes the members' probabilities (M, N, C) of them and the results so far; returns
+        the results with what they say.
+    """
+
+    words: str
+    done: bool
+    images: Callable[[], Pixels]
+    keep: Callable[[NDArray[np.float32], Results], Results]
+
+
+def tasks(run: Run, results: Results) -> list[Task]:
+    """All steps for a run, in order, with what `results` has of them already.
+
+    Raises:
+      NotPreparedError: the run's dataset is not on this machine.
+    """
+    dataset = data.load(run.config.dataset)
+    images = np.asarray(dataset.test_images[: results.images])
+    labels = dataset.test_labels[: results.images]
+    known = results.clean is not None and read_scores(run.path, KNOWN, results.tick) is not None
+    clean = Task("Test images as they are", known, lambda: images, partial(_clean, run, labels))
+    shifted = [
+        _shift(kind, amount, images, labels, results)
+        for kind in KINDS.values()
+        for amount in kind.amounts[1:]
+    ]
+    others = [_outside(run, one, results) for one in outsiders(dataset.name, results.images)]
+    return [clean, *shifted, *others]
+
+
+def _clean(
+    run: Run, labels: NDArray[np.int32], found: NDArray[np.float32], results: Results
+) -> Results:
+    write_scores(run.path, KNOWN, results.tick, _scores(found))
+    return replace(results, clean=plain(shifts.measure(found, labels)))
+
+
+def _shift(
+    kind: Kind, amount: float, images: Pixels, labels: NDArray[np.int32], results: Results
+) -> Task:
+    def keep(found: NDArray[np.float32], results: Results) -> Results:
+        figures = {"kind": kind.name, "amount": amount, **plain(shifts.measure(found, labels))}
+        return replace(results, steps=[*results.steps, figures])
+
+    done = any((one["kind"], one["amount"]) == (kind.name, amount) for one in results.steps)
+    words = f"{kind.title} {amount:g}{kind.unit}"
+    return Task(words, done, lambda: corrupt(images, kind.name, amount), keep)
+
+
+def _outside(run: Run, outsider: Outsider, results: Results) -> Task:
+    def keep(found: NDArray[np.float32], results: Results) -> Results:
+        known, scores = read_scores(run.path, KNOWN, results.tick), _scores(found)
+        if known is None:  # Somebody took the file away in this moment: asked again next time.
+            return replace(results, clean=None)
+        write_scores(run.path, outsider.key, results.tick, scores)
+        figures = {
+            "key": outsider.key, "title": outsider.title, "images": found.shape[1],
+            "ensemble": _separation(known["entropy"], scores["entropy"]),
+            "information": _separation(known["information"], scores["information"]),
+            "members": [_separation(*pair) for pair in zip(
+                known["member_entropy"], scores["member_entropy"], strict=True)],
+        }  # fmt: skip
+        return replace(results, outside=[*results.outside, figures])
+
+    done = any(one["key"] == outsider.key for one in results.outside)
+    return Task(outsider.title, done, outsider.load, keep)
+
+
+def _scores(found: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
+    """The ensemble's scores of each image, and the entropy of each member alone."""
+    members = np.stack([entropy(member.astype(np.float64)) for member in found])
+    return {**outside.scores(found), "member_entropy": members.astype(np.float32)}
+
+
+def _separation(known: NDArray[Any], unknown: NDArray[Any]) -> Figures:
+    """How well a score tells outside images from known ones; compared as float32, as it is kept."""
+    found = outside.separation(np.asarray(known, np.float32), np.asarray(unknown, np.float32))
+    return plain({"auroc": found.auroc, "fpr95": found.fpr95})
