@@ -10,6 +10,7 @@ from ensemble.ui import (
     digits_waiting,
     entry,
     epoch_panel,
+    inspect_answer,
     inspect_digits,
     inspect_views,
     loaders,
@@ -44,12 +45,17 @@ def of_run(run: runs.Run) -> None:
         answer.noun(data.info(run.config.dataset)),
         loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz"),
     )  # fmt: skip
-    view = choose_view()
-    digits_controls.epoch(chosen.epochs, chosen.epoch)
+    place = inspect_answer.show(shown)
+    inspect_answer.figures(shown)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        view = choose_view()
+        digits_controls.epoch(chosen.epochs, chosen.epoch)
     epoch_panel.watch(run, chosen)
     inspect_digits.begin()
     inspect_views.show(view, shown)
     inspect_digits.end(shown)
+    # Last what takes longest, so that the picture is there first.
+    inspect_answer.finish(shown, place)
 
 
 def choose_view() -> str:

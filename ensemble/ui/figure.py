@@ -25,6 +25,7 @@ def show(
     alt: str,
     table: "Callable[[], pd.DataFrame]",
     sees: str,
+    help: str | None = None,
     on_select: OnSelect = "ignore",
     selection_mode: Iterable[Literal["points", "box", "lasso"]] = ("points",),
 ) -> Any:
@@ -38,13 +39,14 @@ def show(
       alt: the picture in words.
       table: makes its figures as a table, when they are asked for.
       sees: one sentence that says what to see, in Markdown.
+      help: what its terms mean, behind the sentence's question mark.
       on_select: a callback, or "rerun", where points of it can be chosen.
       selection_mode: how they can be.
 
     Returns:
       What of it is chosen (`.selection`), where it can be.
     """
-    st.markdown(sees)
+    st.markdown(sees, help=help)
     kind = st.session_state.get(f"{key}_format") or FORMATS[0]
     chosen = st.plotly_chart(
         figure, key=key, alt=alt, config=config(name, kind, on_select, selection_mode),
@@ -64,6 +66,7 @@ def config(
     file = "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
     return {
         "displaylogo": False,
+        "displayModeBar": True,
         "modeBarButtons": [[*chooses, "toImage"]],
         "toImageButtonOptions": {"format": kind.lower(), "scale": 3, "filename": file},
     }
@@ -77,6 +80,7 @@ def keep(key: str, name: str, title: str, table: "Callable[[], pd.DataFrame]") -
             icon=":material/table:", key=f"{key}_csv", on_click="ignore",
             help=f"{title}, as a table.",
         )  # fmt: skip
+        st.caption(":material/photo_camera: saves", width="content")
         st.segmented_control(
             "Picture as", FORMATS, key=f"{key}_format", default=FORMATS[0], required=True,
             label_visibility="collapsed", width="content",

@@ -1,0 +1,148 @@
+"""Each image by its two uncertainties: what it is unclear in itself, and what members differ in."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ensemble.analysis.averaging import Ints
+from ensemble.analysis.predictions import ordered
+from ensemble.analysis.uncertainty import Uncertainty, uncertainty
+from ensemble.ui import digits_files, figure, formats, inspect_digits, inspect_lines, theme
+from ensemble.ui.inspect_loader import measured
+from ensemble.ui.inspect_shown import Inspected
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+KEY = "inspect_scatter"
+MOST = 2_500  # points that a browser draws and lets one choose from without a wait
+GLOSS = (
+    "Aleatoric: what each member is unsure of by itself, as of a digit that is hard to read "
+    "(the mean of the members' entropies). Epistemic: what the members disagree about, as of a "
+    "digit unlike those they learnt from (mutual information). Together they are the entropy of "
+    "the averaged probabilities; in nats, 0 is sure."
+)
+
+
+def show(shown: Inspected) -> None:
+    """Draw the scatter, and the images that are chosen in it."""
+    measures = measured(shown, uncertainty)
+    drawn = points(shown, measures)
+    title = f"Uncertainty · {shown.source}"
+    state = figure.show(
+        scatter(shown, measures, drawn, title), key=KEY, name=f"{shown.stem}-uncertainty",
+        title="Both uncertainties of every image", table=lambda: table(shown, measures),
+        alt=f"Aleatoric against epistemic uncertainty of {shown.n:,} {shown.noun}s, right and "
+        "wrong marked", sees=sees(shown, measures), on_select="rerun",
+        selection_mode=("points", "box", "lasso"), help=GLOSS,
+    )  # fmt: skip
+    if len(drawn) < shown.n:
+        st.caption(f"Drawn are all mistakes and the unsure; of the surest, one in "
+                   f"{thinning(shown, measures)} stands for the rest.")  # fmt: skip
+    chosen = chosen_numbers(state, shown)
+    numbers = chosen if len(chosen) else np.argsort(-measures.information, kind="stable")
+    which = f"{formats.count(len(chosen), shown.noun)} chosen" if len(chosen) else (
+        f"The {shown.noun}s that members disagree about most"
+        if shown.members > 1 else f"The {shown.noun}s it is least sure of"
+    )  # fmt: skip
+    if not len(chosen) and shown.members == 1:
+        numbers = ordered(shown.made, np.arange(shown.n), "unsure")
+    st.markdown(
+        f"**{which}**"
+        + (
+            ""
+            if len(chosen)
+            else ": choose points above, one by a click or many with box or lasso, to see theirs."
+        )
+    )
+    inspect_digits.show(shown, numbers, key="inspect_scatter_digits")
+
+
+def points(shown: Inspected, measures: Uncertainty) -> Ints:
+    """The images to draw: every wrong one, and of the right ones the surest thinned out."""
+    wrong, right = np.flatnonzero(~shown.made.right), np.flatnonzero(shown.made.right)
+    by_doubt = right[np.argsort(-measures.predictive[right], kind="stable")]
+    room = max(MOST - len(wrong), MOST // 2)
+    if len(by_doubt) <= room:
+        return np.arange(shown.n)
+    unsure, sure = by_doubt[: room // 2], by_doubt[room // 2 :]
+    return np.concatenate([wrong, unsure, sure[:: thinning(shown, measures)]])
+
+
+def thinning(shown: Inspected, measures: Uncertainty) -> int:
+    """Of how many sure images one is drawn."""
+    wrong = int((~shown.made.right).sum())
+    room = max(MOST - wrong, MOST // 2)
+    return -(-(shown.n - wrong - room // 2) // (room - room // 2))
+
+
+def scatter(shown: Inspected, measures: Uncertainty, drawn: Ints, title: str) -> "go.Figure":
+    """Right ones as blue circles, wrong ones as orange crosses over them."""
+    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
+
+    traces = []
+    for name, kept, mark in (
+        ("right", shown.made.right, {"color": theme.RIGHT, "symbol": "circle", "opacity": 0.5}),
+        ("wrong", ~shown.made.right, {"color": theme.WRONG, "symbol": "x", "opacity": 0.9}),
+    ):
+        numbers = drawn[kept[drawn]]
+        traces.append(go.Scatter(
+            x=measures.expected[numbers], y=measures.information[numbers], mode="markers",
+            name=f"{name} {int(kept.sum()):,}", marker={"size": 7, **mark},
+            customdata=facts(shown, numbers), hovertemplate=hover(shown.noun),
+        ))  # fmt: skip
+    chart = go.Figure(traces)
+    chart.update_layout(**inspect_lines.layout(title, 480, dragmode="select"))
+    chart.update_xaxes(title="aleatoric (nats)", rangemode="tozero", zeroline=False)
+    chart.update_yaxes(title="epistemic (nats)", rangemode="tozero", zeroline=False)
+    return chart
+
+
+def facts(shown: Inspected, numbers: Ints) -> list[list[Any]]:
+    """For each image its number, what the ensemble says and what it is."""
+    names, made = shown.names, shown.made
+    return [[int(n), names[made.said[n]], names[made.labels[n]]] for n in numbers]
+
+
+def hover(noun: str) -> str:
+    """What is said at a point."""
+    return (
+        f"{noun.capitalize()} %{{customdata[0]}}: says %{{customdata[1]}}, is %{{customdata[2]}}"
+        "<br>aleatoric %{x:.3f} nats, epistemic %{y:.3f} nats<extra></extra>"
+    )
+
+
+def sees(shown: Inspected, measures: Uncertainty) -> str:
+    """Whether the wrong ones stand apart from the right ones."""
+    right = shown.made.right
+    if right.all():
+        return f"The ensemble gets every {shown.noun} right: no cross stands here."
+    median = np.median(measures.predictive[~right])
+    share = float((measures.predictive[right] >= median).mean())
+    half = "Half of the mistakes are less sure than all but"
+    said = f"{half} {formats.percent(share, shown.n)} of what it gets right"
+    if shown.members == 1:
+        return f"{said}. One member has nobody to disagree with: all of it is aleatoric."
+    part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
+    return f"{said}; {100 * part:.0f} % of the doubt about mistakes is between the members."
+
+
+def chosen_numbers(state: Any, shown: Inspected) -> Ints:
+    """The images of the points that are chosen, the least sure first."""
+    found = [point.get("customdata") for point in state.selection.points]
+    numbers = np.unique([int(facts[0]) for facts in found if facts]).astype(int)
+    return ordered(shown.made, numbers[numbers < shown.n], "unsure")
+
+
+def table(shown: Inspected, measures: Uncertainty) -> pd.DataFrame:
+    """Every image with its measures and what is said of it."""
+    frame = digits_files.table(shown.made, np.arange(shown.n), shown.names)
+    frame = frame.drop(columns="mutual_information_nats")
+    frame.insert(5, "predictive_entropy_nats", measures.predictive)
+    frame.insert(6, "aleatoric_nats", measures.expected)
+    frame.insert(7, "epistemic_nats", measures.information)
+    frame.insert(8, "variation_ratio", measures.variation_ratio)
+    frame.insert(9, "vote_margin", measures.vote_margin)
+    return frame

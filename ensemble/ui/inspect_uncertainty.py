@@ -1,0 +1,15 @@
+"""Uncertainty: how much of it is the images' own and how much the members', and what is mixed up.
+
+Two pictures, one at a time. What is chosen in either shows its images below.
+"""
+
+from ensemble.ui import address, inspect_confusion, inspect_scatter
+from ensemble.ui.inspect_shown import Inspected
+
+PICTURES = {"scatter": "Two kinds of uncertainty", "confusion": "What is taken for what"}
+
+
+def show(shown: Inspected) -> None:
+    """Draw the picture that is chosen, and the images that are chosen in it."""
+    picture = address.choose("picture", "Picture", PICTURES, "scatter")
+    {"scatter": inspect_scatter, "confusion": inspect_confusion}[picture].show(shown)
