@@ -292,12 +292,3 @@ def test_two_hundred_runs_open_quickly(page: Open) -> None:
 def test_a_note_cannot_be_longer_than_it_may(page: Open) -> None:
     at = page(trained())
     assert widget(at, "text_area", "note_of_").max_chars == NOTE_LENGTH
-
-
-def test_a_run_that_cannot_be_read_is_named_and_not_hidden(page: Open) -> None:
-    trained()
-    torn = trained()
-    (torn.path / "status.json").write_text('{"state": "fin')
-    at = page(None)
-    assert any("1 run cannot be read" in one.value for one in at.warning)
-    assert any(torn.id in one.value for one in at.text)
