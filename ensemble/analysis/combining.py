@@ -1,0 +1,176 @@
+"""Other ways than the mean to make one answer of M: geometric mean, majority, fitted weights."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.averaging import Floats, Ints, votes
+from ensemble.analysis.calibration import adaptive_error, expected_error, maximum_error
+from ensemble.analysis.halves import halves
+from ensemble.analysis.intervals import wilson
+from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality import Quality, quality
+from ensemble.analysis.scores import TINY, at_label
+
+CLOSE = 1e-6  # nats that the fitted weights' NLL may be above the least there is
+STEPS = 5_000
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """What one way of combining gives.
+
+    Attributes:
+      quality: its figures on the half that nothing was fitted on.
+      said: (N,), its class for every example.
+      changed: the numbers of the examples, of all N and rising, where it says something else
+        than the arithmetic mean.
+    """
+
+    quality: Quality
+    said: Ints
+    changed: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Combined:
+    """Four ways of combining, side by side, all judged on the same half of the examples.
+
+    Attributes:
+      arithmetic: the mean of the probabilities: what the ensemble says everywhere else.
+      geometric: the normalised mean of their logarithms.
+      majority: the class that most members vote for; its probabilities are vote shares.
+      weighted: the mean with `weights`.
+      weights: (M,), at least 0, they sum to 1; fitted on the other half.
+      judged: (N,), the half that the quality is of; `halves.halves` made it.
+    """
+
+    arithmetic: Combination
+    geometric: Combination
+    majority: Combination
+    weighted: Combination
+    weights: NDArray[np.float64]
+    judged: NDArray[np.bool_]
+
+
+def geometric(probabilities: Floats) -> NDArray[np.float64]:
+    """The geometric mean over members, normalised: p_c ∝ Π_m p_mc^(1/M).
+
+    The mean of the members' logits, after a softmax. A probability below `scores.TINY` counts
+    as that, so that one member's 0 is not a veto of unbounded weight.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution.
+
+    Returns:
+      (N, C), each row a distribution.
+
+    Source: L. I. Kuncheva, "Combining Pattern Classifiers", 2nd ed. (2014), ch. 5 (the
+    product rule); the logarithmic opinion pool.
+    """
+    total = np.zeros(probabilities.shape[1:])
+    for member in probabilities:
+        total += np.log(np.maximum(member.astype(np.float64), TINY))
+    total /= len(probabilities)
+    powers = np.exp(total - total.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def majority(tallies: Ints, averaged: Floats) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The class with the most votes; of equal ones the one with the larger averaged probability.
+
+    Args:
+      tallies: (N, C) votes for each class, from `averaging.tally`; rows sum to M.
+      averaged: (N, C), from `averaging.average`; where it is equal too, the lower class.
+
+    Returns:
+      said (N,), class numbers; shares (N, C), the share of the votes as a probability.
+
+    Source: L. I. Kuncheva, "Combining Pattern Classifiers", 2nd ed. (2014), ch. 4 (majority,
+    here plurality, vote).
+    """
+    leading = tallies == tallies.max(axis=1, keepdims=True)
+    said = np.where(leading, averaged, -1.0).argmax(axis=1)
+    return said, tallies / tallies.sum(axis=1, keepdims=True)
+
+
+def weights(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
+    """The weights of the members with which the weighted mean has the least NLL.
+
+    EM for the weights of a mixture whose parts are known: each member's share of the label's
+    probability, averaged over the examples, is its next weight. The NLL is convex in the
+    weights, and by max_m Σ_n p_mn / Σ_k w_k p_kn / N − 1 at most above its minimum: it ends
+    when that is below CLOSE (1e-6 nats), or after STEPS (5,000). Where several weights are as
+    good, as with equal members, they stay as near each other as they began.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution; below `scores.TINY` counts as it.
+      labels: (N,), class numbers in [0, C).
+
+    Returns:
+      (M,), at least 0; they sum to 1.
+
+    Raises:
+      ValueError: there is no example.
+
+    Source: A. P. Dempster, N. M. Laird and D. B. Rubin, "Maximum likelihood from incomplete
+    data via the EM algorithm", JRSS B 39 (1977), 1-38, sec. 4.3.
+    """
+    if not len(labels):
+        raise ValueError("Weights need at least one example to be fitted on.")
+    known = np.stack([at_label(member, labels) for member in probabilities])
+    found = np.full(len(known), 1 / len(known))
+    for _ in range(STEPS):
+        # Multiplying by these is both steps of EM; at the optimum none is above 1.
+        growth = known @ (1 / (found @ known)) / len(labels)
+        if growth.max() - 1 <= CLOSE:
+            break
+        found *= growth
+        found /= found.sum()
+    return found
+
+
+def compare(made: Predictions) -> Combined:
+    """All four ways; the weights are fitted on one half, every quality is of the other.
+
+    Raises:
+      ValueError: there are fewer than two examples.
+    """
+    fitted, judged = halves(made.labels)
+    fit = weights(made.probabilities[:, fitted], made.labels[fitted])
+    weighted = np.zeros(made.averaged.shape)
+    for weight, member in zip(fit, made.probabilities, strict=True):
+        weighted += weight * member.astype(np.float64)
+    said, shares = majority(made.tallies, made.averaged)
+
+    def combination(distributions: Floats) -> Combination:
+        told = votes(distributions)
+        figures = quality(distributions[judged], made.labels[judged])
+        return Combination(figures, told, np.flatnonzero(told != made.said))
+
+    voted = _quality_of_votes(shares[judged], said[judged], made.labels[judged])
+    return Combined(
+        arithmetic=combination(made.averaged),
+        geometric=combination(geometric(made.probabilities)),
+        majority=Combination(voted, said, np.flatnonzero(said != made.said)),
+        weighted=combination(weighted),
+        weights=fit,
+        judged=judged,
+    )
+
+
+def _quality_of_votes(shares: Floats, said: Ints, labels: Ints) -> Quality:
+    """As `quality`, but for what was said after ties were decided, which shares do not show."""
+    right = said == labels
+    sure = shares.max(axis=1)
+    low, high = wilson(int(right.sum()), len(labels))
+    return replace(
+        quality(shares, labels),
+        accuracy=int(right.sum()) / len(labels),
+        low=low,
+        high=high,
+        ece=expected_error(sure, right),
+        adaptive_ece=adaptive_error(sure, right),
+        mce=maximum_error(sure, right),
+    )

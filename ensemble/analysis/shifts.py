@@ -1,0 +1,60 @@
+"""What images that have changed do to members and ensemble: a few figures for each change."""
+
+from typing import Any
+
+import numpy as np
+
+from ensemble.analysis.averaging import Floats, Ints, average, confidence, votes
+from ensemble.analysis.calibration import expected_error
+from ensemble.analysis.disagreement import entropy
+from ensemble.analysis.scores import log_loss
+
+
+def measure(probabilities: Floats, labels: Ints) -> dict[str, Any]:
+    """The figures of one change, ready for JSON: numbers and lists of numbers.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution.
+      labels: (N,), class numbers in [0, C).
+
+    Returns:
+      `ensemble_accuracy`, `ensemble_nll` (nats), `ensemble_ece`; `member_accuracy`,
+      `member_nll`, `member_ece`, lists of M; and, all means over examples in nats,
+      `mean_predictive_entropy` (of the average), `mean_member_entropy` (aleatoric: the mean
+      over members of their own) and `mean_information` (epistemic: the first less the second).
+
+    Raises:
+      ValueError: there is no example.
+
+    Source: Y. Ovadia and others, "Can you trust your model's uncertainty? Evaluating
+    predictive uncertainty under dataset shift", NeurIPS 2019.
+    """
+    if not len(labels):
+        raise ValueError("There is no example to measure.")
+    averaged = average(probabilities)
+    members = [_figures(member, labels) for member in probabilities]
+    within = np.mean([figures["entropy"] for figures in members])
+    whole = _figures(averaged, labels)
+    return {
+        **{f"ensemble_{name}": whole[name] for name in ("accuracy", "nll", "ece")},
+        **{
+            f"member_{name}": [figures[name] for figures in members]
+            for name in ("accuracy", "nll", "ece")
+        },
+        # Rounding can put an exact zero a little below it.
+        "mean_information": max(whole["entropy"] - float(within), 0.0),
+        "mean_predictive_entropy": whole["entropy"],
+        "mean_member_entropy": float(within),
+    }
+
+
+def _figures(distributions: Floats, labels: Ints) -> dict[str, float]:
+    """Accuracy, NLL, ECE and mean entropy of one classifier (N, C)."""
+    right = votes(distributions) == labels
+    doubles = distributions.astype(np.float64)
+    return {
+        "accuracy": float(right.mean()),
+        "nll": float(log_loss(doubles, labels).mean()),
+        "ece": expected_error(confidence(doubles), right),
+        "entropy": float(entropy(doubles).mean()),
+    }
