@@ -29,15 +29,22 @@ HELP = {
     "adaptive ECE": "The same over bins that hold equally many images.",
     "MCE": "Maximum calibration error: the bin that is farthest off.",
 }
+ENOUGH = "inspect_enough"  # the sentence's end, so that it does not come and go with each press
 WAITING = "Counting how many members would do …"
 
 
 def show(shown: Inspected) -> DeltaGenerator:
     """Draw the sentence; returns the place for what takes longer, see `finish`."""
     place = st.empty()
+    rest = st.session_state.get(ENOUGH, {}).get(identity(shown)) or WAITING
     with place:
-        st.markdown(f"#### {sentence(shown)}{f' {WAITING}' if counts(shown) else ''}")
+        st.markdown(f"#### {sentence(shown)}{f' {rest}' if counts(shown) else ''}")
     return place
+
+
+def identity(shown: Inspected) -> tuple[Any, ...]:
+    """What the sentence is of."""
+    return shown.run.id, shown.epoch, shown.version
 
 
 def counts(shown: Inspected) -> bool:
@@ -62,10 +69,13 @@ def against_typical(made: Predictions) -> tuple[int, int, float]:
 
 def finish(shown: Inspected, place: DeltaGenerator) -> None:
     """Complete the sentence with the smallest committee that would do: after all else is drawn."""
-    if counts(shown):
-        found = enough(measured(shown, all_committees))
-        with place:
-            st.markdown(f"#### {sentence(shown)} {inspect_words.enough(found, shown.members)}")
+    if not counts(shown):
+        return
+    found = enough(measured(shown, all_committees))
+    rest = inspect_words.enough(found, shown.members)
+    st.session_state[ENOUGH] = {identity(shown): rest}
+    with place:
+        st.markdown(f"#### {sentence(shown)} {rest}")
 
 
 def all_committees(made: Predictions) -> Committee:

@@ -8,7 +8,15 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble.analysis.predictions import Predictions, ordered
-from ensemble.ui import address, figure, formats, inspect_digits, inspect_lines, theme
+from ensemble.ui import (
+    address,
+    digits_controls,
+    figure,
+    formats,
+    inspect_digits,
+    inspect_lines,
+    theme,
+)
 from ensemble.ui.inspect_loader import measured
 from ensemble.ui.inspect_shown import Inspected
 
@@ -36,13 +44,19 @@ def show(shown: Inspected) -> None:
         )  # fmt: skip
     with right:
         choose_cell(shown, matrix, cell)
+        digits_of(shown, cell)
+
+
+def digits_of(shown: Inspected, cell: Cell | None) -> None:
+    """The images of a cell, or all that are wrong."""
     kept = ~shown.made.right
     if cell:
         kept = (shown.made.labels == cell[0]) & (shown.made.said == cell[1])
     numbers = np.flatnonzero(kept)
     if not len(numbers):
         st.info(f"There is no such {shown.noun}.", icon=":material/check:")
-    inspect_digits.show(shown, ordered(shown.made, numbers, "unsure"), key="inspect_confused")
+    inspect_digits.show(shown, ordered(shown.made, numbers, "unsure"), key="inspect_confused",
+                        rows=4)  # fmt: skip
 
 
 def confusion(made: Predictions) -> Matrix:
@@ -54,21 +68,23 @@ def confusion(made: Predictions) -> Matrix:
 
 def read(classes: int) -> Cell | None:
     """The cell that the address names, as "4-9": those that are 4 and taken for 9."""
-    parts = [address.whole(part) for part in st.query_params.get("cell", "").split("-")]
-    if len(parts) != 2 or parts[0] is None or parts[1] is None or max(parts) >= classes:  # type: ignore[type-var]
+    row, _, column = st.query_params.get("cell", "").partition("-")
+    is_, said = address.whole(row), address.whole(column)
+    if is_ is None or said is None or max(is_, said) >= classes:
         return None
-    return parts[0], parts[1]
+    return is_, said
 
 
-def put(cell: Cell | None) -> None:
-    """Write the cell into the address."""
-    address.put("cell", None if cell is None else f"{cell[0]}-{cell[1]}")
+def spoken(cell: Cell | None) -> str:
+    """A cell as the address has it: "4-9"; "" for none."""
+    return "" if cell is None else f"{cell[0]}-{cell[1]}"
 
 
 def pressed() -> None:
     """Callback of the picture: the cell that was pressed, or none any more."""
     points = st.session_state[KEY].selection.points
-    put(tuple(points[0]["customdata"][:2]) if points else None)
+    row, column = points[0]["customdata"] if points else (0, 0)
+    address.put("cell", spoken((row, column)) if points else None)
 
 
 def drawn(shown: Inspected, matrix: Matrix, cell: Cell | None, title: str) -> "go.Figure":
@@ -80,24 +96,22 @@ def drawn(shown: Inspected, matrix: Matrix, cell: Cell | None, title: str) -> "g
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     C, names = len(matrix), shown.names
-    label, said = (each.ravel() for each in np.indices((C, C)))
-    count = matrix.ravel()
-    fills = [fill(int(one), row == column, matrix) for one, row, column in
-             zip(count, label, said, strict=True)]  # fmt: skip
-    here = [cell == (row, column) for row, column in zip(label, said, strict=True)]
+    cells = [(row, column) for row in range(C) for column in range(C)]
+    count = matrix.ravel().tolist()
+    fills = [fill(one, row == column, matrix) for (row, column), one in
+             zip(cells, count, strict=True)]  # fmt: skip
     chart = go.Figure(go.Scatter(
-        x=said, y=label, mode="markers+text", showlegend=False, cliponaxis=False,
+        x=[said for _, said in cells], y=[label for label, _ in cells], mode="markers+text", showlegend=False, cliponaxis=False,
         marker={"symbol": "square", "size": SIDE, "opacity": 1, "color": fills,
-                "line": {"color": theme.ink(), "width": [2 if one else 0 for one in here]}},
+                "line": {"color": theme.ink(), "width": [2 if one == cell else 0 for one in cells]}},
         text=[f"{one:,}" if one else "" for one in count], textfont={"size": 11,
         "color": [theme.on(one) for one in fills]},
         selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}},
-        customdata=np.stack([label, said, count], axis=1),
-        hovertext=[tell(shown, row, column, one) for row, column, one in
-                   zip(label, said, count, strict=True)], hoverinfo="text",
+        customdata=cells, hoverinfo="text",
+        hovertext=[tell(shown, one, number) for one, number in zip(cells, count, strict=True)],
     ))  # fmt: skip
-    chart.update_layout(**inspect_lines.layout(title, 40 * C + 130, margin={
-        "l": 8, "r": 8, "t": 40, "b": 50}))  # fmt: skip
+    chart.update_layout(inspect_lines.layout(title, 40 * C + 150))
+    chart.update_layout(margin_b=50)
     ticks = {"tickvals": list(range(C)), "ticktext": list(names), "showgrid": False,
              "zeroline": False, "fixedrange": True, "range": [-0.6, C - 0.4]}  # fmt: skip
     chart.update_xaxes(title="what the ensemble says", **ticks, constrain="domain")
@@ -116,9 +130,9 @@ def fill(count: int, right: bool, matrix: Matrix) -> str:
     return theme.mixed(theme.ground(), theme.WRONG, 0.15 + 0.85 * (count / most) ** 0.5)
 
 
-def tell(shown: Inspected, row: int, column: int, count: int) -> str:
+def tell(shown: Inspected, cell: Cell, count: int) -> str:
     """A cell in words."""
-    names, counted = shown.names, formats.count(int(count), shown.noun)
+    names, counted, (row, column) = shown.names, formats.count(count, shown.noun), cell
     if row == column:
         return f"{counted}: {names[row]}, and said to be"
     return f"{counted}: {names[row]}, said to be {names[column]}"
@@ -129,11 +143,11 @@ def sees(shown: Inspected, matrix: Matrix) -> str:
     wrong = matrix - np.diag(np.diag(matrix))
     if not wrong.any():
         return f"The ensemble gets every {shown.noun} right: all stand on the diagonal."
-    row, column = np.unravel_index(wrong.argmax(), wrong.shape)
+    row, column = divmod(int(wrong.argmax()), len(wrong))
     return (
-        f"The commonest mistake: {shown.names[row]} taken for {shown.names[column]}, "
-        f"{formats.count(int(wrong.max()), 'time')} of {formats.count(int(wrong.sum()), 'mistake')}. "
-        "Press a square to see its images below."
+        f"The commonest mistake is {shown.names[row]} taken for {shown.names[column]}: "
+        f"{int(wrong.max()):,} of {formats.count(int(wrong.sum()), 'mistake')}. "
+        f"Press a square to see its {shown.noun}s."
     )
 
 
@@ -141,13 +155,14 @@ def choose_cell(shown: Inspected, matrix: Matrix, cell: Cell | None) -> None:
     """The same choice from the keyboard: the mistakes, the commonest first."""
     wrong = matrix - np.diag(np.diag(matrix))
     order = np.argsort(-wrong.ravel(), kind="stable")[: int((wrong > 0).sum())]
-    cells = [None, *((int(one) // len(matrix), int(one) % len(matrix)) for one in order)]
-    if cell not in cells:
+    cells = [divmod(int(one), len(matrix)) for one in order]
+    if cell and cell not in cells:
         cells.append(cell)
-    key = f"inspect_cell_{shown.epoch}_{len(cells)}"
-    address.bound(key, cell, lambda key: st.selectbox(
-        "Show below", cells, key=key, format_func=lambda one: name(shown, matrix, one),
-        on_change=lambda: put(st.session_state[key]),
+    options = {spoken(one): name(shown, matrix, one) for one in (None, *cells)}
+    stamp = digits_controls.stamp(options.values())
+    address.bound(f"inspect_cell_{stamp}", spoken(cell), lambda key: st.selectbox(
+        "Shown", list(options), key=key, format_func=options.__getitem__,
+        on_change=lambda: address.put("cell", st.session_state[key] or None),
     ))  # fmt: skip
 
 

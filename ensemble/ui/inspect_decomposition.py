@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 EPOCHS = 24  # of more, so many are looked at: each is a file to read
+TICKS = 8
 Found = dict[int, Decomposition]
 
 
@@ -87,7 +88,8 @@ def drawn(shown: Inspected, found: Found, title: str) -> "go.Figure":
     ])  # fmt: skip
     chart.update_layout(**inspect_lines.layout(title, 420))
     chart.add_vline(shown.epoch, line={"color": theme.MUTED, "width": 1, "dash": "dot"})
-    chart.update_xaxes(title="epochs", fixedrange=True, tickformat="d", rangemode="normal")
+    step = -(-(epochs[-1] - epochs[0]) // TICKS) or 1
+    chart.update_xaxes(title="epochs", fixedrange=True, tick0=epochs[0], dtick=step)
     chart.update_yaxes(title="NLL (nats)", fixedrange=True)
     return chart
 

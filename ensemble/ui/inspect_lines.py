@@ -1,5 +1,7 @@
 """How the members and their ensemble are drawn over each other: thin and coloured, bold in ink."""
 
+import html
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +11,8 @@ from ensemble.ui import theme
 
 # Points of one line: more than a screen is wide would only be sent and not seen.
 POINTS = 400
+
+TITLE = 44  # letters of a title to a line: what a phone is wide
 
 LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
 
@@ -59,9 +63,19 @@ def thinned(n: int, most: int = POINTS) -> np.ndarray:
 
 
 def layout(title: str, height: int, **more: Any) -> dict[str, Any]:
-    """What the layouts of all these pictures share: a title that is saved with them, no drag."""
+    """What the layouts of all these pictures share: a title that is saved with them, no drag.
+
+    What stands after the title's first " · ", where it is from, gets lines of its own: a
+    phone is too narrow for both, and Plotly cuts off what does not fit. A run's name may look
+    like markup.
+    """
+    first, _, rest = title.partition(" · ")
+    lines = textwrap.wrap(rest, TITLE)
+    below = {"text": "<br>".join(map(html.escape, lines)), "font": {"size": 12}}
     return {
-        "title": {"text": title, "font": {"size": 14}, "x": 0, "xanchor": "left"},
-        "height": height, "margin": {"l": 8, "r": 16, "t": 40, "b": 90},
+        "title": {"text": html.escape(first), "font": {"size": 14}, "subtitle": below, "x": 0,
+                  "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
+                  "pad": {"t": 8}},
+        "height": height, "margin": {"l": 8, "r": 16, "t": 40 + 18 * len(lines), "b": 90},
         "legend": LEGEND, "hovermode": "closest", "dragmode": False, **more,
     }  # fmt: skip

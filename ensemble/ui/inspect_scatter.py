@@ -27,37 +27,42 @@ GLOSS = (
 
 
 def show(shown: Inspected) -> None:
-    """Draw the scatter, and the images that are chosen in it."""
+    """Draw the scatter, and beside it the images that are chosen in it."""
     measures = measured(shown, uncertainty)
     drawn = points(shown, measures)
-    title = f"Uncertainty · {shown.source}"
-    state = figure.show(
-        scatter(shown, measures, drawn, title), key=KEY, name=f"{shown.stem}-uncertainty",
-        title="Both uncertainties of every image", table=lambda: table(shown, measures),
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        state = picture(shown, measures, drawn)
+        if len(drawn) < shown.n:
+            st.caption(f"Drawn are all mistakes and the unsure; of the surest, one in "
+                       f"{thinning(shown, measures)} stands for the rest.")  # fmt: skip
+    with right:
+        digits_of(shown, measures, chosen_numbers(state, shown))
+
+
+def picture(shown: Inspected, measures: Uncertainty, drawn: Ints) -> Any:
+    """The scatter; returns what is chosen in it."""
+    return figure.show(
+        scatter(shown, measures, drawn, f"Uncertainty · {shown.source}"), key=KEY,
+        name=f"{shown.stem}-uncertainty", title="Both uncertainties of every image",
         alt=f"Aleatoric against epistemic uncertainty of {shown.n:,} {shown.noun}s, right and "
-        "wrong marked", sees=sees(shown, measures), on_select="rerun",
-        selection_mode=("points", "box", "lasso"), help=GLOSS,
+        "wrong marked", table=lambda: table(shown, measures), sees=sees(shown, measures),
+        help=GLOSS, on_select="rerun", selection_mode=("points", "box", "lasso"),
     )  # fmt: skip
-    if len(drawn) < shown.n:
-        st.caption(f"Drawn are all mistakes and the unsure; of the surest, one in "
-                   f"{thinning(shown, measures)} stands for the rest.")  # fmt: skip
-    chosen = chosen_numbers(state, shown)
-    numbers = chosen if len(chosen) else np.argsort(-measures.information, kind="stable")
-    which = f"{formats.count(len(chosen), shown.noun)} chosen" if len(chosen) else (
-        f"The {shown.noun}s that members disagree about most"
-        if shown.members > 1 else f"The {shown.noun}s it is least sure of"
-    )  # fmt: skip
-    if not len(chosen) and shown.members == 1:
-        numbers = ordered(shown.made, np.arange(shown.n), "unsure")
-    st.markdown(
-        f"**{which}**"
-        + (
-            ""
-            if len(chosen)
-            else ": choose points above, one by a click or many with box or lasso, to see theirs."
-        )
-    )
-    inspect_digits.show(shown, numbers, key="inspect_scatter_digits")
+
+
+def digits_of(shown: Inspected, measures: Uncertainty, chosen: Ints) -> None:
+    """The images that are chosen; before any is, the most uncertain ones."""
+    numbers = chosen
+    if len(chosen):
+        st.markdown(f"**{formats.count(len(chosen), shown.noun)} chosen**, the least sure first")
+    else:
+        st.markdown("Click a point, or draw a box or lasso around many, to see theirs. Until then: "
+                    + ("what the members disagree about most." if shown.members > 1 else
+                       "what it is least sure of."))  # fmt: skip
+        doubt = measures.information if shown.members > 1 else measures.predictive
+        numbers = np.argsort(-doubt, kind="stable")
+    inspect_digits.show(shown, numbers, key="inspect_scatter_digits", rows=4)
 
 
 def points(shown: Inspected, measures: Uncertainty) -> Ints:
@@ -120,13 +125,13 @@ def sees(shown: Inspected, measures: Uncertainty) -> str:
     if right.all():
         return f"The ensemble gets every {shown.noun} right: no cross stands here."
     median = np.median(measures.predictive[~right])
-    share = float((measures.predictive[right] >= median).mean())
-    half = "Half of the mistakes are less sure than all but"
-    said = f"{half} {formats.percent(share, shown.n)} of what it gets right"
+    share = float((measures.predictive[right] < median).mean())
+    surer = formats.percent(share, shown.n)
+    said = f"Half of the mistakes are less sure than {surer} of the {shown.noun}s it gets right"
     if shown.members == 1:
         return f"{said}. One member has nobody to disagree with: all of it is aleatoric."
     part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
-    return f"{said}; {100 * part:.0f} % of the doubt about mistakes is between the members."
+    return f"{said}; {100 * part:.0f} % of the doubt about mistakes is the members' disagreement."
 
 
 def chosen_numbers(state: Any, shown: Inspected) -> Ints:
