@@ -1,0 +1,193 @@
+"""Real measuring under shift: to its end, stopped, killed, gone on with, waiting its turn."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ensemble import data, runs
+from ensemble.config import EnsembleConfig
+from ensemble.data.corruptions import KINDS
+from ensemble.errors import ConfigError, RunError, UnknownRunError
+from ensemble.runs import Run, Stress
+from ensemble.runs.queue import Place, wait_for_turn
+
+PATIENCE_SECONDS = 120
+STEPS = 1 + sum(len(kind.amounts) - 1 for kind in KINDS.values()) + 2
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of two members, one epoch long."""
+    folder = tmp_path_factory.mktemp("trained")
+    words = ["--members", "2", "--epochs", "1", "--batch-size", "200", "--learning-rate", "0.05"]
+    subprocess.run(
+        [sys.executable, "-m", "ensemble", "train", *words], check=True, capture_output=True,
+        env={**os.environ, "ENSEMBLE_RUNS": str(folder)},
+    )  # fmt: skip
+    return next(folder.iterdir())
+
+
+@pytest.fixture
+def run(trained: Path, runs_of_one_test: Path) -> Iterator[Run]:
+    """A copy of it, with no job at work when the test ends."""
+    shutil.copytree(trained, runs_of_one_test / trained.name)
+    yield runs.find(trained.name)
+    if runs.read_stress(trained.name).active:
+        runs.stop_stress(trained.name)
+        wait_until(runs.find(trained.name), lambda stress: not stress.active)
+
+
+def wait_until(run: Run, condition: Callable[[Stress], bool]) -> Stress:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        now = runs.read_stress(run.id)
+        if condition(now):
+            return now
+        time.sleep(0.05)
+    log = (run.path / "stress" / "log.txt").read_text()
+    raise AssertionError(f"{now.state} ({now.message}): {now.status}\n{log[-3000:]}")
+
+
+def wait_for_end(run: Run) -> Stress:
+    return wait_until(run, lambda stress: not stress.active)
+
+
+def measured(stress: Stress) -> int:
+    return len(stress.results.steps) if stress.results else 0
+
+
+def test_a_job_to_its_end(run):
+    assert runs.read_stress(run.id).state == "none"
+    runs.start_stress(run.id, limit=100)
+    stress = wait_for_end(run)
+    assert stress.state == "finished", stress.message
+    assert not stress.outdated
+    assert (stress.status.progress, stress.status.steps, stress.status.total) == (1, STEPS, STEPS)
+    results = stress.results
+    assert (results.epoch, results.steps_after, results.images, results.members) == (1, 0, 100, 2)
+    for kind in KINDS.values():
+        assert [one["amount"] for one in results.curve(kind.name)] == list(kind.amounts)
+
+    labels = data.load("digits").test_labels[:100]
+    kept = runs.read_predictions(run.id, 1)[:, :100]
+    assert results.clean["ensemble_accuracy"] == (kept.mean(0).argmax(-1) == labels).mean()
+    own = -np.log(kept[:, np.arange(100), labels]).mean(1)
+    np.testing.assert_allclose(results.clean["member_nll"], own, rtol=1e-4)
+
+    members = runs.open_members(run.id)
+    assert (members.epoch, members.steps_after) == (1, 0)
+    images = data.load("digits").test_images[:100]
+    np.testing.assert_allclose(members.probabilities(images), kept, atol=1e-5)
+    turned = members.probabilities(np.rot90(images, axes=(1, 2)))
+    last = results.curve("rotation")[-1]
+    assert last["amount"] == 90
+    assert last["ensemble_accuracy"] == (turned.mean(0).argmax(-1) == labels).mean()
+    assert last["member_accuracy"] == pytest.approx((turned.argmax(-1) == labels).mean(1).tolist())
+
+    assert [one["key"] for one in results.outside] == ["noise", "scrambled"]
+    scores = [runs.read_scores(run.path, key, results.tick) for key in ("known", "noise")]
+    assert [one["member_entropy"].shape for one in scores] == [(2, 100)] * 2
+    for m, member in enumerate(results.outside[0]["members"]):
+        known, unknown = (one["member_entropy"][m] for one in scores)
+        pairs = np.sign(unknown[:, None] - known)
+        assert member["auroc"] == pytest.approx((pairs.mean() + 1) / 2)
+    assert runs.read_scores(run.path, "known", results.tick + 1) is None
+
+    began = runs.read_stress(run.id).results
+    runs.start_stress(run.id, limit=100)
+    again = wait_for_end(run)
+    assert again.state == "finished"
+    assert again.results == began, "what is done is not done again"
+    (run.path / "checkpoints" / str(results.tick + 50)).mkdir()
+    assert runs.read_stress(run.id).outdated
+
+
+def test_killed_gone_on_with_and_stopped(run):
+    runs.start_stress(run.id)
+    stress = wait_until(run, lambda stress: measured(stress) >= 2)
+    with pytest.raises(RunError, match="being measured already"):
+        runs.start_stress(run.id)
+    with pytest.raises(RunError, match="being measured under shift"):
+        runs.delete(run.id)
+    os.kill(stress.status.pid, signal.SIGKILL)
+    dead = wait_for_end(run)
+    assert dead.state == "failed"
+    assert "goes on from there" in dead.message
+    assert 2 <= measured(dead) < STEPS - 3, "killed too late for this test to mean something"
+
+    runs.start_stress(run.id)
+    wait_until(run, lambda stress: measured(stress) > measured(dead))
+    runs.stop_stress(run.id)
+    stopped = wait_for_end(run)
+    assert stopped.state == "stopped", stopped.message
+    assert stopped.results.steps[: measured(dead)] == dead.results.steps
+    kinds = [(one["kind"], one["amount"]) for one in stopped.results.steps]
+    assert len(set(kinds)) == len(kinds) < STEPS - 3
+    with pytest.raises(RunError, match="nothing to stop"):
+        runs.stop_stress(run.id)
+
+
+def test_it_waits_its_turn_and_others_wait_for_it(run):
+    here = Place(time.time(), run.id, "training")
+    with wait_for_turn(here, lambda: False, lambda: None):
+        runs.start_stress(run.id)
+        stress = wait_until(run, lambda stress: "waits its turn" in stress.message)
+        assert stress.state == "queued"
+        later = runs.create(EnsembleConfig())
+        assert [one.id for one in runs.ahead_of(later)] == [run.id]
+        runs.stop_stress(run.id)
+        assert wait_for_end(run).state == "stopped"
+        assert runs.ahead_of(later) == []
+    assert measured(runs.read_stress(run.id)) == 0
+
+
+def test_what_cannot_be_measured_is_said(run):
+    for ask in (runs.start_stress, runs.read_stress, runs.stop_stress, runs.open_members):
+        with pytest.raises(UnknownRunError):
+            ask("digits-0101-000000")
+    with pytest.raises(ConfigError, match="from 1 up"):
+        runs.start_stress(run.id, limit=0)
+    early = runs.create(EnsembleConfig())
+    for ask in (runs.start_stress, runs.open_members):
+        with pytest.raises(RunError, match="no checkpoint yet"):
+            ask(early.id)
+    assert runs.read_stress(early.id).state == "none"
+
+
+def test_files_that_cannot_be_read_are_as_none(run):
+    folder = run.path / "stress"
+    folder.mkdir()
+    for name in ("status.json", "results.json", "outside-known.npz"):
+        (folder / name).write_text('{"format": 1, "unheard": [')
+    stress = runs.read_stress(run.id)
+    assert (stress.state, stress.results) == ("none", None)
+    assert runs.read_scores(run.path, "known", 1) is None
+    (folder / "results.json").write_text('{"format": 1}')
+    assert runs.read_stress(run.id).results is None
+
+
+def test_the_command_line_measures_and_prints_json(run):
+    words = [sys.executable, "-m", "ensemble", "stress", run.id]
+    done = subprocess.run([*words, "--limit", "40"], capture_output=True, text=True, check=True)
+    result = json.loads(done.stdout.splitlines()[-1])
+    assert (result["run_id"], result["state"], result["images"]) == (run.id, "finished", 40)
+    assert len(result["steps"]) + len(result["outside"]) == STEPS
+    assert result["steps"][0]["kind"] is None
+    assert 0 <= result["outside"][0]["auroc"] <= 1
+    assert "finished" in done.stderr
+    assert "Traceback" not in done.stderr
+
+    unknown = subprocess.run([*words[:-1], "digits-1-1"], capture_output=True, text=True)
+    assert unknown.returncode == 1
+    assert unknown.stderr.startswith("Error: There is no run")
+    bad = subprocess.run([*words, "--limit", "0"], capture_output=True, text=True)
+    assert bad.returncode == 2
