@@ -61,6 +61,7 @@ def figure(
         fixedrange=True,
         title=f"{noun}s",
         dtick=2 if top > 999 else 1,
+        tickformat=",d",
         automargin=True,
         row=2,
         col=1,

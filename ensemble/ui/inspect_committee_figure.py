@@ -68,7 +68,7 @@ def band(found: Curve, scale: float) -> list[dict[str, Any]]:
     return [
         {**line, "y": scale * found.low, "showlegend": False, "name": "lowest"},
         {**line, "y": scale * found.high, "fill": "tonexty", "name": "best to worst",
-         "fillcolor": "rgba(123, 135, 148, 0.25)"},
+         "fillcolor": theme.wash()},
     ]  # fmt: skip
 
 

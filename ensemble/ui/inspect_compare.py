@@ -27,7 +27,7 @@ from ensemble.ui.inspect_loader import measured
 from ensemble.ui.inspect_shown import Inspected
 from ensemble.ui.run_panel import plain
 
-LISTS = {"won": "Won", "lost": "Lost", "settings": "Settings that differ"}
+SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ"}
 
 
 def show(shown: Inspected) -> None:
@@ -142,7 +142,7 @@ def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) 
     """Where the difference comes from, class by class."""
     won, lost = apart(shown.made, theirs)
     counts = per_class(shown.made.labels, won, lost, len(shown.names))
-    title = f"{shown.source} against {other.name} · epoch {epoch}"
+    title = f"{shown.source}, against {other.name} · epoch {epoch}"
     pictures.show(
         figure(counts, shown.names, shown.noun, title), key="compare",
         name=f"{shown.stem}-against-{other.id}-epoch-{epoch}", title="Won and lost by class",
@@ -157,7 +157,7 @@ def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) 
 def details(shown: Inspected, theirs: Predictions, other: runs.Run) -> None:
     """The images won or lost, or the settings that differ."""
     won, lost = apart(shown.made, theirs)
-    name = address.choose("list", "Show", LISTS, "won", width="content",
+    name = address.choose("side", "Show", SIDES, "won", width="content",
                           label_visibility="collapsed")  # fmt: skip
     if name == "settings":
         differing(shown.run, other)

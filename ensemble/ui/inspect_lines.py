@@ -33,7 +33,8 @@ def lines(
     return [
         {
             "x": xs[m], "y": ys[m], "mode": "lines", "line": line(m, M),
-            "opacity": theme.member_opacity(M), "name": f"{M} members" if many else member(m),
+            "opacity": theme.member_opacity(M),
+            "name": f"{M} members" if many else f"{m + 1}" if m else "member 1",
             "legendgroup": "members" if many else f"member {m + 1}",
             "showlegend": m == 0 or not many, "hovertext": hovers[m], "hoverinfo": "text", **more,
         }
