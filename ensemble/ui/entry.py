@@ -1,9 +1,18 @@
 """The pages there are, and the way into them, whichever address a browser asks for first."""
 
+from pathlib import Path
+
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 MARK = "came_through_app"
+# A file of our own: an icon by its name would be fetched from another machine.
+ICON = Path(__file__).parent / "icon.svg"
+
+
+def configure() -> None:
+    """The page's title, icon and width, before anything else is drawn."""
+    st.set_page_config(page_title="Deep ensembles", page_icon=ICON, layout="wide")
 
 
 def navigation() -> StreamlitPage:
@@ -43,5 +52,6 @@ def through_app() -> None:
     Calling `st.navigation` ends that, and the rerun goes through `app.py`.
     """
     if MARK not in st.session_state:
+        configure()
         navigation()
         st.rerun()

@@ -76,7 +76,8 @@ def drawn(shown: Inspected, measure: Measure, values: np.ndarray, title: str) ->
         texttemplate="%{text}" if M <= WRITTEN else None, hoverongaps=False,
         colorbar={"title": {"text": measure.unit, "side": "right"}, "thickness": 12},
     ))  # fmt: skip
-    chart.update_layout(**inspect_lines.layout(title, 420))
+    chart.update_layout(inspect_lines.layout(title, 420))
+    chart.update_layout(margin_b=50)
     chart.update_xaxes(title="member", type="category", showgrid=False, fixedrange=True,
                        constrain="domain")  # fmt: skip
     chart.update_yaxes(title="member", type="category", showgrid=False, fixedrange=True,

@@ -120,8 +120,8 @@ def metrics(shown: Inspected, found: Qualities, gained: MeanGain) -> None:
     )  # fmt: skip
     st.metric(
         "NLL (nats)", formats.significant(found.ensemble.nll), width="content", **PLAIN,
-        delta=f"{saved(gained)} than the mean member", help=f"{HELP['NLL']} Below it: what is "
-        "saved, with its 95 % interval by paired bootstrap.",
+        delta=saved(gained), help=f"{HELP['NLL']} Below it: how far that is from the mean "
+        "member's, the 95 % interval by paired bootstrap.",
     )  # fmt: skip
     st.metric(
         "ECE", formats.significant(found.ensemble.ece), width="content", help=HELP["ECE"], **PLAIN,
@@ -139,12 +139,18 @@ def interval(low: float, high: float, places: int) -> str:
 
 
 def saved(gained: MeanGain) -> str:
-    """How much lower the NLL is, as "0.0123 (0.0101 to 0.0145) lower"."""
-    sign = -1 if gained.nll < 0 else 1
-    ends = sorted((sign * gained.nll_low, sign * gained.nll_high))
-    said = " to ".join(formats.significant(end).replace("-", "−") for end in ends)
-    word = "lower" if sign > 0 else "higher"
-    return f"{formats.significant(abs(gained.nll))} ({said}) {word}"
+    """How far the NLL is from the mean member's, as "0.0030 to 0.0043 lower"."""
+    low, high = gained.nll_low, gained.nll_high
+    if low < 0 < high:
+        return f"{signed(-high)} to {signed(-low)}"
+    ends = sorted((abs(low), abs(high)))
+    said = " to ".join(formats.significant(end, 2) for end in ends)
+    return f"{said} {'lower' if high > 0 else 'higher'}" if ends[1] else "the same"
+
+
+def signed(value: float) -> str:
+    """A difference with its sign, to two significant figures."""
+    return f"{'+' if value > 0 else '−'}{formats.significant(abs(value), 2)}"
 
 
 def table(shown: Inspected, found: Qualities) -> None:

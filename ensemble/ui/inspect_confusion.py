@@ -100,14 +100,15 @@ def drawn(shown: Inspected, matrix: Matrix, cell: Cell | None, title: str) -> "g
     count = matrix.ravel().tolist()
     fills = [fill(one, row == column, matrix) for (row, column), one in
              zip(cells, count, strict=True)]  # fmt: skip
+    border = [2 if one == cell else 0 for one in cells]
     chart = go.Figure(go.Scatter(
-        x=[said for _, said in cells], y=[label for label, _ in cells], mode="markers+text", showlegend=False, cliponaxis=False,
+        x=[said for _, said in cells], y=[label for label, _ in cells], mode="markers+text",
         marker={"symbol": "square", "size": SIDE, "opacity": 1, "color": fills,
-                "line": {"color": theme.ink(), "width": [2 if one == cell else 0 for one in cells]}},
-        text=[f"{one:,}" if one else "" for one in count], textfont={"size": 11,
-        "color": [theme.on(one) for one in fills]},
+                "line": {"color": theme.ink(), "width": border}},
+        text=[f"{one:,}" if one else "" for one in count],
+        textfont={"size": 11, "color": [theme.on(one) for one in fills]},
         selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}},
-        customdata=cells, hoverinfo="text",
+        customdata=cells, hoverinfo="text", showlegend=False, cliponaxis=False,
         hovertext=[tell(shown, one, number) for one, number in zip(cells, count, strict=True)],
     ))  # fmt: skip
     chart.update_layout(inspect_lines.layout(title, 40 * C + 150))
