@@ -1,0 +1,93 @@
+"""Shift: what becomes of the ensemble on images that are not like those it learnt from.
+
+The members have to be asked anew, which takes minutes: a job does it, and this view starts
+and stops the job, shows how far it is, and what it has found so far.
+"""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.data.corruptions import KINDS, Kind
+from ensemble.runs import Results
+from ensemble.ui import address, formats, inspect_outside, inspect_stress
+from ensemble.ui import figure as pictures
+from ensemble.ui.guard import guarded
+from ensemble.ui.inspect_shift_figure import Figures, alt, amount, figure, table
+from ensemble.ui.inspect_shown import Inspected
+
+SECONDS_BETWEEN = 1.0
+
+
+def show(shown: Inspected) -> None:
+    """Draw the view; while the job works, again every second."""
+    active = runs.read_stress(shown.run.id).active
+    st.fragment(watched, run_every=SECONDS_BETWEEN if active else None)(shown, active)
+
+
+def watched(shown: Inspected, was_active: bool) -> None:
+    """The body of `show`: what changes while the job works."""
+    with guarded():
+        stress = runs.read_stress(shown.run.id)
+        if stress.active != was_active:
+            st.rerun()
+        inspect_stress.show(shown, stress)
+        results = stress.results
+        if results and results.clean:
+            shifted(shown, results)
+            inspect_outside.show(shown, results)
+
+
+def shifted(shown: Inspected, results: Results) -> None:
+    """One kind of corruption: the sentence and the picture."""
+    name = address.choose("kind", "Corruption", {name: kind.title for name, kind in KINDS.items()},
+                          next(iter(KINDS)))  # fmt: skip
+    kind, curve = KINDS[name], results.curve(name)
+    if len(curve) < 2:
+        st.caption(f"{kind.title} has not been measured yet.")
+        return
+    n = results.images
+    title = f"{kind.title} · {shown.run.name} · {inspect_stress.place(results)}"
+    pictures.show(
+        figure(curve, kind, n, title), key="shift", name=f"{shown.run.id}-{name}",
+        title=f"{kind.title}, and every other corruption", alt=alt(curve, kind, n),
+        table=lambda: table([results.curve(one) for one in KINDS]),
+        sees=sentence(curve, kind, n, shown.noun),
+    )  # fmt: skip
+
+
+def sentence(curve: Sequence[Figures], kind: Kind, n: int, noun: str) -> str:
+    """What becomes of accuracy and uncertainty, from the images as they are to the worst."""
+    clean, worst = curve[0], curve[-1]
+    many = len(clean["member_accuracy"]) > 1
+    who = "the ensemble's" if many else "the one member's"
+    said = (
+        f"At {amount(kind, worst['amount'])} {who} accuracy is "
+        f"**{formats.percent(worst['ensemble_accuracy'], n)}**, from "
+        f"{formats.percent(clean['ensemble_accuracy'], n)} on the {noun}s as they are"
+    )
+    if not many:
+        return said + f"; its NLL is {nats(worst['ensemble_nll'])}, from " + (
+            f"{nats(clean['ensemble_nll'])}."
+        )  # fmt: skip
+    gain = (worst["ensemble_accuracy"] - fmean(worst["member_accuracy"])) * n
+    said += f" ({formats.digits(gain, noun)} over the mean member). Its NLL is "
+    said += f"{nats(worst['ensemble_nll'])}, the mean member's {nats(fmean(worst['member_nll']))}."
+    return f"{said} {notices(clean['mean_information'], worst['mean_information'])}"
+
+
+def notices(clean: float, worst: float) -> str:
+    """Whether the members disagree more where they are more often wrong."""
+    figures = f"mutual information goes from {nats(clean)} to {nats(worst)} nats"
+    if worst >= 1.5 * clean:
+        return f"The members notice: {figures}, so they disagree more."
+    if worst > clean:
+        return f"The members hardly notice: {figures}."
+    return f"The members do not notice: {figures}, so they disagree no more than before."
+
+
+def nats(value: float) -> str:
+    """A figure in nats, to three significant figures."""
+    return formats.significant(value)
