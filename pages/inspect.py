@@ -46,11 +46,13 @@ def of_run(run: runs.Run) -> None:
         loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz"),
     )  # fmt: skip
     place = inspect_answer.show(shown)
-    inspect_answer.figures(shown)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        view = choose_view()
+    with st.container(horizontal=True, gap="medium", key="answer"):
+        inspect_answer.metrics(shown)
+        st.space("stretch")
         digits_controls.epoch(chosen.epochs, chosen.epoch)
     epoch_panel.watch(run, chosen)
+    inspect_answer.details(shown)
+    view = choose_view()
     inspect_digits.begin()
     inspect_views.show(view, shown)
     inspect_digits.end(shown)

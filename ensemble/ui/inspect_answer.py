@@ -83,18 +83,21 @@ def all_committees(made: Predictions) -> Committee:
     return committee(made.probabilities, made.labels)
 
 
-def figures(shown: Inspected) -> None:
-    """The ensemble's figures beside the mean member's, and all of them to unfold."""
+def metrics(shown: Inspected) -> None:
+    """The ensemble's figures in short, and how the mean member compares."""
     found = measured(shown, qualities)
-    with st.container(horizontal=True, gap="medium", key="answer"):
-        if shown.members > 1:
-            metrics(shown, found, measured(shown, gain_over_mean))
-        else:
-            accuracy(found.ensemble, "Accuracy", shown)
-            for name, value in (("NLL", found.ensemble.nll), ("ECE", found.ensemble.ece)):
-                st.metric(name, formats.significant(value), width="content", help=HELP[name])
+    if shown.members > 1:
+        compared(shown, found, measured(shown, gain_over_mean))
+        return
+    accuracy(found.ensemble, "Accuracy", shown)
+    for name, value in (("NLL", found.ensemble.nll), ("ECE", found.ensemble.ece)):
+        st.metric(name, formats.significant(value), width="content", help=HELP[name])
+
+
+def details(shown: Inspected) -> None:
+    """All figures, to unfold."""
     with st.expander("All figures, member by member" if shown.members > 1 else "All figures"):
-        table(shown, found)
+        table(shown, measured(shown, qualities))
 
 
 def accuracy(quality: Quality, label: str, shown: Inspected) -> None:
@@ -109,7 +112,7 @@ def margin(quality: Quality) -> str:
     return formats.plus_minus(quality.accuracy, quality.n)
 
 
-def metrics(shown: Inspected, found: Qualities, gained: MeanGain) -> None:
+def compared(shown: Inspected, found: Qualities, gained: MeanGain) -> None:
     """Accuracy, NLL and ECE of the ensemble, and how the mean member compares."""
     accuracy(found.ensemble, "Ensemble", shown)
     st.metric(

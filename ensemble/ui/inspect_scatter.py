@@ -57,9 +57,11 @@ def digits_of(shown: Inspected, measures: Uncertainty, chosen: Ints) -> None:
     if len(chosen):
         st.markdown(f"**{formats.count(len(chosen), shown.noun)} chosen**, the least sure first")
     else:
-        st.markdown("Click a point, or draw a box or lasso around many, to see theirs. Until then: "
-                    + ("what the members disagree about most." if shown.members > 1 else
-                       "what it is least sure of."))  # fmt: skip
+        first = "the members disagree about most" if shown.members > 1 else "it is least sure of"
+        st.markdown(
+            f"Click a point to see its {shown.noun}, or take the box or lasso over the picture and "
+            f"draw it around many. Until then: those {first}."
+        )
         doubt = measures.information if shown.members > 1 else measures.predictive
         numbers = np.argsort(-doubt, kind="stable")
     inspect_digits.show(shown, numbers, key="inspect_scatter_digits", rows=4)
@@ -89,7 +91,7 @@ def scatter(shown: Inspected, measures: Uncertainty, drawn: Ints, title: str) ->
 
     traces = []
     for name, kept, mark in (
-        ("right", shown.made.right, {"color": theme.RIGHT, "symbol": "circle", "opacity": 0.5}),
+        ("right", shown.made.right, {"color": theme.RIGHT, "symbol": "circle", "opacity": 0.6}),
         ("wrong", ~shown.made.right, {"color": theme.WRONG, "symbol": "x", "opacity": 0.9}),
     ):
         numbers = drawn[kept[drawn]]
@@ -99,7 +101,7 @@ def scatter(shown: Inspected, measures: Uncertainty, drawn: Ints, title: str) ->
             customdata=facts(shown, numbers), hovertemplate=hover(shown.noun),
         ))  # fmt: skip
     chart = go.Figure(traces)
-    chart.update_layout(**inspect_lines.layout(title, 480, dragmode="select"))
+    chart.update_layout(**inspect_lines.layout(title, 480))
     chart.update_xaxes(title="aleatoric (nats)", rangemode="tozero", zeroline=False)
     chart.update_yaxes(title="epistemic (nats)", rangemode="tozero", zeroline=False)
     return chart

@@ -11,5 +11,7 @@ PICTURES = {"scatter": "Two kinds of uncertainty", "confusion": "What is taken f
 
 def show(shown: Inspected) -> None:
     """Draw the picture that is chosen, and the images that are chosen in it."""
-    picture = address.choose("picture", "Picture", PICTURES, "scatter")
+    picture = address.choose(
+        "picture", "Picture", PICTURES, "scatter", label_visibility="collapsed"
+    )
     {"scatter": inspect_scatter, "confusion": inspect_confusion}[picture].show(shown)
