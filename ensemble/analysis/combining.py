@@ -15,6 +15,7 @@ from ensemble.analysis.scores import TINY, at_label
 
 CLOSE = 1e-6  # nats that the fitted weights' NLL may be above the least there is
 ROUNDS = 5_000
+LONGEST = 1e6  # times a step; a nearly straight path would ask for any length
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +196,7 @@ def _leap(
     """Where two steps lead: as far along their parabola as no weight is below 0."""
     along, bend = once - start, twice - 2 * once + start
     curved = float(np.linalg.norm(bend))
-    stride = float(np.linalg.norm(along)) / curved if curved else 1.0
+    stride = min(float(np.linalg.norm(along)) / curved, LONGEST) if curved else 1.0
     while stride > 1.001:  # A stride of 1 ends at `twice`.
         ahead = start + 2 * stride * along + stride**2 * bend
         if (ahead >= 0).all():

@@ -102,6 +102,19 @@ def test_weights_are_no_worse_than_any_on_a_grid() -> None:
     assert ours <= least + CLOSE
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_meet_the_condition_of_an_optimum_where_members_are_certain(seed: int) -> None:
+    """On the simplex no weight may be worth raising: Σ_n p_mn / Σ_k w_k p_kn ≤ N for each m."""
+    draws = np.random.default_rng(seed)
+    labels = draws.integers(0, 9, 200)  # There is no 9 among them.
+    says = np.where(draws.random((6, 200)) < 0.8, labels, draws.integers(0, 10, (6, 200)))
+    probabilities = np.eye(10, dtype=np.float32)[says]
+    found = weights(probabilities, labels)
+    at = np.maximum(probabilities[:, np.arange(200), labels].astype(float), TINY)
+    assert (at / (found @ at)).mean(axis=1).max() <= 1 + 2 * CLOSE
+    assert found.sum() == pytest.approx(1)
+
+
 def test_weight_goes_to_the_member_that_knows() -> None:
     labels = np.arange(10).repeat(10)
     knows = np.eye(10)[labels] * 0.9 + 0.01
