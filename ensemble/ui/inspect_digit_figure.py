@@ -12,7 +12,7 @@ import pandas as pd
 from ensemble.data.corruptions import Kind
 from ensemble.ui import digits_words, inspect_lines, theme
 from ensemble.ui.inspect_digit_answers import Answers
-from ensemble.ui.inspect_shift_figure import amount
+from ensemble.ui.inspect_shift_figure import amount, layout
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -47,13 +47,17 @@ def figure(asked: Answers, kind: Kind, place: int, names: Sequence[str], title: 
     chart.add_heatmap(**said(asked, kind, names, who), row=2, col=1)
     for trace in uncertain(asked, kind):
         chart.add_scatter(**trace, row=3, col=1)
-    chart.add_vline(asked.amounts[place], line={"color": theme.ink(), "width": 1, "dash": "dot"},
-                    row="all", col=1)  # fmt: skip
-    chart.update_layout(**inspect_lines.layout(title, sum(heights) + 220))
+    here, line = asked.amounts[place], {"color": theme.ink(), "width": 1, "dash": "dot"}
+    for row in (1, 3):
+        chart.add_vline(here, line=line, row=row, col=1)
+    low, high = around([here], asked.amounts)
+    # Around the cells: a line through them would hide the letters.
+    chart.add_vrect(low, high, line={"color": theme.ink(), "width": 2}, row=2, col=1)
+    chart.update_layout(**layout(title, sum(heights) + 200))
     backwards = asked.amounts[0] > asked.amounts[-1]
-    span = margin(asked.amounts)
+    span = around(asked.amounts, asked.amounts)
     chart.update_xaxes(range=span[::-1] if backwards else span, fixedrange=True)
-    chart.update_xaxes(title=kind.measure, row=3, col=1)
+    chart.update_xaxes(title=kind.measure, nticks=12, row=3, col=1)
     chart.update_yaxes(fixedrange=True, automargin=True)
     chart.update_yaxes(tickformat=".0%", range=[-0.02, 1.03], row=1, col=1)
     chart.update_yaxes(autorange="reversed", showgrid=False, row=2, col=1)
@@ -62,11 +66,10 @@ def figure(asked: Answers, kind: Kind, place: int, names: Sequence[str], title: 
     return chart
 
 
-def margin(amounts: Sequence[float]) -> list[float]:
-    """The axis from the lowest to the highest amount, with half a cell on either side."""
-    low, high = min(amounts), max(amounts)
-    half = (high - low) / (len(amounts) - 1) / 2
-    return [low - half, high + half]
+def around(some: Sequence[float], amounts: Sequence[float]) -> list[float]:
+    """From the lowest to the highest of some of the amounts, with half a cell on either side."""
+    half = (max(amounts) - min(amounts)) / (len(amounts) - 1) / 2
+    return [min(some) - half, max(some) + half]
 
 
 def rows(asked: Answers) -> list[str]:

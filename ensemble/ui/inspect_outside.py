@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ensemble import data, runs
 from ensemble.runs import Results
 from ensemble.runs.stress_results import KNOWN, scores_path
-from ensemble.ui import address, figure, formats, inspect_lines, loaders, theme
+from ensemble.ui import address, figure, formats, loaders, theme
+from ensemble.ui.inspect_shift_figure import layout
 from ensemble.ui.inspect_shown import Inspected
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def show(shown: Inspected, results: Results) -> None:
         histograms(known, unknown, names, title), key="outside",
         name=f"{shown.run.id}-outside-{key}", title="Entropies of known and outside images",
         alt=f"Histograms of entropy: {names[0]} against {names[1]}",
-        table=lambda: table(known, unknown), sees=sentence(one, names, shown.noun),
+        table=lambda: table(known, unknown), sees=sentence(one, shown.noun),
     )  # fmt: skip
     st.dataframe(in_words(one), hide_index=True, key="outside_table")
     st.caption(
@@ -61,10 +62,10 @@ def _scores(folder: str, key: str, tick: int, seen: tuple[int, int]) -> Scores |
     return runs.read_scores(Path(folder), key, tick)
 
 
-def sentence(one: dict[str, Any], names: tuple[str, str], noun: str) -> str:
+def sentence(one: dict[str, Any], noun: str) -> str:
     """How well entropy tells the two apart, for the ensemble and for one member."""
     whole, member = one["ensemble"], mean(one["members"])
-    said = f"Take one {noun} of {names[0]} and one image of “{names[1]}”: "
+    said = f"Take one known {noun} and one image of “{one['title']}”: "
     if len(one["members"]) == 1:
         return said + f"the one member is less sure of the latter {often(whole['auroc'])}."
     said += f"the ensemble is less sure of the latter **{often(whole['auroc'])}**, "
@@ -120,7 +121,7 @@ def histograms(known: Scores, unknown: Scores, names: tuple[str, str], title: st
                               row=1, col=column)  # fmt: skip
         chart.update_xaxes(title="entropy (nats)", fixedrange=True, range=[0, top()],
                            row=1, col=column)  # fmt: skip
-    chart.update_layout(**inspect_lines.layout(title, 360))
+    chart.update_layout(**layout(title, 350))
     chart.update_yaxes(title="share of the images", tickformat=".0%", rangemode="tozero",
                        fixedrange=True, col=1)  # fmt: skip
     chart.update_annotations(font_size=13)

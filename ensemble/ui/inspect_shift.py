@@ -63,19 +63,16 @@ def sentence(curve: Sequence[Figures], kind: Kind, n: int, noun: str) -> str:
     clean, worst = curve[0], curve[-1]
     many = len(clean["member_accuracy"]) > 1
     who = "the ensemble's" if many else "the one member's"
-    said = (
-        f"At {amount(kind, worst['amount'])} {who} accuracy is "
-        f"**{formats.percent(worst['ensemble_accuracy'], n)}**, from "
-        f"{formats.percent(clean['ensemble_accuracy'], n)} on the {noun}s as they are"
-    )
+    before = f"from {formats.percent(clean['ensemble_accuracy'], n)} on the {noun}s as they are"
+    said = f"At {amount(kind, worst['amount'])} {who} accuracy is "
+    said += f"**{formats.percent(worst['ensemble_accuracy'], n)}**, "
+    nll = f"Its NLL is {nats(worst['ensemble_nll'])}"
     if not many:
-        return said + f"; its NLL is {nats(worst['ensemble_nll'])}, from " + (
-            f"{nats(clean['ensemble_nll'])}."
-        )  # fmt: skip
+        return f"{said}{before}. {nll}, from {nats(clean['ensemble_nll'])}."
     gain = (worst["ensemble_accuracy"] - fmean(worst["member_accuracy"])) * n
-    said += f" ({formats.digits(gain, noun)} over the mean member). Its NLL is "
-    said += f"{nats(worst['ensemble_nll'])}, the mean member's {nats(fmean(worst['member_nll']))}."
-    return f"{said} {notices(clean['mean_information'], worst['mean_information'])}"
+    said += f"{formats.digits(gain, noun)} over the mean member's, {before}. "
+    said += f"{nll}, the mean member's {nats(fmean(worst['member_nll']))}. "
+    return said + notices(clean["mean_information"], worst["mean_information"])
 
 
 def notices(clean: float, worst: float) -> str:

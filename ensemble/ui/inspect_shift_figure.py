@@ -22,10 +22,20 @@ PANELS = (
 )
 
 
+TITLES = 24  # pixels
+
+
+def layout(title: str, height: int) -> dict[str, Any]:
+    """The layout of a picture of several panels, with room for the titles of the upper ones."""
+    made = inspect_lines.layout(title, height + TITLES)
+    made["margin"]["t"] += TITLES
+    return made
+
+
 def amount(kind: Kind, value: float) -> str:
     """An amount with its unit: "30°", "4 px", "σ 0.3"."""
     before = "σ " if kind.name in ("noise", "blur") else ""
-    return f"{before}{value:g}{kind.unit}"
+    return f"{before}{value:g}{kind.unit}".replace("-", "−")
 
 
 def figure(curve: Sequence[Figures], kind: Kind, n: int, title: str) -> "go.Figure":
@@ -49,7 +59,7 @@ def figure(curve: Sequence[Figures], kind: Kind, n: int, title: str) -> "go.Figu
         if share:
             axis = {"tickformat": ".0%", "range": [0, 1.02]}
         chart.update_yaxes(**axis, fixedrange=True, automargin=True, row=row, col=column)
-    chart.update_layout(**inspect_lines.layout(title, 620))
+    chart.update_layout(**layout(title, 600))
     chart.update_xaxes(fixedrange=True, tickvals=list(kind.amounts),
                        ticktext=[f"{value:g}" for value in kind.amounts])  # fmt: skip
     if kind.amounts[0] > kind.amounts[-1]:
