@@ -55,9 +55,9 @@ def figure(combined: Combined, members: Sequence[Quality], name: str, title: str
     chart.update_layout(inspect_lines.layout(title, 540, showlegend=False, bargap=0.35))
     chart.update_layout(margin={"b": 50})
     rows = [*RULES.values(), "each member"]
-    chart.update_yaxes(tickvals=list(range(len(rows))), ticktext=rows, range=[len(rows) - 0.5, -0.9],
-                       fixedrange=True, automargin=True, showgrid=True, zeroline=False,
-                       row=1, col=1)  # fmt: skip
+    chart.update_yaxes(tickvals=list(range(len(rows))), ticktext=rows, fixedrange=True,
+                       range=[len(rows) - 0.5, -0.9], automargin=True, showgrid=True,
+                       zeroline=False, row=1, col=1)  # fmt: skip
     room = 0.08 * (high - low)
     chart.update_xaxes(title=UNITS[name], range=[scale * (low - room), scale * (high + 2 * room)],
                        ticksuffix=" %" if name == "accuracy" else "", fixedrange=True,

@@ -12,7 +12,7 @@ from ensemble.analysis.selective import Choice, RiskCoverage
 from ensemble.ui import address, formats, inspect_lines
 from ensemble.ui import figure as pictures
 from ensemble.ui.inspect_loader import measured
-from ensemble.ui.inspect_selective_figure import alt, figure, share, table
+from ensemble.ui.inspect_selective_figure import alt, certainty, figure, share, table
 from ensemble.ui.inspect_shown import Inspected
 
 # The error rates to choose from, by their words in the address: percent.
@@ -97,14 +97,16 @@ def answer(found: Choice, rate: float, who: str, noun: str) -> str:
         return (f"No threshold keeps the wrong answers to {share(rate)}: even among the {noun}s "
                 f"that {who} is surest of, more are wrong.")  # fmt: skip
     if not found.kept:
-        sure = f"{100 * found.threshold:.1f} %"
+        sure = certainty(found.threshold)
         return (f"The threshold for {share(rate)} wrong answers is so high ({sure}) that {who} "
                 "answers none on the other half.")  # fmt: skip
     errs = f"errs in {in_percent(found.error)} of them ({ends(found)})"
+    if found.error > rate:
+        errs += f": more than the {share(rate)} it had on the half where that was found"
     if found.coverage == 1:
         return f"Answering every {noun}, {who} {errs}."
     return (
-        f"Answering only where it is at least {100 * found.threshold:.1f} % sure, {who} answers "
+        f"Answering only where it is at least {certainty(found.threshold)} sure, {who} answers "
         f"{formats.percent(found.coverage, found.n)} of the {noun}s and {errs}."
     )
 
@@ -137,7 +139,7 @@ def figures(curves: list[RiskCoverage], found: list[Choice], n: int) -> pd.DataF
             {
                 "who": "ensemble" if M and not place else inspect_lines.member(max(0, place - 1)),
                 "AURC": formats.significant(curve.aurc),
-                "threshold": f"{100 * one.threshold:.1f} %" if one.reached else "none",
+                "threshold": certainty(one.threshold) if one.reached else "none",
                 "answered": formats.percent(one.coverage, n),
                 "of these wrong": f"{in_percent(one.error)} ({ends(one)})" if one.kept else "–",
             }

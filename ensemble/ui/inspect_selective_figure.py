@@ -61,6 +61,12 @@ def share(rate: float) -> str:
     return f"{100 * rate:g} %"
 
 
+def certainty(threshold: float) -> str:
+    """A threshold of confidence, with as many nines as it has: "97.3 %", "99.998 %"."""
+    texts = (f"{100 * threshold:.{places}f}" for places in range(1, 6))
+    return f"{next((text for text in texts if float(text) < 100), '100')} %"
+
+
 def highest(curve: RiskCoverage) -> float:
     """The largest risk, but for that of the very surest few."""
     return float(curve.risk[curve.coverage >= SETTLED].max(initial=0.0))
@@ -95,7 +101,7 @@ def hovers(curve: RiskCoverage, who: str) -> list[str]:
     """What is said at each point of a curve."""
     return [
         f"{who}: answers {100 * covered:.1f} %, errs in {100 * risk:.2f} % of them<br>"
-        f"at least {100 * threshold:.1f} % sure"
+        f"at least {certainty(threshold)} sure"
         for covered, risk, threshold in
         zip(curve.coverage, curve.risk, curve.threshold, strict=True)
     ]  # fmt: skip
@@ -109,7 +115,7 @@ def mark(found: Choice) -> dict[str, Any]:
         "marker": {"symbol": "circle-open", "size": 14, "color": theme.ink(), "line": {"width": 2}},
         "error_y": {"array": [100 * (found.high - found.error)], "symmetric": False,
                     "arrayminus": [100 * (found.error - found.low)], "thickness": 1, "width": 4},
-        "hovertext": [f"At least {100 * found.threshold:.1f} % sure: answers "
+        "hovertext": [f"At least {certainty(found.threshold)} sure: answers "
                       f"{formats.percent(found.coverage, found.n)}, errs in "
                       f"{100 * found.error:.2f} %"],
         "hoverinfo": "text",
