@@ -1,4 +1,4 @@
-"""The screen of predictions as a test opens it, and what it then holds."""
+"""A screen of test images as a test opens it, and what it then holds."""
 
 import json
 from collections.abc import Callable
@@ -14,15 +14,15 @@ APP = Path(__file__).parents[2] / "app.py"
 Open = Callable[..., AppTest]
 
 
-def opened(run: Run | str = "", **address: object) -> AppTest:
-    """Opens the screen with these words in the address; `class_` stands for "class"."""
+def opened(run: Run | str = "", page: str = "predictions", **address: object) -> AppTest:
+    """Opens a screen with these words in the address; `class_` stands for "class"."""
     loaders.forget_runs()  # those of an earlier test
     at = AppTest.from_file(str(APP), default_timeout=60)
     if run:
         at.query_params["run"] = run if isinstance(run, str) else run.id
     for name, value in address.items():
         at.query_params[name.rstrip("_")] = str(value)
-    at.switch_page("pages/predictions.py").run()
+    at.switch_page(f"pages/{page}.py").run()
     assert not at.exception
     return at
 

@@ -1,0 +1,84 @@
+"""Inspect as a person meets it: the answer, views, epochs, cells that open their images."""
+
+import re
+
+import numpy as np
+from playwright.sync_api import Locator, Page, expect
+
+from ensemble import data
+from ensemble.analysis.predictions import judge
+from tests.browser.conftest import App
+from tests.pages.ensembles import probabilities, trained
+
+
+def tiles(page: Page) -> Locator:
+    return page.locator(".digits button")
+
+
+def pictures(page: Page) -> Locator:
+    return page.locator(".js-plotly-plot .main-svg").first
+
+
+def press(page: Page, point: Locator) -> None:
+    """Presses a point of a chart where it is drawn: over it lies what catches the pointer."""
+    point.scroll_into_view_if_needed()
+    box = point.bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+
+
+def test_the_answer_stands_and_views_and_epochs_are_chosen(app: App) -> None:
+    app.open("inspect", run=trained(epochs=3, sure=2.0).id)
+    answer = app.page.get_by_role("heading", name=re.compile("The ensemble gets"))
+    expect(answer).to_contain_text("the same.")
+    expect(pictures(app.page)).to_be_visible()
+    third = answer.inner_text()
+    app.page.get_by_role("slider", name="Epoch").press("ArrowLeft")
+    app.page.wait_for_url("**epoch=2**")
+    app.settle()
+    expect(answer).to_contain_text("the same.")
+    assert answer.inner_text() != third
+    app.page.get_by_role("radio", name="Uncertainty").click()
+    app.page.wait_for_url("**view=uncertainty**")
+    expect(app.page.get_by_text("aleatoric (nats)")).to_be_visible()
+    assert "epoch=2" in app.page.url
+    app.page.reload()
+    expect(app.page.get_by_text("aleatoric (nats)")).to_be_visible()
+
+
+def test_a_cell_of_the_confusion_matrix_opens_its_digits(app: App) -> None:
+    made = judge(probabilities("digits", 3, 2, 1.0), data.load("digits").test_labels)
+    wrong = np.bincount(10 * made.labels + made.said, minlength=100) * (np.arange(100) % 11 > 0)
+    cell = int(wrong.argmax())
+    is_, said = divmod(cell, 10)
+    app.open("inspect", run=trained(sure=1.0).id, view="uncertainty", picture="confusion")
+    press(app.page, app.page.locator(".js-plotly-plot .points path.point").nth(cell))
+    app.page.wait_for_url(f"**cell={is_}-{said}**")
+    app.settle()
+    expect(tiles(app.page)).to_have_count(int(wrong.max()))
+    expect(tiles(app.page).first).to_contain_text(f"✗ {said}, is {is_}")
+    tiles(app.page).first.click()
+    expect(app.page.get_by_test_id("stDialog")).to_contain_text("The ensemble says")
+
+
+def test_a_point_of_the_scatter_shows_its_digit(app: App) -> None:
+    made = judge(probabilities("digits", 3, 2, 2.0), data.load("digits").test_labels)
+    app.open("inspect", run=trained(sure=2.0).id, view="uncertainty")
+    expect(pictures(app.page)).to_be_visible()
+    wrong = app.page.locator(".js-plotly-plot .scatterlayer .trace").nth(1)
+    press(app.page, wrong.locator("path.point").nth(int((~made.right).sum()) - 1))
+    expect(app.page.get_by_text("1 digit chosen")).to_be_visible()
+    expect(tiles(app.page)).to_have_count(1)
+
+
+def test_nothing_runs_off_the_side_of_a_phone(app: App) -> None:
+    app.page.set_viewport_size({"width": 400, "height": 800})
+    run = trained(members=5, epochs=2, sure=2.0).id
+    for view in ("agreement", "uncertainty", "calibration"):
+        app.open("inspect", run=run, view=view)
+        expect(pictures(app.page)).to_be_visible()
+        assert app.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        right = app.page.locator(".js-plotly-plot").first.evaluate(
+            "e => e.getBoundingClientRect().right"
+        )
+        assert right <= 400

@@ -1,0 +1,184 @@
+"""Inspect: the answer, every view, and where there is nothing to inspect."""
+
+import json
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import data, runs
+from ensemble.analysis.predictions import judge
+from ensemble.ui import inspect_confusion, inspect_views
+from tests.pages.ensembles import probabilities, trained
+from tests.pages.predictions_screen import answer, numbers, opened, value, widget
+
+VIEWS = list(inspect_views.there())
+
+
+def inspected(run: Any = "", **address: object) -> AppTest:
+    """The screen, with no word of a fault on it."""
+    at = opened(run, "inspect", **address)
+    assert not [one.value for one in at.error if "fault of the program" in one.value]
+    return at
+
+
+def figure(at: AppTest, place: int = 0) -> dict[str, Any]:
+    return json.loads(at.get("plotly_chart")[place].proto.spec)
+
+
+def test_the_answer_counts_what_a_loop_counts() -> None:
+    labels = data.load("digits").test_labels
+    made = probabilities("digits", 3, 2, 2.0)
+    hits = [[int(row.argmax()) == label for row, label in zip(member, labels, strict=True)]
+            for member in made]  # fmt: skip
+    median = sorted(range(3), key=lambda m: sum(hits[m]))[1]
+    whole = [int(sum(member[n].astype(float) for member in made).argmax()) == label
+             for n, label in enumerate(labels)]  # fmt: skip
+    won = sum(ours and not theirs for ours, theirs in zip(whole, hits[median], strict=True))
+    lost = sum(theirs and not ours for ours, theirs in zip(whole, hits[median], strict=True))
+    assert won > lost > 0
+    p = binomtest(won, won + lost).pvalue
+    said = f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"
+    luck = "and more than luck" if p < 0.05 else "which may be luck"
+    begins = (
+        f"#### The ensemble gets {won} digits right that a typical member misses, and loses "
+        f"{lost}: {won - lost} more, {luck} ({said})."
+    )
+    told = answer(inspected(trained(sure=2.0))).replace("\N{NO-BREAK SPACE}", " ")
+    assert told.startswith(begins)
+    assert told.removeprefix(begins).endswith(("the same.", "give the same."))
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_opens(view: str, members: int) -> None:
+    at = inspected(trained(members=members, epochs=2, sure=2.0), view=view, epoch=1)
+    assert "one member" in answer(at).lower() if members == 1 else "ensemble gets" in answer(at)
+    assert widget(at, "button_group", "address_view").value == view
+
+
+def test_one_member_is_told_in_a_sentence() -> None:
+    at = inspected(trained(members=1))
+    assert answer(at).startswith("#### One member alone: there is no ensemble to hold against it.")
+    assert "nobody to agree or disagree" in at.info[0].value
+
+
+def test_many_members_stay_quick_and_unanimous_ones_gain_nothing() -> None:
+    run = trained(members=16, epochs=1)
+    alike = probabilities("digits", 1, 1, 4.0).repeat(16, axis=0)
+    runs.history.write_predictions(run.path, 1, alike)
+    at = inspected(run)
+    assert "the same of every digit" in answer(at)
+    assert at.get("plotly_chart")
+    assert not numbers_shown(at)
+
+
+def numbers_shown(at: AppTest) -> list[int]:
+    return numbers(at) if at.get("bidi_component") else []
+
+
+def test_figures_stand_beside_the_mean_members_and_in_a_table() -> None:
+    at = inspected(trained())
+    made = judge(probabilities("digits", 3, 2, 4.0), data.load("digits").test_labels)
+    table = at.dataframe[0].value
+    assert table["who"].tolist() == ["ensemble", "mean member", *(f"member {m}" for m in (1, 2, 3))]
+    shares = 100 * (made.votes == made.labels).mean(axis=1)
+    np.testing.assert_allclose(table["accuracy"][2:], shares)
+    np.testing.assert_allclose(table["accuracy"][1], shares.mean())
+    label, gain = at.metric[1].label, at.metric[1].value
+    more = 500 * (made.right.mean() - shares.mean() / 100)
+    assert (label, gain) == ("Over the mean member", f"+{round(more)} digits")
+
+
+def test_the_epoch_is_in_the_address_and_what_belongs_to_a_view_leaves_with_it() -> None:
+    at = inspected(trained(), view="agreement", measure="q", list="minority", epoch=1)
+    assert widget(at, "select_slider", "digits_epoch").value == 1
+    assert figure(at)["layout"]["title"]["text"] == "Q-statistic"
+    widget(at, "button_group", "address_view").set_value("uncertainty").run()
+    assert [value(at, name) for name in ("view", "epoch", "measure", "list")] == [
+        "uncertainty", "1", None, None,
+    ]  # fmt: skip
+
+
+def test_the_members_who_swing_a_verdict_are_listed() -> None:
+    at = inspected(trained(sure=2.0), list="swing", voter=2)
+    made = judge(probabilities("digits", 3, 2, 2.0), data.load("digits").test_labels)
+    without = (made.probabilities[0].astype(float) + made.probabilities[2]).argmax(axis=1)
+    swung = np.flatnonzero(without != made.said)
+    assert len(swung)
+    assert set(numbers(at)) <= set(swung.tolist())
+    assert len(numbers(at)) == min(len(swung), 36)
+
+
+def test_the_confusion_matrix_counts_and_its_cell_lists_its_digits() -> None:
+    made = judge(probabilities("digits", 3, 2, 1.0), data.load("digits").test_labels)
+    matrix = inspect_confusion.confusion(made)
+    assert matrix.sum() == 500
+    is_, said = np.argwhere((matrix > 2) & ~np.eye(10, dtype=bool))[0]
+    at = inspected(trained(sure=1.0), view="uncertainty", picture="confusion", cell=f"{is_}-{said}")
+    expected = np.flatnonzero((made.labels == is_) & (made.said == said))
+    assert sorted(numbers(at)) == expected.tolist()
+    assert len(expected) == matrix[is_, said]
+    chart = figure(at)["data"][0]
+    assert chart["text"][10 * is_ + said] == str(len(expected))
+
+
+def test_every_mistake_is_drawn_in_the_scatter_and_the_sure_are_thinned() -> None:
+    at = inspected(trained(sure=2.0), view="uncertainty")
+    made = judge(probabilities("digits", 3, 2, 2.0), data.load("digits").test_labels)
+    right, wrong = figure(at)["data"]
+    assert wrong["name"] == f"wrong {int((~made.right).sum())}"
+    drawn = [int(facts[0]) for facts in wrong["customdata"]]
+    assert drawn == np.flatnonzero(~made.right).tolist()
+    assert len(right["customdata"]) == int(made.right.sum()), "few enough to draw them all"
+
+
+def test_an_unfinished_run_shows_what_there_is_and_goes_on() -> None:
+    at = inspected(trained(epochs=3, done=1, state="queued", updated=time.time() + 600))
+    assert "2 epochs to come" in widget(at, "button", "newer").label
+    assert "ensemble gets" in answer(at)
+
+
+def test_an_epoch_that_there_is_not_is_named() -> None:
+    run = trained(epochs=3)
+    (run.path / "predictions" / "epoch-0002.npz").unlink()
+    at = inspected(run, epoch=2)
+    assert any("no predictions of epoch 2; these are epoch 3" in one.value for one in at.caption)
+
+
+def test_no_runs_lead_to_training() -> None:
+    assert "what an ensemble knows" in inspected().subheader[0].value
+
+
+def test_a_run_without_an_epoch_waits_for_one() -> None:
+    at = inspected(trained(done=0, state="queued", updated=time.time()))
+    assert "after the first epoch" in at.info[0].value
+
+
+def test_a_bad_link_gives_a_sentence_and_the_way_on() -> None:
+    trained()
+    at = inspected("nonsense", view="nonsense")
+    assert "There is no run “nonsense”" in at.warning[0].value
+
+
+@pytest.mark.parametrize("words", [
+    {"view": "x", "epoch": "-1", "digit": "99999"},
+    {"view": "uncertainty", "picture": "confusion", "cell": "77-1"},
+    {"view": "uncertainty", "picture": "confusion", "cell": "../.."},
+    {"view": "agreement", "measure": "x", "list": "swing", "voter": "99"},
+])  # fmt: skip
+def test_words_in_the_address_that_make_no_sense_are_left_out(words: dict[str, str]) -> None:
+    at = inspected(trained(), **words)
+    assert not at.error
+    assert not at.get("dialog")
+
+
+def test_images_that_are_gone_can_be_fetched() -> None:
+    run = trained(epochs=1)
+    config = json.loads((run.path / "config.json").read_text())
+    config["settings"]["dataset"] = "kmnist"
+    (run.path / "config.json").write_text(json.dumps(config))
+    assert "not on this machine any more" in inspected(runs.find(run.id)).warning[0].value
