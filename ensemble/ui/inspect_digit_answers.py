@@ -66,13 +66,14 @@ def answers(run: runs.Run, number: int, kind: str) -> Answers:
             "The members are needed for this, and no checkpoint of them is there yet: one is kept "
             "at the end of the first epoch."
         )
-    return _answers(run.id, tick, run.config.dataset, number, kind)
+    seen = loaders.version(run.path / "checkpoints" / str(tick))
+    return _answers(run.id, seen, run.config.dataset, number, kind)
 
 
 # An image takes 30 to 130 kB, more with many members.
 @st.cache_resource(max_entries=64, show_spinner="Asking the members")
-def _answers(run_id: str, tick: int, dataset: str, number: int, kind: str) -> Answers:
-    known, members = loaders.dataset(dataset), _members(run_id, tick)
+def _answers(run_id: str, seen: tuple[int, int], dataset: str, number: int, kind: str) -> Answers:
+    known, members = loaders.dataset(dataset), _members(run_id, seen)
     image, label = np.asarray(known.test_images[[number]]), known.test_labels[number]
     amounts = AMOUNTS[kind]
     images = np.concatenate([corrupt(image, kind, amount, seed=number) for amount in amounts])
@@ -85,5 +86,5 @@ def _answers(run_id: str, tick: int, dataset: str, number: int, kind: str) -> An
 
 # A member takes 3.3 MB.
 @st.cache_resource(max_entries=2, show_spinner="Opening the members")
-def _members(run_id: str, tick: int) -> Members:
+def _members(run_id: str, seen: tuple[int, int]) -> Members:
     return runs.open_members(run_id)

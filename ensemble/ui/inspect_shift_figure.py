@@ -88,7 +88,7 @@ def traces(
         [xs] * len(members), members,
         [hovers(inspect_lines.member(m).capitalize(), ys) for m, ys in enumerate(members)],
     ) if len(members) > 1 else []  # fmt: skip
-    alone = len(members) == 1
+    alone = len(curve[0]["member_accuracy"]) == 1
     bold = {
         "x": xs, "y": whole, "mode": "lines+markers", "name": "the one member" if alone else
         "ensemble", "line": inspect_lines.bold(), "marker": {"size": 7, "color": theme.ink()},

@@ -1,0 +1,125 @@
+"""Runs as the views find them that need the model: with checkpoints, and measured under shift."""
+
+import base64
+import functools
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import data, runs
+from ensemble.analysis import outside, shifts
+from ensemble.analysis.disagreement import entropy
+from ensemble.data.corruptions import KINDS
+from ensemble.engine.step import create_members
+from ensemble.runs import Results, Run, StressStatus, pulse, stress_results
+from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.progress import Progress
+from ensemble.runs.stress_status import stress_folder
+from ensemble.ui import loaders
+from tests.pages.ensembles import probabilities
+
+APP = Path(__file__).parents[2] / "app.py"
+OUTSIDE = {"noise": "Smooth noise", "scrambled": "Scrambled Digits"}
+STEPS = 10  # of an epoch, as `ensembles.trained` has it
+
+
+def opened(run: Run, view: str, *, errors: int = 0, **address: object) -> AppTest:
+    """Opens a view of Inspect with these words in the address; so many errors are expected."""
+    loaders.forget_runs()  # those of an earlier test
+    at = AppTest.from_file(str(APP), default_timeout=60)
+    for name, word in {"run": run.id, "view": view, **address}.items():
+        at.query_params[name] = str(word)
+    at.switch_page("pages/inspect.py").run()
+    assert not at.exception
+    assert len(at.error) == errors
+    return at
+
+
+def figure(at: AppTest, key: str) -> dict[str, Any]:
+    """The picture whose key begins so, as Plotly gets it."""
+    return json.loads(next(one for one in at.get("plotly_chart") if key in one.proto.id).proto.spec)
+
+
+def values(drawn: Any) -> np.ndarray:
+    """The numbers of a trace, which Plotly packs when they come from NumPy."""
+    if isinstance(drawn, dict):
+        return np.frombuffer(base64.b64decode(drawn["bdata"]), drawn["dtype"])
+    return np.asarray(drawn)
+
+
+def said(at: AppTest) -> str:
+    """All that stands on the screen."""
+    return " ".join(str(one.value) for one in (*at.markdown, *at.caption, *at.info))
+
+
+def checkpointed(run: Run, epoch: int = 2, more: int = 0) -> Run:
+    """The run with a checkpoint of untrained members, `more` steps after an epoch."""
+    members = run.config.members
+    progress = Progress.blank(_members(members), members, STEPS)
+    progress.evaluated, progress.step = epoch, epoch * STEPS + more
+    with Checkpoints(run.path) as checkpoints:
+        checkpoints.save(progress)
+    return run
+
+
+@functools.cache
+def _members(members: int) -> Any:
+    return create_members(1, members)
+
+
+def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Results:
+    """The run as a job leaves it that has done so many kinds of corruption, on known answers."""
+    labels, members = data.load("digits").test_labels, run.config.members
+
+    def answers(seed: int, sure: float) -> np.ndarray:
+        return probabilities("digits", members, seed, sure)
+
+    tick = epoch * (STEPS + 1)
+    steps = [
+        {"kind": kind.name, "amount": amount,
+         **shifts.measure(answers(3, 5.0 - place), labels)}
+        for kind in list(KINDS.values())[:kinds]
+        for place, amount in enumerate(kind.amounts) if place
+    ]  # fmt: skip
+    stress_folder(run.path).mkdir(exist_ok=True)
+    known = _keep(run, "known", tick, answers(3, 5.0))
+    out = []
+    for place, (key, title) in enumerate(OUTSIDE.items() if kinds == 5 else ()):
+        found = _keep(run, key, tick, answers(4 + place, 0.0))
+        apart = [vars(outside.separation(*pair)) for pair in zip(known, found, strict=True)]
+        out.append({"key": key, "title": title, "images": 500, "ensemble": apart[0],
+                    "information": apart[0], "members": apart[1:]})  # fmt: skip
+    results = Results(tick, epoch, 0, "digits", 500, members, steps=steps, outside=out,
+                      clean=shifts.measure(answers(3, 5.0), labels))  # fmt: skip
+    stress_results.write_results(run.path, results)
+    total = 1 + 30 + len(OUTSIDE)
+    now = time.time()
+    status = {"state": "finished", "queued": now, "updated": now, "progress": 1.0,
+              "steps": 1 + len(steps) + len(out), "total": total, **changes}  # fmt: skip
+    pulse.write(stress_folder(run.path), StressStatus(**status))
+    return results
+
+
+def _keep(run: Run, key: str, tick: int, found: np.ndarray) -> list[np.ndarray]:
+    """Writes the scores of some answers; returns the entropies, the ensemble's first."""
+    scores = outside.scores(found)
+    members = np.stack([entropy(one.astype(np.float64)) for one in found])
+    stress_results.write_scores(run.path, key, tick, {**scores, "member_entropy": members})
+    return [scores["entropy"], *members]
+
+
+@pytest.fixture
+def no_job_left() -> Iterator[None]:
+    """Ends the measuring that a test has started."""
+    yield
+    for run in runs.list_runs():
+        if runs.read_stress(run.id).active:
+            runs.stop_stress(run.id)
+        while runs.read_stress(run.id).active:
+            time.sleep(0.05)

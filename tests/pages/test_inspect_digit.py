@@ -1,0 +1,101 @@
+"""The view One digit: any digit, any corruption, and every member's answer at each amount."""
+
+import numpy as np
+import pytest
+from scipy import ndimage
+
+from ensemble import data, runs
+from ensemble.analysis.predictions import judge
+from ensemble.data.corruptions import KINDS
+from ensemble.ui.inspect_digit_answers import AMOUNTS
+from tests.pages.ensembles import probabilities, trained
+from tests.pages.predictions_screen import value, widget
+from tests.pages.stressed import checkpointed, figure, opened, said, values
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_slider_goes_from_none_to_the_strongest_step_and_finer(kind: str) -> None:
+    amounts = AMOUNTS[kind]
+    assert KINDS[kind].neutral in amounts
+    assert set(KINDS[kind].amounts) <= {*amounts}
+    assert len(set(np.sign(np.diff(amounts)))) == 1
+    assert len({f"{value:g}" for value in amounts}) == len(amounts) <= 64
+
+
+def test_it_begins_with_the_digit_that_splits_the_members_most() -> None:
+    made = judge(probabilities("digits", 3, 2, 4.0), data.load("digits").test_labels)
+    at = opened(checkpointed(trained()), "digit")
+    number = int(np.argmax(made.information))
+    assert widget(at, "number_input", "stress_number").value == number
+    assert at.get("image")[0].proto.imgs[0].alt.startswith(f"Test digit {number}, a")
+
+
+def test_every_line_is_what_the_members_say_of_the_corrupted_digit() -> None:
+    run = checkpointed(trained())
+    at = opened(run, "digit", number=7, kind="rotation", amount=45)
+    images = data.load("digits").test_images[7, ..., 0].astype(float)
+    turned = np.stack([
+        ndimage.rotate(images, angle, reshape=False, order=1, mode="grid-constant")
+        for angle in AMOUNTS["rotation"]
+    ])  # fmt: skip
+    answers = runs.open_members(run.id).probabilities(
+        np.rint(turned).clip(0, 255).astype(np.uint8)[..., None]
+    )
+    label = int(data.load("digits").test_labels[7])
+    chart = figure(at, "stress_digit")
+    lines = [one for one in chart["data"] if one["type"] == "scatter"]
+    for m in range(3):
+        np.testing.assert_allclose(values(lines[m]["y"]), answers[m, :, label], atol=1e-4)
+    mean = answers.mean(0, dtype=float)
+    np.testing.assert_allclose(values(lines[3]["y"]), mean[:, label], atol=1e-4)
+    total = -(mean * np.log(mean)).sum(-1)
+    within = -(answers * np.log(answers)).sum(-1).mean(0)
+    np.testing.assert_allclose(values(lines[4]["y"]), total, atol=1e-3)
+    np.testing.assert_allclose(values(lines[5]["y"]), total - within, atol=1e-3)
+    cells = next(one for one in chart["data"] if one["type"] == "heatmap")
+    assert cells["y"] == ["ensemble", "member 1", "member 2", "member 3"]
+    votes = np.vstack([mean.argmax(-1), answers.argmax(-1)])
+    assert cells["text"] == [[str(vote) for vote in row] for row in votes]
+    assert cells["z"]
+    here = AMOUNTS["rotation"].index(45)
+    mark = "✓ Right" if votes[0, here] == label else "✗ Wrong"
+    assert f"**{mark} at 45°.** The ensemble says {votes[0, here]} with" in said(at)
+    assert "Members of the last checkpoint, at epoch 2." in said(at)
+    marks = [one["x0"] for one in chart["layout"]["shapes"]]
+    assert marks == [45, 45, 42.5]
+
+
+def test_moves_stand_in_the_address_and_another_kind_begins_with_none() -> None:
+    run = checkpointed(trained(members=2), more=4)
+    at = opened(run, "digit", number=3)
+    assert "at epoch 2 and 4 steps" in said(at)
+    widget(at, "select_slider", "stress_amount_rotation").set_value("-30").run()
+    assert value(at, "amount") == "-30"
+    assert "rotation −30°" in at.get("image")[0].proto.imgs[0].alt
+    widget(at, "button", "stress_next").click().run()
+    assert (value(at, "number"), value(at, "amount")) == ("4", "-30")
+    widget(at, "number_input", "stress_number").set_value(499).run()
+    assert widget(at, "button", "stress_next").disabled
+    widget(at, "button_group", "address_kind").set_value("contrast").run()
+    assert [value(at, name) for name in ("number", "kind", "amount")] == ["499", "contrast", None]
+    assert widget(at, "select_slider", "stress_amount_contrast").value == "1"
+    assert "Right at 1." in said(at) or "Wrong at 1." in said(at)
+
+
+@pytest.mark.parametrize("amount", ["17", "many", "-91"])
+def test_an_amount_that_there_is_not_counts_as_none(amount: str) -> None:
+    at = opened(checkpointed(trained(members=2)), "digit", number=3, amount=amount)
+    assert widget(at, "select_slider", "stress_amount_rotation").value == "0"
+
+
+@pytest.mark.parametrize(("members", "rows"), [(1, 1), (13, 1)])
+def test_one_member_or_many_have_one_row_of_words(members: int, rows: int) -> None:
+    at = opened(checkpointed(trained(members=members)), "digit", kind="blur")
+    cells = next(one for one in figure(at, "stress_digit")["data"] if one["type"] == "heatmap")
+    assert len(cells["y"]) == rows
+    assert ("disagreement" in said(at)) == (members > 1)
+
+
+def test_without_a_checkpoint_it_says_what_it_waits_for() -> None:
+    at = opened(trained(), "digit")
+    assert "no checkpoint of them is there yet" in at.info[0].value

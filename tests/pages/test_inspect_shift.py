@@ -1,0 +1,137 @@
+"""The view Shift: the job's button and progress, the curves, the images from outside."""
+
+import socket
+import time
+from dataclasses import replace
+
+import numpy as np
+import psutil
+import pytest
+
+from ensemble import runs
+from ensemble.data.corruptions import KINDS
+from ensemble.runs import pulse, stress_results
+from ensemble.runs.stress_status import stress_folder
+from tests.pages.ensembles import trained
+from tests.pages.predictions_screen import value, widget
+from tests.pages.stressed import checkpointed, figure, measured, no_job_left, opened, said, values
+
+__all__ = ["no_job_left"]
+
+
+def test_without_a_checkpoint_it_says_what_it_waits_for() -> None:
+    at = opened(trained(), "shift")
+    assert "no checkpoint of them is there yet" in at.info[0].value
+    assert not [one for one in at.button if one.key == "stress_start"]
+
+
+@pytest.mark.usefixtures("no_job_left")
+def test_the_button_says_what_it_does_and_starts_it_and_stop_stops_it() -> None:
+    run = checkpointed(trained(img_member_per_s=1000.0))
+    at = opened(run, "shift")
+    assert "all 500 test digits, in 30 steps" in said(at)
+    # 33 sets of 500 images for 3 members at 0.4 of the cost of training, and the start.
+    assert widget(at, "button", "stress_start").label == (
+        "Measure 3 members under shift, about 30 s"
+    )
+    widget(at, "button", "stress_start").click().run()
+    assert runs.read_stress(run.id).active
+    assert not [one for one in at.button if one.key == "stress_start"]
+    widget(at, "button", "stress_stop").click().run()
+    end = time.monotonic() + 60
+    while (stress := runs.read_stress(run.id)).active:
+        assert time.monotonic() < end, "no stop in a minute"
+        time.sleep(0.05)
+    assert stress.state == "stopped"
+
+
+def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
+    run = checkpointed(trained())
+    results = measured(run, kinds=1, state="measuring", message="Shift 1 px", progress=0.25,
+                       seconds_left=83.0)  # fmt: skip
+    me = psutil.Process()
+    status = runs.read_stress(run.id).status
+    alive = replace(status, pid=me.pid, pid_created=me.create_time(), host=socket.gethostname())
+    pulse.write(stress_folder(run.path), alive)
+    at = opened(run, "shift", kind="blur")
+    assert at.get("progress")[0].proto.text == "Shift 1 px · 7 of 33 done · 1:23 left"
+    assert "Blur has not been measured yet." in said(at)
+    widget(at, "button_group", "address_kind").set_value("rotation").run()
+    chart = figure(at, "shift")
+    assert chart["data"][3]["x"] == list(KINDS["rotation"].amounts)
+    assert len(results.steps) == 6
+
+
+def test_the_picture_and_the_sentence_hold_the_measured_figures() -> None:
+    run = checkpointed(trained(name="mine"))
+    curve = measured(run).curve("noise")
+    at = opened(run, "shift", kind="noise")
+    assert not [one for one in at.button if one.key == "stress_start"]
+    chart = figure(at, "shift")
+    lines = {(one["yaxis"], one["legendgroup"]): one for one in chart["data"]}
+    assert len(lines) == 3 * (3 + 1) + 1, "mutual information is the ensemble's alone"
+    for axis, name in (("y", "accuracy"), ("y2", "nll"), ("y3", "ece")):
+        assert lines[axis, "ensemble"]["y"] == [one[f"ensemble_{name}"] for one in curve]
+        for m in range(3):
+            drawn = lines[axis, f"member {m + 1}"]
+            assert drawn["y"] == [one[f"member_{name}"][m] for one in curve]
+            assert drawn["line"]["width"] < lines[axis, "ensemble"]["line"]["width"]
+    assert lines["y4", "ensemble"]["y"] == [one["mean_information"] for one in curve]
+    share = 100 * curve[-1]["ensemble_accuracy"]
+    assert f"At σ 0.6 the ensemble's accuracy is **{share:.1f} %**" in said(at)
+    assert "all 500 test digits, with the members of the run's last checkpoint" in said(at)
+    assert chart["layout"]["xaxis3"]["title"]["text"] == KINDS["noise"].measure
+
+
+def test_contrast_falls_from_left_to_right() -> None:
+    run = checkpointed(trained())
+    measured(run)
+    layout = figure(opened(run, "shift", kind="contrast"), "shift")["layout"]
+    assert layout["xaxis"]["autorange"] == "reversed"
+    other = figure(opened(run, "shift", kind="blur"), "shift")["layout"]
+    assert other["xaxis"].get("autorange") != "reversed"
+
+
+def test_images_from_outside_are_told_apart_by_entropy() -> None:
+    run = checkpointed(trained())
+    results = measured(run)
+    at = opened(run, "shift", outside="scrambled")
+    one = results.outside[1]
+    assert f"in {100 * one['ensemble']['auroc']:.1f} of 100 cases" in said(at)
+    table = next(one.value for one in at.dataframe if "AUROC" in one.value)
+    mean = np.mean([member["auroc"] for member in one["members"]])
+    assert table["AUROC"].tolist()[:2] == [f"{mean:.3f}", f"{one['ensemble']['auroc']:.3f}"]
+    for trace in figure(at, "outside")["data"]:
+        assert values(trace["y"]).sum() == pytest.approx(1)
+    widget(at, "button_group", "address_outside").set_value("noise").run()
+    assert value(at, "outside") is None, "the first needs no word in the address"
+    stress_results.scores_path(run.path, "noise").write_bytes(b"no archive")
+    assert "scores of these images are gone" in said(opened(run, "shift"))
+
+
+def test_a_run_that_went_on_has_figures_of_an_earlier_epoch_and_can_be_measured_anew() -> None:
+    run = checkpointed(trained(), epoch=2)
+    measured(run, epoch=1)
+    at = opened(run, "shift")
+    assert "Measured at epoch 1" in said(at)
+    assert "the run has gone on since" in said(at)
+    assert widget(at, "button", "stress_start").label.startswith("Measure 3 members")
+
+
+def test_one_that_died_says_so_and_goes_on() -> None:
+    run = checkpointed(trained())
+    measured(run, kinds=2, state="measuring", pid=2**22 + 1, host=socket.gethostname())
+    at = opened(run, "shift", errors=1)
+    assert "goes on from there" in at.error[0].value
+    assert widget(at, "button", "stress_start").label == "Go on (13 of 33 done)"
+
+
+def test_one_member_has_no_disagreement_and_no_mean() -> None:
+    run = checkpointed(trained(members=1))
+    measured(run)
+    at = opened(run, "shift")
+    assert "the one member's accuracy" in said(at)
+    assert "mean member" not in said(at)
+    names = {one["name"] for one in figure(at, "shift")["data"]}
+    assert names == {"the one member"}
+    assert len(figure(at, "outside")["data"]) == 2
