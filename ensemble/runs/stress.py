@@ -12,7 +12,7 @@ from ensemble.errors import ConfigError, RunError
 from ensemble.runs.environment import prepare_jax
 from ensemble.runs.launching import STOP_FILE, worker_environment
 from ensemble.runs.pulse import Writer, write
-from ensemble.runs.queue import Place, hold, wait_for_turn
+from ensemble.runs.queue import Place, before, hold, wait_for_turn
 from ensemble.runs.store import Run, find
 from ensemble.runs.stress_results import Stress, last_tick, read_stress
 from ensemble.runs.stress_status import (
@@ -115,11 +115,14 @@ def work_stress(run_id: str, report: Report = lambda status: None) -> Stress:
 def _wait_and_measure(
     run: Run, status: Writer[StressStatus], stop: StopRequest, report: Report
 ) -> Outcome:
+    place = Place.to_measure(run.id, status.status)
+
     def waiting() -> None:
-        status.update(message="Another run has this machine: the measuring waits its turn.")
+        first = next((one.name for one in before(place)), "another run")
+        status.update(message=f"It waits its turn: {first} has this machine.")
         report(status.status)
 
-    turn = wait_for_turn(Place.to_measure(run.id, status.status), stop, waiting)
+    turn = wait_for_turn(place, stop, waiting)
     if turn is None:
         return Outcome("stopped", "Stopped while it waited its turn.")
     with turn:

@@ -51,6 +51,7 @@ def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
                        seconds_left=83.0)  # fmt: skip
     me = psutil.Process()
     status = runs.read_stress(run.id).status
+    assert status
     alive = replace(status, pid=me.pid, pid_created=me.create_time(), host=socket.gethostname())
     pulse.write(stress_folder(run.path), alive)
     at = opened(run, "shift", kind="blur")
