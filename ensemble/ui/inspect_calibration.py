@@ -21,6 +21,8 @@ NINETY = (0.85, 0.95)
 FEW = 30
 LEAST = 20  # examples, below which two halves say nothing
 WAYS = {"as_it_is": "as it is", "before": "before averaging", "after": "after averaging"}
+ALONE = {"as_it_is": "as it is", "after": "with a temperature"}
+NOTHING = 0.0005  # of calibration error: too little to be worth mending
 
 
 def show(shown: Inspected) -> None:
@@ -39,7 +41,7 @@ def show(shown: Inspected) -> None:
             "than it says. Below the picture, how many answers there are of each confidence.",
         )  # fmt: skip
     with right:
-        mended(scaled, shown.noun)
+        mended(scaled, shown.noun, WAYS if shown.members > 1 else ALONE)
 
 
 def diagrams(made: Predictions) -> tuple[Reliability, list[Reliability]]:
@@ -84,7 +86,9 @@ def judgement(apart: int, scaled: Temperatures | None) -> str:
 
 def mends(before: Tempered, after: Tempered) -> str:
     """How much of the calibration error a temperature takes away."""
-    share = 1 - after.quality.ece / before.quality.ece if before.quality.ece else 0.0
+    if before.quality.ece < NOTHING:
+        return "there is next to nothing that a temperature could mend"
+    share = 1 - after.quality.ece / before.quality.ece
     number = formats.significant(after.temperature)
     if share >= 0.9:
         return f"a temperature of {number} mends nearly all of its calibration error"
@@ -95,12 +99,12 @@ def mends(before: Tempered, after: Tempered) -> str:
     return f"a temperature ({number}) would not make it better"
 
 
-def mended(scaled: Temperatures | None, noun: str) -> None:
+def mended(scaled: Temperatures | None, noun: str, ways: dict[str, str]) -> None:
     """The table of temperatures, and how to read it."""
     if not scaled:
         st.caption(f"Fewer than {LEAST} {noun}s: too few to fit a temperature on one half.")
         return
-    st.dataframe(in_words(scaled), hide_index=True, key="calibration_table")
+    st.dataframe(in_words(scaled, ways), hide_index=True, key="calibration_table")
     st.caption(
         f"A temperature below 1 makes it surer, above 1 less sure; which {noun}s it gets right "
         f"hardly changes. Fitted on one half of the test set ({scaled.fitted:,}), judged on the "
@@ -110,11 +114,11 @@ def mended(scaled: Temperatures | None, noun: str) -> None:
     )
 
 
-def in_words(scaled: Temperatures) -> pd.DataFrame:
+def in_words(scaled: Temperatures, ways: dict[str, str]) -> pd.DataFrame:
     """One column each as it is, tempered before, and tempered after averaging."""
     fields = {"NLL": "nll", "ECE": "ece", "adaptive ECE": "adaptive_ece", "MCE": "mce"}
     columns: dict[str, list[str]] = {"figure": ["temperature", *fields]}
-    for way, name in WAYS.items():
+    for way, name in ways.items():
         one: Tempered = getattr(scaled, way)
         figures = [one.temperature, *(getattr(one.quality, field) for field in fields.values())]
         columns[name] = [formats.significant(value) for value in figures]

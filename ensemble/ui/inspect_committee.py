@@ -44,7 +44,7 @@ def show(shown: Inspected) -> None:
         st.markdown("**What each member is worth**")
         st.dataframe(worth(judged, shown.noun), hide_index=True, key="committee_worth")
         st.caption(
-            f"Without it: all {judged.members} members against all but this one. A member that is "
+            f"Without it: {everyone(judged.members)} against all but this one. A member that is "
             "poor alone can still be worth having, if it errs elsewhere."
         )
     with right:
@@ -59,17 +59,25 @@ def answer(judged: Committee, enough: Enough, noun: str) -> str:
     M, size = judged.members, enough.size
     found = committees.curve(judged, "accuracy")
     if size == M:
-        return (f"It takes all {M} members: most smaller committees get fewer {noun}s right than "
-                "the whole, by more than chance.")  # fmt: skip
+        return (f"It takes {everyone(M)}: most smaller committees can be told from the whole on "
+                f"these {judged.n:,} {noun}s.")  # fmt: skip
     ones = "single members" if size == 1 else f"committees of {size}"
     share = "all" if enough.share == 1 else f"{100 * enough.share:.0f} %"
-    fewer = (found.mean[size - 1] - found.mean[-1]) * judged.n
+    apart = round((found.mean[size - 1] - found.mean[-1]) * judged.n)
+    against = "as many as" if not apart else (
+        f"{formats.count(abs(apart), noun)} {'more' if apart > 0 else 'fewer'} than"
+    )  # fmt: skip
     return (
         f"{size} of the {M} members would have been enough: {share} of the {ones} cannot be told "
-        f"from all {M} on these {judged.n:,} {noun}s. On average they get "
-        f"{formats.percent(found.mean[size - 1], judged.n)} right, the whole "
-        f"{formats.percent(found.mean[-1], judged.n)} ({formats.digits(fewer, noun)})."
+        f"from {everyone(M)} on these {judged.n:,} {noun}s. On average they get "
+        f"{formats.percent(found.mean[size - 1], judged.n)} right, {against} the whole "
+        f"({formats.percent(found.mean[-1], judged.n)})."
     )
+
+
+def everyone(M: int) -> str:
+    """All M members."""
+    return "both members" if M == 2 else f"all {M} members"
 
 
 def looked_at(judged: Committee) -> str:
@@ -82,10 +90,10 @@ def looked_at(judged: Committee) -> str:
 def sees(judged: Committee, found: Curve, name: str) -> str:
     """What to see in the curve of one figure."""
     first, last = in_words(found.mean[0], name, judged.n), in_words(found.mean[-1], name, judged.n)
-    gloss = f"{NAMES[name]} ({GLOSS[name]})"
     return (
-        f"{gloss} goes from {first} for one member to {last} for all {judged.members}; the band is "
-        f"from the best to the worst committee of a size. {looked_at(judged)}."
+        f"{NAMES[name]} ({GLOSS[name]}) goes from {first} for one member to {last} for "
+        f"{everyone(judged.members)}; the band is from the best to the worst committee of a size. "
+        f"{looked_at(judged)}."
     )
 
 

@@ -119,9 +119,10 @@ def answer(found: Gain, other: str, noun: str) -> str:
         return (f"On these {found.n:,} {noun}s it cannot be told from {other}: {counts}"
                 f"{nll(found)}.")  # fmt: skip
     more = formats.count(abs(round(found.digits)), noun)
-    ends = sorted((abs(found.digits_low), abs(found.digits_high)))
-    which = "more" if found.digits > 0 else "fewer"
-    return (f"It gets {more} {which} right than {other} ({ends[0]:,.0f} to {ends[1]:,.0f}): "
+    sign, which = (1, "more") if found.digits > 0 else (-1, "fewer")
+    ends = [f"{end:,.0f}".replace("-", "−")
+            for end in sorted((sign * found.digits_low, sign * found.digits_high))]  # fmt: skip
+    return (f"It gets {more} {which} right than {other} ({ends[0]} to {ends[1]}): "
             f"{counts}{nll(found)}.")  # fmt: skip
 
 
@@ -142,7 +143,7 @@ def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) 
     """Where the difference comes from, class by class."""
     won, lost = apart(shown.made, theirs)
     counts = per_class(shown.made.labels, won, lost, len(shown.names))
-    title = f"{shown.source}, against {other.name} · epoch {epoch}"
+    title = f"Won and lost · {shown.source}, against {other.name} · epoch {epoch}"
     pictures.show(
         figure(counts, shown.names, shown.noun, title), key="compare",
         name=f"{shown.stem}-against-{other.id}-epoch-{epoch}", title="Won and lost by class",

@@ -18,6 +18,7 @@ from ensemble.ui.inspect_shown import Inspected
 # The error rates to choose from, by their words in the address: percent.
 RATES = {word: float(word) / 100 for word in ("10", "5", "2", "1", "0.5", "0.2", "0.1")}
 USUAL = "0.5"
+POINTS = 12_000  # of all curves together
 LEAST = 20  # examples, below which two halves say nothing
 
 
@@ -43,9 +44,10 @@ def show(shown: Inspected) -> None:
                  key="selective_table")  # fmt: skip
     st.caption(
         f"AURC: the area under the curve, the mean share of wrong answers over all coverages. Were "
-        f"every wrong {shown.noun} the least sure, the ensemble's would be "
+        f"every wrong {shown.noun} the least sure, {who}'s would be "
         f"{formats.significant(ensemble.aurc_best)}. Thresholds are found on one half of the test "
-        "set, what is answered and wrong is counted on the other; in brackets the 95 % interval."
+        "set, what is answered and wrong is counted on the other, where there may be more errors; in "
+        "brackets the 95 % interval."
     )
 
 
@@ -68,15 +70,17 @@ def chosen(key: str) -> None:
 def curves(made: Predictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
     """Risk by coverage of the ensemble and of each member, in the points that are drawn."""
     each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
+    most = max(100, min(inspect_lines.POINTS, POINTS // (made.members + 1)))
     whole = selective.risk_coverage(made.confidence, made.right)
-    return drawn(whole), [
-        drawn(selective.risk_coverage(confidence(p), votes == made.labels)) for p, votes in each
+    return drawn(whole, most), [
+        drawn(selective.risk_coverage(confidence(p), votes == made.labels), most)
+        for p, votes in each
     ]
 
 
-def drawn(curve: RiskCoverage) -> RiskCoverage:
+def drawn(curve: RiskCoverage, most: int) -> RiskCoverage:
     """A curve in as many points as a screen shows: kept for every member, all would be much."""
-    kept = inspect_lines.thinned(len(curve.risk))
+    kept = inspect_lines.thinned(len(curve.risk), most)
     return replace(curve, coverage=curve.coverage[kept], risk=curve.risk[kept],
                    threshold=curve.threshold[kept])  # fmt: skip
 
@@ -102,7 +106,7 @@ def answer(found: Choice, rate: float, who: str, noun: str) -> str:
                 "answers none on the other half.")  # fmt: skip
     errs = f"errs in {in_percent(found.error)} of them ({ends(found)})"
     if found.error > rate:
-        errs += f": more than the {share(rate)} it had on the half where that was found"
+        errs += f": more than the {share(rate)} that you accept"
     if found.coverage == 1:
         return f"Answering every {noun}, {who} {errs}."
     return (
@@ -140,7 +144,7 @@ def figures(curves: list[RiskCoverage], found: list[Choice], n: int) -> pd.DataF
                 "who": "ensemble" if M and not place else inspect_lines.member(max(0, place - 1)),
                 "AURC": formats.significant(curve.aurc),
                 "threshold": certainty(one.threshold) if one.reached else "none",
-                "answered": formats.percent(one.coverage, n),
+                "answered": formats.percent(one.coverage, n) if one.reached else "–",
                 "of these wrong": f"{in_percent(one.error)} ({ends(one)})" if one.kept else "–",
             }
             for place, (curve, one) in enumerate(rows)
