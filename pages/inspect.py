@@ -62,7 +62,7 @@ def of_run(run: runs.Run) -> None:
 
 def choose_view() -> str:
     """The view that the address names; another one starts with nothing of this one's in it."""
-    views = inspect_views.there()
+    views = inspect_views.VIEWS
     return address.choose(
         "view", "View", views, next(iter(views)), on_change=view_changed,
         label_visibility="collapsed",

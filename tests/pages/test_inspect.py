@@ -15,7 +15,7 @@ from ensemble.ui import inspect_confusion, inspect_views
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import answer, numbers, opened, value, widget
 
-VIEWS = list(inspect_views.there())
+VIEWS = list(inspect_views.VIEWS)
 
 
 def inspected(run: Any = "", **address: object) -> AppTest:
