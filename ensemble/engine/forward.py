@@ -1,15 +1,16 @@
 """All members on many images: the test set again and again, a little different each time."""
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
 from ensemble.engine.layout import Layout
 from ensemble.engine.model import CLASSES
+from ensemble.engine.pace import Pace
 from ensemble.engine.step import log_probabilities
 
 # Small blocks stay in a core's caches; a GPU needs many images to be busy.
@@ -34,32 +35,40 @@ class Forward:
         block = BLOCK_ON_CPU if jax.default_backend() == "cpu" else BLOCK_ELSEWHERE
         self._shape = len(devices), max(1, -(-room // (block * len(devices)))), block
         self._layout = Layout.over(len(devices), devices)
-        self._program = self._layout.pmap(_probabilities)
-        self._params = params
+        self._program = self._layout.pmap(log_probabilities, donate_argnums=0)
+        self._params, self._pace = params, Pace()
         self.members = len(jax.tree.leaves(params)[0])
 
     def __call__(
-        self, images: np.ndarray, interrupted: Callable[[int], bool] = lambda done: False
+        self, images: np.ndarray, interrupted: Callable[[float], bool] = lambda done: False
     ) -> np.ndarray | None:
         """Every member's probabilities, float32 (M, N, 10).
 
         Args:
           images: uint8 (N, 28, 28, 1), N at most `room`.
-          interrupted: asked after each member with the number of members done; None is
-            returned as soon as it says yes.
+          interrupted: asked about once a second, and after each member, with the share of the
+            work that is done; None is returned as soon as it says yes.
         """
-        share, blocks, counts = self._laid_out(images)
+        share, counts, blocks = self._laid_out(images)
         result = np.empty((self.members, len(images), CLASSES), np.float32)
         for m in range(self.members):
             params = self._layout.replicate(jax.tree.map(lambda leaf, m=m: leaf[m], self._params))
-            found = np.asarray(self._program(params, counts, blocks))
-            result[m] = found[:, :share].reshape(-1, CLASSES)[: len(images)]
-            if interrupted(m + 1):
-                return None
+            found, done = self._layout.put(np.zeros((*self._shape, CLASSES), np.float32)), 0
+            while done < share:
+                began, count = time.perf_counter(), self._pace.next(share - done)
+                here = self._layout.put(np.clip(counts - done, 0, count).astype(np.int32))
+                first = self._layout.replicate(np.int32(done))
+                found = jax.block_until_ready(self._program(found, params, here, blocks, first))
+                self._pace.took(count, time.perf_counter() - began)
+                done += count
+                if interrupted((m + done / share) / self.members):
+                    return None
+            log_p = np.asarray(found)[:, :share].reshape(-1, CLASSES)[: len(images)]
+            result[m] = np.exp(log_p)
         return result
 
-    def _laid_out(self, images: np.ndarray) -> tuple[int, Array, Array]:
-        """How many blocks a device has at most, the images as (D, blocks, E, …), and each's."""
+    def _laid_out(self, images: np.ndarray) -> tuple[int, np.ndarray, Array]:
+        """The most blocks of a device, each device's, and the images as (D, blocks, E, …)."""
         devices, rows, block = self._shape
         used = -(-len(images) // block)
         share = -(-used // devices)
@@ -67,11 +76,5 @@ class Forward:
         flat = np.zeros((devices * share * block, *images.shape[1:]), np.uint8)
         flat[: len(images)] = images
         padded[:, :share] = flat.reshape(devices, share, block, *images.shape[1:])
-        counts = np.clip(used - share * np.arange(devices), 0, share).astype(np.int32)
-        return share, self._layout.put(padded), self._layout.put(counts)
-
-
-def _probabilities(params: Any, count: Array, blocks: Array) -> Array:
-    """One member's probabilities (blocks, E, 10) of the first `count` blocks."""
-    empty = jnp.zeros((*blocks.shape[:2], CLASSES))
-    return jnp.exp(log_probabilities(empty, params, count, blocks, jnp.int32(0)))
+        counts = np.clip(used - share * np.arange(devices), 0, share)
+        return share, counts, self._layout.put(padded)

@@ -23,7 +23,7 @@ class Job:
     Args:
       run: the run, which nobody trains meanwhile.
       status: the hold on the job's status.json.
-      stop: asked after each member's answers to one set of images.
+      stop: asked about once a second.
       report: called with each new status.
     """
 
@@ -46,7 +46,7 @@ class Job:
         while left:
             done = len(every) - len(left)
             self._tell(message=left[0].words, steps=done, total=len(every))
-            found = forward(left[0].images(), self._watch(left, len(every), forward.members))
+            found = forward(left[0].images(), self._watch(left, len(every)))
             if found is None:
                 return Outcome("stopped", "Stopped. Starting it again goes on from here.")
             results = left.pop(0).keep(found, results)
@@ -68,12 +68,11 @@ class Job:
         kept = read_results(self._run.path)
         return kept if kept and kept.same_question(results) else results, forward
 
-    def _watch(self, left: list[Task], total: int, members: int) -> Callable[[int], bool]:
-        """What is asked after each member of the first task of `left`: whether to stop."""
+    def _watch(self, left: list[Task], total: int) -> Callable[[float], bool]:
+        """What is asked in the first task of `left`, about once a second: whether to stop."""
 
-        def interrupted(done: int) -> bool:
-            ahead = len(left) - done / members
-            self._say_how_far(ahead, total)
+        def interrupted(done: float) -> bool:
+            self._say_how_far(len(left) - done, total)
             return self._stop()
 
         return interrupted

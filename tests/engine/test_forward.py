@@ -38,12 +38,15 @@ def test_one_program_serves_every_call(digits, params, caplog):
     assert not any(compiled(images) for images in (500, 3, 260))
 
 
-def test_it_can_be_interrupted_after_each_member(digits, params):
-    forward, done = Forward(params, 10, devices(1)), []
+def test_it_can_be_interrupted_with_the_share_that_is_done(digits, params):
+    forward, seen = Forward(params, 500, devices(1)), []
 
-    def interrupted(members: int) -> bool:
-        done.append(members)
-        return members == 2
+    def interrupted(done: float) -> bool:
+        seen.append(done)
+        return done > 0.5
 
-    assert forward(digits.test_images[:10], interrupted) is None
-    assert done == [1, 2]
+    assert forward(digits.test_images, interrupted) is None
+    assert seen == sorted(seen)
+    assert 0 < seen[0] < 1 / 3, "asked before the first member has gone through all images"
+    assert 0.5 < seen[-1] < 1
+    assert len([done for done in seen if done > 0.5]) == 1
