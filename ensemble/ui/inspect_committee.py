@@ -28,7 +28,9 @@ def show(shown: Inspected) -> None:
         st.info("One member is no committee: train two or more to see how many are enough.",
                 icon=":material/group_off:")  # fmt: skip
         return
-    judged = measured(shown, all_committees)
+    # A few seconds for 64 members; it says so only where it takes more than a moment.
+    with st.spinner(f"Judging committees of the {shown.members} members …"):
+        judged = measured(shown, all_committees)
     enough = committees.enough(judged)
     st.markdown(f"##### {answer(judged, enough, shown.noun)}")
     name = address.choose("figure", "Figure", NAMES, "accuracy", width="content")

@@ -46,7 +46,7 @@ def show(shown: Inspected) -> None:
         f"AURC: the area under the curve, the mean share of wrong answers over all coverages. Were "
         f"every wrong {shown.noun} the least sure, {who}'s would be "
         f"{formats.significant(ensemble.aurc_best)}. Thresholds are found on one half of the test "
-        "set, what is answered and wrong is counted on the other, where there may be more errors; in "
+        "set, what is answered and wrong is counted on the other, where more may be wrong; in "
         "brackets the 95 % interval."
     )
 
