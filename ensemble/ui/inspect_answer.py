@@ -30,15 +30,18 @@ HELP = {
     "MCE": "Maximum calibration error: the bin that is farthest off.",
 }
 ENOUGH = "inspect_enough"  # the sentence's end, so that it does not come and go with each press
+ELSEWHERE = "Committee, below, tells how many would do."
 WAITING = "Counting how many members would do …"
 
 
 def show(shown: Inspected) -> DeltaGenerator:
     """Draw the sentence; returns the place for what takes longer, see `finish`."""
     place = st.empty()
-    rest = st.session_state.get(ENOUGH, {}).get(identity(shown)) or WAITING
+    rest = st.session_state.get(ENOUGH, {}).get(identity(shown), WAITING) if counts(shown) else ""
+    if shown.members > EXACT_UP_TO:
+        rest = ELSEWHERE
     with place:
-        st.markdown(f"#### {sentence(shown)}{f' {rest}' if counts(shown) else ''}")
+        st.markdown(f"#### {sentence(shown)} {rest}")
     return place
 
 

@@ -35,7 +35,7 @@ def show(shown: Inspected) -> None:
         state = picture(shown, measures, drawn)
         if len(drawn) < shown.n:
             st.caption(f"Drawn are all mistakes and the unsure; of the surest, one in "
-                       f"{thinning(shown, measures)} stands for the rest.")  # fmt: skip
+                       f"{thinning(shown)} stands for the rest.")  # fmt: skip
     with right:
         digits_of(shown, measures, chosen_numbers(state, shown))
 
@@ -57,13 +57,11 @@ def digits_of(shown: Inspected, measures: Uncertainty, chosen: Ints) -> None:
     if len(chosen):
         st.markdown(f"**{formats.count(len(chosen), shown.noun)} chosen**, the least sure first")
     else:
-        first = "the members disagree about most" if shown.members > 1 else "it is least sure of"
         st.markdown(
             f"Click a point to see its {shown.noun}, or take the box or lasso over the picture and "
-            f"draw it around many. Until then: those {first}."
+            "draw it around many. Until then: those the members disagree about most."
         )
-        doubt = measures.information if shown.members > 1 else measures.predictive
-        numbers = np.argsort(-doubt, kind="stable")
+        numbers = np.argsort(-measures.information, kind="stable")
     inspect_digits.show(shown, numbers, key="inspect_scatter_digits", rows=4)
 
 
@@ -75,10 +73,10 @@ def points(shown: Inspected, measures: Uncertainty) -> Ints:
     if len(by_doubt) <= room:
         return np.arange(shown.n)
     unsure, sure = by_doubt[: room // 2], by_doubt[room // 2 :]
-    return np.concatenate([wrong, unsure, sure[:: thinning(shown, measures)]])
+    return np.concatenate([wrong, unsure, sure[:: thinning(shown)]])
 
 
-def thinning(shown: Inspected, measures: Uncertainty) -> int:
+def thinning(shown: Inspected) -> int:
     """Of how many sure images one is drawn."""
     wrong = int((~shown.made.right).sum())
     room = max(MOST - wrong, MOST // 2)
@@ -130,8 +128,6 @@ def sees(shown: Inspected, measures: Uncertainty) -> str:
     share = float((measures.predictive[right] < median).mean())
     surer = formats.percent(share, shown.n)
     said = f"Half of the mistakes are less sure than {surer} of the {shown.noun}s it gets right"
-    if shown.members == 1:
-        return f"{said}. One member has nobody to disagree with: all of it is aleatoric."
     part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
     return f"{said}; {100 * part:.0f} % of the doubt about mistakes is the members' disagreement."
 

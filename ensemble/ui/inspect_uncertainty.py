@@ -3,6 +3,8 @@
 Two pictures, one at a time. What is chosen in either shows its images below.
 """
 
+import streamlit as st
+
 from ensemble.ui import address, inspect_confusion, inspect_scatter
 from ensemble.ui.inspect_shown import Inspected
 
@@ -11,6 +13,11 @@ PICTURES = {"scatter": "Two kinds of uncertainty", "confusion": "What is taken f
 
 def show(shown: Inspected) -> None:
     """Draw the picture that is chosen, and the images that are chosen in it."""
+    if shown.members == 1:
+        st.caption("One member has nobody to disagree with: all its uncertainty is of one kind, "
+                   "the images' own. What is left to see is what it takes for what.")  # fmt: skip
+        inspect_confusion.show(shown)
+        return
     picture = address.choose(
         "picture", "Picture", PICTURES, "scatter", label_visibility="collapsed"
     )
