@@ -1,0 +1,51 @@
+"""Shift and one digit under stress as a person meets them: measured, stopped, slid."""
+
+import io
+import re
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import expect
+
+from ensemble import data, runs
+from ensemble.data.corruptions import corrupt
+from tests.browser.conftest import App
+from tests.pages.ensembles import trained
+from tests.pages.stressed import checkpointed
+
+
+def test_measuring_is_started_watched_left_and_stopped(app: App) -> None:
+    run = checkpointed(trained(img_member_per_s=2000.0))
+    app.open("inspect", run=run.id, view="shift")
+    app.page.get_by_role("button", name="Measure 3 members under shift").click()
+    expect(app.page.get_by_text(re.compile(r"[1-9]\d* of 33 done"))).to_be_visible(timeout=60_000)
+    chart = app.page.locator(".js-plotly-plot .subplot.xy .scatterlayer path.js-line")
+    expect(chart.first).to_be_visible(timeout=60_000)
+    app.open("inspect", run=run.id, view="agreement")
+    assert runs.read_stress(run.id).active, "leaving the view leaves the measuring alone"
+    app.open("inspect", run=run.id, view="shift")
+    app.page.get_by_role("button", name="Stop").click()
+    expect(app.page.get_by_role("button", name="Go on")).to_be_visible(timeout=60_000)
+    assert runs.read_stress(run.id).state == "stopped"
+    app.settle()
+
+
+def test_the_slider_turns_the_digit_and_a_link_shows_the_same(app: App) -> None:
+    run = checkpointed(trained())
+    app.open("inspect", run=run.id, view="digit", number="7")
+    slider = app.page.get_by_role("slider", name="Rotation")
+    slider.focus()
+    for angle in (5, 10):
+        app.page.keyboard.press("ArrowRight")
+        expect(app.page.get_by_alt_text(f"rotation {angle}°")).to_be_visible()
+    expect(app.page.get_by_text(re.compile("(Right|Wrong) at 10°"))).to_be_visible()
+    app.settle()
+    assert "amount=10" in app.page.url
+    app.page.reload()
+    picture = app.page.get_by_alt_text("rotation 10°")
+    expect(picture).to_be_visible()
+    app.settle()
+    seen = np.asarray(Image.open(io.BytesIO(picture.screenshot())).convert("L"))
+    truth = corrupt(data.load("digits").test_images[[7]], "rotation", 10)[0, ..., 0]
+    inside = slice(4, -4)  # its corners are rounded
+    np.testing.assert_array_equal(seen[4:224:8, 4:224:8][inside, inside], truth[inside, inside])
