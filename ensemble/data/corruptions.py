@@ -28,8 +28,8 @@ class Kind:
     Attributes:
       name: its name in files and addresses.
       title: what people call it.
-      unit: what `amounts` count: "°", "px", "σ" or "share".
-      measure: the amount's axis in words.
+      unit: what is written behind an amount: "°" or " px".
+      measure: what `amounts` count, as an axis names it.
       amounts: the steps to be measured, the neutral one first, then stronger and stronger.
     """
 
@@ -48,12 +48,12 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("rotation", "Rotation", "°", "degrees turned", (0, 15, 30, 45, 60, 75, 90)),
-        Kind("shift", "Shift", " px", "pixels moved to the right", (0, 1, 2, 3, 4, 6, 8)),
-        Kind("noise", "Noise", "", "σ of the noise, share of full scale",
+        Kind("rotation", "Rotation", "°", "degrees", (0, 15, 30, 45, 60, 75, 90)),
+        Kind("shift", "Shift", " px", "pixels to the right", (0, 1, 2, 3, 4, 6, 8)),
+        Kind("noise", "Noise", "", "σ (1 is full scale)",
              (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6)),
-        Kind("blur", "Blur", " px", "σ of the blur, pixels", (0, 0.5, 1, 1.5, 2, 2.5, 3)),
-        Kind("contrast", "Contrast", "", "share of the contrast left",
+        Kind("blur", "Blur", " px", "σ in pixels", (0, 0.5, 1, 1.5, 2, 2.5, 3)),
+        Kind("contrast", "Contrast", "", "share left",
              (1, 0.8, 0.6, 0.4, 0.2, 0.1, 0.05)),
     )
 }  # fmt: skip

@@ -146,9 +146,10 @@ def alt(asked: Answers, kind: Kind, names: Sequence[str]) -> str:
     """The picture in words: where the ensemble is right."""
     right = [x for x, good in zip(asked.amounts, asked.made.right, strict=True) if good]
     label = names[int(asked.made.labels[0])]
+    who = "the ensemble" if asked.made.members > 1 else "the one member"
     if not right:
-        return f"The ensemble nowhere says {label}, from {ends(asked.amounts, kind)}"
-    return (f"Over {kind.measure}, the ensemble says {label} at {len(right)} of "
+        return f"{kind.title}: {who} says {label} at no amount from {ends(asked.amounts, kind)}"
+    return (f"{kind.title}: {who} says {label} at {len(right)} of "
             f"{len(asked.amounts)} amounts, from {ends(right, kind)}")  # fmt: skip
 
 

@@ -113,7 +113,7 @@ def histograms(known: Scores, unknown: Scores, names: tuple[str, str], title: st
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
     alone = len(known["member_entropy"]) == 1
-    panels = ["the one member"] if alone else ["one member (all of them pooled)", "ensemble"]
+    panels = ["the one member"] if alone else ["members, pooled", "ensemble"]
     chart = make_subplots(1, len(panels), subplot_titles=panels, shared_yaxes=True)
     for column, score in enumerate(("member_entropy", "entropy")[: len(panels)], 1):
         for place, (name, found) in enumerate(zip(names, (known, unknown), strict=True)):

@@ -107,7 +107,7 @@ def alt(curve: Sequence[Figures], kind: Kind, n: int) -> str:
     """The picture in words: the ensemble's accuracy at both ends."""
     ends = [f"{formats.percent(one['ensemble_accuracy'], n)} at {amount(kind, one['amount'])}"
             for one in (curve[0], curve[-1])]  # fmt: skip
-    return (f"Accuracy, NLL, calibration error and mutual information over {kind.measure}: the "
+    return (f"Accuracy, NLL, calibration error and mutual information by {kind.title.lower()}: the "
             f"ensemble's accuracy is {' and '.join(ends)}")  # fmt: skip
 
 
