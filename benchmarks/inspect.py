@@ -2,7 +2,8 @@
 
 Probabilities of a random model as sure and as often right as networks are on MNIST, written
 as a run keeps them. M = 10: every measure but Shift. M = 12: all 4,095 committees. Each from
-reading the file on, in a fresh process whose imports are done, as the page's are.
+reading the file on, in a fresh process whose imports are done, as the page's are. And the
+time to another epoch's picture in a browser; alone: python -m benchmarks.inspect redraw
 """
 
 import json
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import common
+from benchmarks import common, redraw
 
 EXAMPLES, CLASSES, ROUNDS = 10_000, 10, 5
 
@@ -162,7 +163,7 @@ def in_short(found: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    common.isolated_folders()
+    folder = common.isolated_folders()
     every = in_fresh_processes("every", write_run(10))
     committees = in_fresh_processes("committees", write_run(12))
     common.keep(
@@ -172,12 +173,15 @@ def main() -> None:
             "classes": CLASSES,
             "every_measure_members_10": in_short(every),
             "exact_committees_members_12": in_short(committees),
+            "epoch_redraw_members_10": redraw.measure(folder, probabilities, 10),
         },
     )
 
 
 if __name__ == "__main__":
-    if sys.argv[1:]:
+    if sys.argv[1:] == ["redraw"]:
+        print(json.dumps(redraw.measure(common.isolated_folders(), probabilities, 10), indent=1))
+    elif sys.argv[1:]:
         asked, run_id = sys.argv[1:]
         print(json.dumps({**MEASURES[asked](run_id), "peak_memory_mb": peak_memory()}))
     else:

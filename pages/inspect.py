@@ -47,16 +47,18 @@ def of_run(run: runs.Run) -> None:
     )  # fmt: skip
     place = inspect_answer.show(shown)
     with st.container(horizontal=True, gap="medium", key="answer"):
-        inspect_answer.metrics(shown)
-        st.space("stretch")
+        figures = st.container(horizontal=True, gap="medium")
         digits_controls.epoch(chosen.epochs, chosen.epoch)
     epoch_panel.watch(run, chosen)
-    inspect_answer.details(shown)
-    view = choose_view()
+    details = st.container()
     inspect_digits.begin()
-    inspect_views.show(view, shown)
+    inspect_views.show(choose_view(), shown)
     inspect_digits.end(shown)
     # Last what takes longest, so that the picture is there first.
+    with figures:
+        inspect_answer.metrics(shown)
+    with details:
+        inspect_answer.details(shown)
     inspect_answer.finish(shown, place)
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 KEY = "inspect_scatter"
-MOST = 2_500  # points that a browser draws and lets one choose from without a wait
+MOST = 1_500  # points that a browser draws and lets one choose from without a wait
 GLOSS = (
     "Aleatoric: what each member is unsure of by itself, as of a digit that is hard to read "
     "(the mean of the members' entropies). Epistemic: what the members disagree about, as of a "
