@@ -48,7 +48,18 @@ def show(shown: Inspected, results: Results) -> None:
         "AUROC: how often an outside image scores higher than a known one; 0.5 is a guess, 1 is "
         "always. FPR at 95 %: the share of outside images that pass where 95 % of the known ones "
         "do. Mutual information: what the members disagree about; one alone has none."
+        + others(results)
     )
+
+
+def others(results: Results) -> str:
+    """Which datasets could be shown to the members too, were they on this machine."""
+    own = data.info(results.dataset)
+    missing = [one.title for one in data.infos()
+               if not one.prepared and one.class_names != own.class_names]  # fmt: skip
+    if not missing:
+        return ""
+    return f" Once {' or '.join(missing)} is fetched, on Train, it can be shown to them too."
 
 
 def scores(run: runs.Run, key: str, tick: int) -> Scores | None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from ensemble import data, runs
 from ensemble.data.corruptions import KINDS
+from ensemble.data.outside import outsiders
 from ensemble.errors import EnsembleError
 from ensemble.runs import Results, Stress
 from ensemble.ui import formats
@@ -70,9 +71,13 @@ def resting(shown: Inspected, stress: Stress) -> None:
     if stress.state == "failed":
         st.error(stress.message, icon=":material/error:")
     results = None if stress.outdated else stress.results
-    if results and stress.state == "finished" and results.images >= shown.n:
-        return
-    if results and stress.state in ("stopped", "failed"):
+    whole = results is not None and stress.state == "finished" and results.images >= shown.n
+    if results and whole:
+        if not (new := unseen(results)):
+            return
+        label = f"Show the members {' and '.join(new)} too"
+        help = "What is measured already is not measured again."
+    elif results and stress.state in ("stopped", "failed"):
         status = stress.status
         done = 1 + len(results.steps) + len(results.outside)
         total = max(status.total, done) if status else done
@@ -88,6 +93,12 @@ def resting(shown: Inspected, stress: Stress) -> None:
               help=help)  # fmt: skip
     if problem := st.session_state.pop("stress_problem", None):
         st.error(problem, icon=":material/error:")
+
+
+def unseen(results: Results) -> list[str]:
+    """Sets of outside images that are there now and were not when the run was measured."""
+    seen = {one["key"] for one in results.outside}
+    return [one.title for one in outsiders(results.dataset) if one.key not in seen]
 
 
 def asked_for(stress: Stress, results: Results | None) -> int | None:

@@ -110,6 +110,16 @@ def test_images_from_outside_are_told_apart_by_entropy() -> None:
     assert "scores of these images are gone" in said(opened(run, "shift"))
 
 
+def test_a_dataset_fetched_since_can_be_shown_too() -> None:
+    run = checkpointed(trained())
+    results = measured(run)
+    assert "Once Fashion-MNIST or Kuzushiji-MNIST is fetched" in said(opened(run, "shift"))
+    stress_results.write_results(run.path, replace(results, outside=results.outside[:1]))
+    at = opened(run, "shift")
+    label = widget(at, "button", "stress_start").label
+    assert label == "Show the members Scrambled Digits too"
+
+
 def test_a_run_that_went_on_has_figures_of_an_earlier_epoch_and_can_be_measured_anew() -> None:
     run = checkpointed(trained(), epoch=2)
     measured(run, epoch=1)
