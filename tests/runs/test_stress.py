@@ -8,42 +8,57 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from ensemble import data, runs
+from ensemble.__main__ import main
 from ensemble.config import EnsembleConfig
 from ensemble.data.corruptions import KINDS
+from ensemble.engine import predict_probabilities, steps_per_epoch
+from ensemble.engine.step import create_members
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.runs import Run, Stress
+from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.history import write_predictions
+from ensemble.runs.progress import Progress
 from ensemble.runs.queue import Place, wait_for_turn
+from ensemble.runs.status import write_status
 
 PATIENCE_SECONDS = 120
 STEPS = 1 + sum(len(kind.amounts) - 1 for kind in KINDS.values()) + 2
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run of two members, one epoch long."""
-    folder = tmp_path_factory.mktemp("trained")
-    words = ["--members", "2", "--epochs", "1", "--batch-size", "200", "--learning-rate", "0.05"]
-    subprocess.run(
-        [sys.executable, "-m", "ensemble", "train", *words], check=True, capture_output=True,
-        env={**os.environ, "ENSEMBLE_RUNS": str(folder)},
-    )  # fmt: skip
-    return next(folder.iterdir())
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of two members that are as they were drawn, one epoch long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("finished")))
+        run = runs.create(EnsembleConfig(members=2, epochs=1))
+        state = create_members(0, 2)
+        images = data.load("digits").test_images
+        write_predictions(run.path, 1, predict_probabilities(state.params, images))
+        steps = steps_per_epoch(1297, run.config.batch_size)
+        progress = Progress.blank(state, 2, steps)
+        progress.step, progress.evaluated = steps, 1
+        with Checkpoints(run.path) as checkpoints:
+            checkpoints.save(progress)
+        write_status(run.path, replace(run.status, state="finished", epoch=1, step=steps))
+    return run.path
 
 
 @pytest.fixture
-def run(trained: Path, runs_of_one_test: Path) -> Iterator[Run]:
+def run(finished: Path, runs_of_one_test: Path) -> Iterator[Run]:
     """A copy of it, with no job at work when the test ends."""
-    shutil.copytree(trained, runs_of_one_test / trained.name)
-    yield runs.find(trained.name)
-    if runs.read_stress(trained.name).active:
-        runs.stop_stress(trained.name)
-        wait_until(runs.find(trained.name), lambda stress: not stress.active)
+    shutil.copytree(finished, runs_of_one_test / finished.name)
+    yield runs.find(finished.name)
+    if runs.read_stress(finished.name).active:
+        runs.stop_stress(finished.name)
+        wait_until(runs.find(finished.name), lambda stress: not stress.active)
 
 
 def wait_until(run: Run, condition: Callable[[Stress], bool]) -> Stress:
@@ -99,7 +114,7 @@ def test_a_job_to_its_end(run):
     for m, member in enumerate(results.outside[0]["members"]):
         known, unknown = (one["member_entropy"][m] for one in scores)
         pairs = np.sign(unknown[:, None] - known)
-        assert member["auroc"] == pytest.approx((pairs.mean() + 1) / 2)
+        assert member["auroc"] == pytest.approx((pairs.mean(dtype=float) + 1) / 2)
     assert runs.read_scores(run.path, "known", results.tick + 1) is None
 
     began = runs.read_stress(run.id).results
@@ -186,8 +201,9 @@ def test_the_command_line_measures_and_prints_json(run):
     assert "finished" in done.stderr
     assert "Traceback" not in done.stderr
 
-    unknown = subprocess.run([*words[:-1], "digits-1-1"], capture_output=True, text=True)
-    assert unknown.returncode == 1
+    unknown = CliRunner().invoke(main, ["stress", "digits-1-1"])
+    assert unknown.exit_code == 1
     assert unknown.stderr.startswith("Error: There is no run")
-    bad = subprocess.run([*words, "--limit", "0"], capture_output=True, text=True)
-    assert bad.returncode == 2
+    bad = CliRunner().invoke(main, ["stress", run.id, "--limit", "0"])
+    assert bad.exit_code == 2
+    assert "x>=1" in bad.stderr
