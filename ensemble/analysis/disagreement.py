@@ -36,6 +36,21 @@ def entropy(distributions: Floats) -> Floats:
     return -(distributions * np.log(safe)).sum(axis=-1)
 
 
+def expected_entropy(probabilities: Floats) -> NDArray[np.float64]:
+    """The mean over members of their entropies, in nats: what each is unsure of by itself.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution.
+
+    Returns:
+      (N,), in [0, ln C].
+    """
+    total = np.zeros(probabilities.shape[1])
+    for member in probabilities:
+        total += entropy(member.astype(np.float64))
+    return total / len(probabilities)
+
+
 def mutual_information(probabilities: Floats, averaged: Floats) -> NDArray[np.float64]:
     """How much the members' probabilities differ: what one member's answer tells of who it is.
 
@@ -52,8 +67,5 @@ def mutual_information(probabilities: Floats, averaged: Floats) -> NDArray[np.fl
     Source: N. Houlsby and others, "Bayesian active learning for classification and
     preference learning" (2011), arXiv:1112.5745.
     """
-    within = np.zeros(averaged.shape[0])
-    for member in probabilities:
-        within += entropy(member)
     # Rounding can put an exact zero a little below it.
-    return np.maximum(entropy(averaged) - within / len(probabilities), 0.0)
+    return np.maximum(entropy(averaged) - expected_entropy(probabilities), 0.0)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.averaging import Floats
-from ensemble.analysis.disagreement import entropy
+from ensemble.analysis.disagreement import entropy, expected_entropy
 from ensemble.analysis.predictions import Predictions
 
 
@@ -33,27 +33,20 @@ def uncertainty(made: Predictions) -> Uncertainty:
     """All measures of uncertainty, all in double precision.
 
     With p̄ = 1/M Σ_m p_m and H(p) = −Σ_c p_c ln p_c (0 ln 0 = 0): predictive = H(p̄), expected
-    = 1/M Σ_m H(p_m) and information = predictive − expected. (`made.information` is the same to
-    float32's precision only.) Variation ratio = 1 − n₁/M and vote margin = (n₁ − n₂)/M with
-    n₁ ≥ n₂ the most votes for any two classes. One member alone: no information, ratio 0,
-    margin 1.
+    = 1/M Σ_m H(p_m) and information = predictive − expected. Variation ratio = 1 − n₁/M
+    and vote margin = (n₁ − n₂)/M with n₁ ≥ n₂ the most votes for any two classes. One member
+    alone: no information, ratio 0, margin 1.
 
     Source: N. Houlsby and others (2011), arXiv:1112.5745, and S. Depeweg and others,
     "Decomposition of uncertainty in Bayesian deep learning", ICML 2018, for the parts; L. C.
     Freeman, "Elementary applied statistics", 1965, for the variation ratio.
     """
-    predictive = entropy(made.averaged)
-    expected = np.zeros(len(made.labels))
-    for member in made.probabilities:
-        expected += entropy(member.astype(np.float64))
-    expected /= made.members
     ranked = np.sort(made.tallies, axis=1)[:, ::-1]
     second = ranked[:, 1] if ranked.shape[1] > 1 else 0
     return Uncertainty(
-        predictive=predictive,
-        expected=expected,
-        # Rounding can put an exact zero a little below it.
-        information=np.maximum(predictive - expected, 0.0),
+        predictive=entropy(made.averaged),
+        expected=expected_entropy(made.probabilities),
+        information=made.information,
         variation_ratio=1 - ranked[:, 0] / made.members,
         vote_margin=(ranked[:, 0] - second) / made.members,
     )
