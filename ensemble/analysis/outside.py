@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.averaging import Floats, average, confidence
-from ensemble.analysis.disagreement import entropy
+from ensemble.analysis.disagreement import entropy, expected_entropy
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,7 @@ def scores(probabilities: Floats) -> dict[str, NDArray[np.float64]]:
     """
     averaged = average(probabilities)
     total = entropy(averaged)
-    within = np.zeros(len(averaged))
-    for member in probabilities:
-        within += entropy(member.astype(np.float64))
-    within /= len(probabilities)
+    within = expected_entropy(probabilities)
     return {
         "entropy": total,
         # Rounding can put an exact zero a little below it.
