@@ -18,6 +18,8 @@ from ensemble.ui import (
 )
 from ensemble.ui.inspect_shown import Inspected
 
+MARKER = "address_view_"  # how the key of the views' control begins
+
 
 def main() -> None:
     entry.through_app()
@@ -37,7 +39,8 @@ def main() -> None:
 
 def of_run(run: runs.Run) -> None:
     """The answer, the views and the one that is chosen, or why there is none yet."""
-    chosen = epoch_panel.choose(run, "address_view_", "The answer stands")
+    first = not digits_waiting.opened_before(MARKER)
+    chosen = epoch_panel.choose(run, MARKER, "The answer stands")
     if not chosen:
         return
     shown = Inspected(
@@ -51,14 +54,14 @@ def of_run(run: runs.Run) -> None:
         digits_controls.epoch(chosen.epochs, chosen.epoch)
     epoch_panel.watch(run, chosen)
     details = st.container()
+    # With another epoch the picture comes first; at first it must not be pushed down by these.
+    if first:
+        inspect_answer.fill(shown, figures, details)
     inspect_digits.begin()
     inspect_views.show(choose_view(), shown)
     inspect_digits.end(shown)
-    # Last what takes longest, so that the picture is there first.
-    with figures:
-        inspect_answer.metrics(shown)
-    with details:
-        inspect_answer.details(shown)
+    if not first:
+        inspect_answer.fill(shown, figures, details)
     inspect_answer.finish(shown, place)
 
 

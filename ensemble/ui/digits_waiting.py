@@ -82,13 +82,19 @@ def epoch_to_show(run: runs.Run, epochs: Sequence[int], wanted: int | None, mark
     """
     if wanted in epochs and wanted is not None:
         return wanted
-    # What widgets hold is dropped when another screen is shown: then this one opens anew.
-    opened_before = any(str(key).startswith(marker) for key in st.session_state)
     of_run, epoch = st.session_state.get(HELD, ("", 0))
-    if not opened_before or of_run != run.id or epoch not in epochs:
+    if not opened_before(marker) or of_run != run.id or epoch not in epochs:
         epoch = epochs[-1]
     st.session_state[HELD] = run.id, epoch
     return int(epoch)
+
+
+def opened_before(marker: str) -> bool:
+    """Whether this tab shows a screen again, one of whose widgets' keys begins with `marker`.
+
+    What widgets hold is dropped when another screen is shown: then this one opens anew.
+    """
+    return any(str(key).startswith(marker) for key in st.session_state)
 
 
 def watch(run: runs.Run, last: int, shown: int) -> None:

@@ -86,6 +86,14 @@ def all_committees(made: Predictions) -> Committee:
     return committee(made.probabilities, made.labels)
 
 
+def fill(shown: Inspected, figures: DeltaGenerator, below: DeltaGenerator) -> None:
+    """Draw the figures in their two places."""
+    with figures:
+        metrics(shown)
+    with below:
+        details(shown)
+
+
 def metrics(shown: Inspected) -> None:
     """The ensemble's figures in short, and how the mean member compares."""
     found = measured(shown, qualities)

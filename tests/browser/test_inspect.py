@@ -65,6 +65,7 @@ def test_a_point_of_the_scatter_shows_its_digit(app: App) -> None:
     made = judge(probabilities("digits", 3, 2, 2.0), data.load("digits").test_labels)
     app.open("inspect", run=trained(sure=2.0).id, view="uncertainty")
     expect(pictures(app.page)).to_be_visible()
+    app.settle()
     wrong = app.page.locator(".js-plotly-plot .scatterlayer .trace").nth(1)
     press(app.page, wrong.locator("path.point").nth(int((~made.right).sum()) - 1))
     expect(app.page.get_by_text("1 digit chosen")).to_be_visible()
@@ -74,7 +75,7 @@ def test_a_point_of_the_scatter_shows_its_digit(app: App) -> None:
 def test_nothing_runs_off_the_side_of_a_phone(app: App) -> None:
     app.page.set_viewport_size({"width": 400, "height": 800})
     run = trained(members=5, epochs=2, sure=2.0).id
-    for view in ("agreement", "uncertainty", "calibration"):
+    for view in ("agreement", "uncertainty"):
         app.open("inspect", run=run, view=view)
         expect(pictures(app.page)).to_be_visible()
         assert app.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
