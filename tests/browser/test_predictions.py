@@ -58,6 +58,8 @@ def test_the_keyboard_reaches_every_image(app: App) -> None:
 def test_a_filter_keeps_what_is_right_out_and_stays_after_a_refresh(app: App) -> None:
     app.open("predictions", run=trained(sure=2.0).id)
     app.page.get_by_role("radio", name="Wrong").click()
+    app.page.wait_for_url("**show=wrong**")
+    app.settle()
     expect(tiles(app.page).first).to_contain_text("✗")
     app.page.get_by_role("button", name="chevron_right").click()
     app.page.wait_for_url("**first=60**")
