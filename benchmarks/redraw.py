@@ -13,6 +13,7 @@ import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks import common
+from benchmarks.screens import settle
 
 VIEWS = ("agreement", "uncertainty", "calibration", "committee", "combining", "selective")
 EPOCHS = 6
@@ -83,10 +84,3 @@ def of_view(page: Page, url: str, run_id: str, view: str) -> dict[str, list[floa
         settle(page)
         times["all"].append(time.perf_counter() - began)
     return times
-
-
-def settle(page: Page) -> None:
-    """Wait until the script has run to its end."""
-    page.wait_for_selector(
-        '[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000
-    )
