@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from ensemble.runs.environment import prepare_jax
+
 REPO = Path(__file__).resolve().parent.parent
 
 # pytest's own folders stay where they always are, so that a failed test's files can be looked at.
@@ -32,8 +34,8 @@ tempfile.tempdir = None  # read TMPDIR again
 # JAX_PLATFORMS=cuda scripts/test runs the tests on the machine's own accelerator.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "8")
-# Worker processes find what an earlier one compiled, small programs too.
-os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+# The rest as a worker has it, so that the tests are of what people run.
+prepare_jax()
 # A page that is only looked at in a test needs no process ready for its next run.
 os.environ["ENSEMBLE_SPARE"] = "0"
 

