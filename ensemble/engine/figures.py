@@ -5,6 +5,7 @@ devices (pool threads wait for each other). So members are trained and evaluated
 programs with no collective; once those have finished, this small one takes the `pmean`.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -78,6 +79,20 @@ def ensemble_figures(layout: Layout) -> Callable[[Array, Array], tuple[np.ndarra
     """
     weights = layout.put(layout.real * np.float32(len(layout.devices) / layout.members))
 
+    compiled = _program(layout.devices)
+
+    def figures(probabilities: Array, labels: Array) -> tuple[np.ndarray, np.ndarray]:
+        jax.block_until_ready(probabilities)
+        nll, accuracy = jax.block_until_ready(compiled(weights, probabilities, labels))
+        return np.asarray(nll[0]), np.asarray(accuracy[0])
+
+    return figures
+
+
+@functools.cache
+def _program(devices: tuple[jax.Device, ...]) -> Callable[..., tuple[Array, Array]]:
+    """Compiled once a process for these devices."""
+
     def program(weight: Array, probabilities: Array, labels: Array) -> tuple[Array, Array]:
         # A surplus lane holds no member and may hold no number at all: 0 · NaN is NaN.
         shape = (-1,) + (1,) * (probabilities.ndim - 1)
@@ -86,14 +101,7 @@ def ensemble_figures(layout: Layout) -> Callable[[Array, Array], tuple[np.ndarra
         mean = lax.pmean(jnp.tensordot(weight, kept, axes=1), AXIS)
         return nll_and_accuracy(mean, labels)
 
-    compiled = layout.pmap(program)
-
-    def figures(probabilities: Array, labels: Array) -> tuple[np.ndarray, np.ndarray]:
-        jax.block_until_ready(probabilities)
-        nll, accuracy = jax.block_until_ready(compiled(weights, probabilities, labels))
-        return np.asarray(nll[0]), np.asarray(accuracy[0])
-
-    return figures
+    return Layout(len(devices), devices).pmap(program)
 
 
 def nll_and_accuracy(probabilities: Array, labels: Array) -> tuple[Array, Array]:

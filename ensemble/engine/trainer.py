@@ -50,7 +50,21 @@ class Digits(Protocol):
         """Its classes."""
 
 
-def over_lanes(function: Callable[..., Any]) -> Callable[..., Any]:
+@functools.cache
+def programs(
+    devices: tuple[jax.Device, ...], augmented: bool, backend: str
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Training steps and evaluation on these devices: (train, evaluate).
+
+    Made once a process, so that a second Trainer compiles nothing that a first one has.
+    """
+    layout = Layout(len(devices), devices)
+    steps = functools.partial(train_steps, augmented=augmented)
+    train, evaluate = over_lanes(steps, backend), over_lanes(log_probabilities, backend)
+    return layout.pmap(train, donate_argnums=0), layout.pmap(evaluate, donate_argnums=0)
+
+
+def over_lanes(function: Callable[..., Any], backend: str) -> Callable[..., Any]:
     """`function(member, *own, count, *shared)` for every lane of a device.
 
     The result takes (members, own, counts, shared): all but `shared` have a leading axis
@@ -69,7 +83,7 @@ def over_lanes(function: Callable[..., Any]) -> Callable[..., Any]:
         count = counts.max()
         return jax.vmap(lambda member, own: function(member, *own, count, *shared))(members, own)
 
-    return one_after_the_other if jax.default_backend() == "cpu" else side_by_side
+    return one_after_the_other if backend == "cpu" else side_by_side
 
 
 def blocks_of(images: np.ndarray) -> np.ndarray:
@@ -109,9 +123,9 @@ class Trainer:
         self._data = self.layout.replicate((digits.train_images, digits.train_labels))
         self._test = self.layout.replicate((blocks_of(digits.test_images), digits.test_labels))
         self.augmented = config.shift_pixels > 0 or config.rotation_degrees > 0
-        steps = functools.partial(train_steps, augmented=self.augmented)
-        self._train = self.layout.pmap(over_lanes(steps), donate_argnums=0)
-        self._evaluate = self.layout.pmap(over_lanes(log_probabilities), donate_argnums=0)
+        self._train, self._evaluate = programs(
+            self.layout.devices, self.augmented, jax.default_backend()
+        )
         self._ensemble_figures = ensemble_figures(self.layout)
         self._epoch = functools.lru_cache(maxsize=1)(self._load_epoch)
 
