@@ -79,11 +79,13 @@ def work(run_id: str) -> None:
 
 
 @main.command(hidden=True)
-def spare() -> None:
+@click.argument("likely", required=False)
+def spare(likely: str | None) -> None:
     """Import everything, wait to be given a run, be its worker (started by the pages)."""
     from ensemble.runs.spare import wait_for_run
 
-    if run := wait_for_run():
+    settings = EnsembleConfig.from_dict(json.loads(likely)) if likely else None
+    if run := wait_for_run(settings):
         runs.work(run.id)
 
 

@@ -24,7 +24,7 @@ class Uncertainty:
 
     predictive: Floats
     expected: NDArray[np.float64]
-    information: NDArray[np.float64]
+    information: Floats
     variation_ratio: NDArray[np.float64]
     vote_margin: NDArray[np.float64]
 

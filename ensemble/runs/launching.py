@@ -79,9 +79,13 @@ def worker_environment() -> dict[str, str]:
     }
 
 
-def keep_spare() -> None:
-    """See to it that a process waits for the next run, so that it starts at once."""
-    _spare.keep_ready(worker_environment())
+def keep_spare(likely: EnsembleConfig | None = None) -> None:
+    """See to it that a process waits for the next run, so that it starts at once.
+
+    Args:
+      likely: settings that it may have; give them only where training will be on a CPU.
+    """
+    _spare.keep_ready(worker_environment(), likely)
 
 
 def _start_worker(run: Run) -> None:

@@ -3,10 +3,14 @@
 Starting Python and importing JAX takes longer than the first training steps. The server
 keeps one such process, which becomes the worker of the next run; it ends when the server
 does, when nobody needs it for a while, or when what it was made for no longer holds. Without
-one, launching works as well, only slower. JAX's backend is not started before there is a run:
-that would take an accelerator's memory.
+one, launching works as well, only slower.
+
+On a CPU it also compiles the training step for the settings that the next run will likely
+have. Elsewhere JAX's backend is not started before there is a run: that would take an
+accelerator's memory.
 """
 
+import json
 import os
 import select
 import subprocess
@@ -15,6 +19,8 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from ensemble import data
+from ensemble.config import EnsembleConfig
 from ensemble.runs.environment import prepare_jax
 from ensemble.runs.store import Run, find
 
@@ -35,8 +41,16 @@ class Spare:
         self._made_for: Circumstances | None = None
         self._dismissed: list[Child] = []
 
-    def keep_ready(self, environment: Mapping[str, str]) -> None:
-        """See to it that a process waits, with a worker's environment."""
+    def keep_ready(
+        self, environment: Mapping[str, str], likely: EnsembleConfig | None = None
+    ) -> None:
+        """See to it that a process waits.
+
+        Args:
+          environment: a worker's.
+          likely: what the next run may be, to compile for: on a CPU only. One that waits
+            already is left as it is.
+        """
         if environment.get(SWITCH) == "0":
             return
         with self._lock:
@@ -44,7 +58,7 @@ class Spare:
             if self._usable(now):
                 return
             self._dismiss()
-            self._child, self._made_for = start(environment), now
+            self._child, self._made_for = start(environment, likely), now
 
     def give(self, run: Run, environment: Mapping[str, str]) -> Child | None:
         """Make the process that waits the worker of `run`; None where there is none."""
@@ -76,10 +90,11 @@ class Spare:
         self._child = None
 
 
-def start(environment: Mapping[str, str]) -> Child:
+def start(environment: Mapping[str, str], likely: EnsembleConfig | None) -> Child:
     """A process that runs `wait_for_run`."""
+    words = [json.dumps(likely.as_dict())] if likely else []
     return subprocess.Popen(
-        [sys.executable, "-m", "ensemble", "spare"],
+        [sys.executable, "-m", "ensemble", "spare", *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -94,20 +109,41 @@ def circumstances(environment: Mapping[str, str]) -> Circumstances:
     return dict(environment), os.getcwd(), newest
 
 
-def wait_for_run() -> Run | None:
+def wait_for_run(likely: EnsembleConfig | None = None) -> Run | None:
     """In the process that waits: the run it is given, or None to end.
 
     From then on its output goes to the run's log.
+
+    Args:
+      likely: what the run may be, to compile for meanwhile.
     """
     prepare_jax()
     import ensemble.runs.session  # noqa: F401 (this is what takes the time)
 
+    compiling = threading.Thread(target=compile_for, args=(likely,))
+    compiling.start()
     given = select.select([sys.stdin], [], [], PATIENCE_SECONDS)[0]
     line = sys.stdin.readline().strip() if given else ""
-    if not line:
-        return None
-    run = find(line)
-    with (run.path / "log.txt").open("ab") as log:
-        os.dup2(log.fileno(), sys.stdout.fileno())
-        os.dup2(log.fileno(), sys.stderr.fileno())
+    run = find(line) if line else None
+    if run is None or (likely and shapes(run.config) == shapes(likely)):
+        compiling.join()  # The run needs just that: to begin it once more would take longer.
+    if run:
+        with (run.path / "log.txt").open("ab") as log:
+            os.dup2(log.fileno(), sys.stdout.fileno())
+            os.dup2(log.fileno(), sys.stderr.fileno())
     return run
+
+
+def compile_for(likely: EnsembleConfig | None) -> None:
+    """Do a first step as a run with these settings does; this process then keeps the programs."""
+    if likely:
+        from ensemble.engine import Trainer
+
+        trainer = Trainer(likely, data.load(likely.dataset))
+        trainer.train(trainer.start(), 1, 0, 1)
+
+
+def shapes(config: EnsembleConfig) -> tuple[object, ...]:
+    """What decides which programs a run needs."""
+    augmented = config.shift_pixels > 0 or config.rotation_degrees > 0
+    return config.dataset, config.members, config.batch_size, config.devices, augmented

@@ -187,8 +187,11 @@ def launch_body(key: str, was_waiting: bool) -> None:
 
 def make_ready() -> None:
     """Have a process ready for the next run; not while a run needs the machine for itself."""
-    if not any(run.active for run in loaders.all_runs()):
-        runs.keep_spare()
+    found = machine.probe()
+    # Until the devices are known, asking for them keeps a core busy; then the page draws anew.
+    if not found.waiting and not any(run.active for run in loaders.all_runs()):
+        here = found.answer
+        runs.keep_spare(plan().config if here and here.platform == "cpu" else None)
 
 
 def launch(config: EnsembleConfig) -> None:

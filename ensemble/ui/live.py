@@ -11,7 +11,7 @@ from ensemble.ui import advice, answer, formats, history, loaders, settings
 from ensemble.ui.curves import learning_curves
 from ensemble.ui.guard import guarded
 
-SECONDS_BETWEEN, SECONDS_AT_MOST = 1.0, 5.0
+SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
 FIGURES_A_SECOND = 60_000
 STALE_SECONDS = 30.0
 
@@ -26,8 +26,10 @@ def pause(figures: int) -> float:
     """Seconds between two looks at a run with so many figures.
 
     A second, but more for an hour of a large ensemble, whose history takes a good part of
-    a second to read: a core that reads does not train.
+    a second to read: a core that reads does not train. The first curves are waited for.
     """
+    if not figures:
+        return SECONDS_TO_THE_FIRST
     return min(SECONDS_BETWEEN + figures / FIGURES_A_SECOND, SECONDS_AT_MOST)
 
 

@@ -38,9 +38,10 @@ def test_it_becomes_the_worker_of_a_run_and_writes_its_log(
     spare: Spare, config: EnsembleConfig
 ) -> None:
     environment = worker_environment() | WANTED
-    spare.keep_ready(environment)
+    config = dataclasses.replace(config, epochs=1)
+    spare.keep_ready(environment, likely=config)
     process = waiting(spare)
-    run = runs.create(dataclasses.replace(config, epochs=1))
+    run = runs.create(config)
     child = spare.give(run, environment)
     assert child is not None
     assert child.pid == process.pid
