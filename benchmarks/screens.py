@@ -9,6 +9,8 @@ from asking for the address, until the thing can be seen.
 import shutil
 import statistics
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -21,6 +23,7 @@ RUNS, ROUNDS = 200, 7
 # Seconds that the page stands before Launch is pressed: at once, and as a person takes who
 # reads it. The server gets a worker ready meanwhile.
 LOOKS = (0, 8)
+SECONDS_TO_SETTLE = 10
 
 
 def launch_to_first_point(page: Page, url: str, look: float) -> float:
@@ -101,12 +104,9 @@ def wait_for_end_of() -> str:
     return runs.list_runs()[0].id
 
 
-def main() -> None:
-    folder = common.isolated_folders()
-    shutil.rmtree(folder / "data" / "prepared")  # The page then begins with `digits`.
-    shutil.rmtree(folder / "data" / "downloads", ignore_errors=True)
-    from ensemble import runs
-    from ensemble.config import EnsembleConfig
+@contextmanager
+def opened(folder: Path) -> Iterator[tuple[Page, str]]:
+    """A new server and a new browser: the page, and the server's address."""
     from tests.browser import conftest as app
     from tests.browser.find import find_browser
 
@@ -115,24 +115,48 @@ def main() -> None:
         app.wait_until_healthy(server)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find_browser(), args=app.FLAGS)
-            page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-            written = [launch_to_first_line(seed) for seed in range(4)]
-            points = {f"after_{look:g}_s": launches(page, server.url, folder, look)
-                      for look in LOOKS}  # fmt: skip
-            whole = runs.launch(EnsembleConfig(members=4, epochs=3))
-            last = wait_for_end_of()
-            assert last == whole.id
-            for number in range(RUNS - len(runs.list_runs())):
-                shutil.copytree(whole.path, whole.path.with_name(f"digits-0101-{number:06d}"))
-            times = {
-                "train": opening(page, server.url, "train", ".st-key-launch button"),
-                "train_with_a_run": opening(page, server.url, "train", ".curves path", run=last),
-                "predictions": opening(page, server.url, "predictions", "h1, h2, h3", run=last),
-                "runs": opening(page, server.url, "runs", "[data-testid=stDataFrame]"),
-            }
+            yield (
+                browser.new_context(viewport={"width": 1280, "height": 900}).new_page(),
+                server.url,
+            )
             browser.close()
     finally:
         app.stop_everything_with(server)
+
+
+def many_runs() -> str:
+    """One run that has been trained, and as many copies as make 200; its id."""
+    from ensemble import runs
+    from ensemble.config import EnsembleConfig
+
+    whole = runs.launch(EnsembleConfig(members=4, epochs=3))
+    wait_for_end_of()
+    for number in range(RUNS - len(runs.list_runs())):
+        shutil.copytree(whole.path, whole.path.with_name(f"digits-0101-{number:06d}"))
+    return whole.id
+
+
+def main() -> None:
+    folder = common.isolated_folders()
+    shutil.rmtree(folder / "data" / "prepared")  # The page then begins with `digits`.
+    shutil.rmtree(folder / "data" / "downloads", ignore_errors=True)
+    written = [launch_to_first_line(seed) for seed in range(4)]
+    points = {}
+    for look in LOOKS:
+        with opened(folder) as (page, url):
+            points[f"after_{look:g}_s"] = launches(page, url, folder, look)
+    last = many_runs()
+    with opened(folder) as (page, url):
+        # A new server gets a worker ready, once, and is slower for these seconds.
+        page.goto(f"{url}/train")
+        time.sleep(SECONDS_TO_SETTLE)
+        times = {
+            "train": opening(page, url, "train", ".st-key-launch button"),
+            "train_with_a_run": opening(page, url, "train", ".curves path", run=last),
+            "predictions": opening(page, url, "predictions", "h1, h2, h3", run=last),
+            "inspect": opening(page, url, "inspect", ".js-plotly-plot .main-svg", run=last),
+            "runs": opening(page, url, "runs", "[data-testid=stDataFrame]"),
+        }
     common.keep(
         "screens",
         {

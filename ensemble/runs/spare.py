@@ -26,6 +26,7 @@ from ensemble.runs.store import Run, find
 
 SWITCH = "ENSEMBLE_SPARE"
 PATIENCE_SECONDS = 20 * 60.0
+SECONDS_TO_DRAW = 1.5  # the page that is being opened goes first
 PACKAGE = Path(__file__).resolve().parents[1]
 
 Child = subprocess.Popen[bytes]
@@ -117,12 +118,13 @@ def wait_for_run(likely: EnsembleConfig | None = None) -> Run | None:
     Args:
       likely: what the run may be, to compile for meanwhile.
     """
+    given = ready_to_read(SECONDS_TO_DRAW)
     prepare_jax()
     import ensemble.runs.session  # noqa: F401 (this is what takes the time)
 
-    compiling = threading.Thread(target=compile_for, args=(likely,))
+    compiling = threading.Thread(target=compile_for, args=(None if given else likely,))
     compiling.start()
-    given = select.select([sys.stdin], [], [], PATIENCE_SECONDS)[0]
+    given = given or ready_to_read(PATIENCE_SECONDS)
     line = sys.stdin.readline().strip() if given else ""
     run = find(line) if line else None
     if run is None or (likely and shapes(run.config) == shapes(likely)):
@@ -132,6 +134,11 @@ def wait_for_run(likely: EnsembleConfig | None = None) -> Run | None:
             os.dup2(log.fileno(), sys.stdout.fileno())
             os.dup2(log.fileno(), sys.stderr.fileno())
     return run
+
+
+def ready_to_read(seconds: float) -> bool:
+    """Whether somebody writes within this time, or is gone."""
+    return bool(select.select([sys.stdin], [], [], seconds)[0])
 
 
 def compile_for(likely: EnsembleConfig | None) -> None:
