@@ -60,7 +60,9 @@ def sentence(shown: Inspected) -> str:
     if shown.members == 1:
         return inspect_words.alone(shown.made, shown.noun)
     won, lost, p = measured(shown, against_typical)
-    return inspect_words.gain(shown.made, won, lost, p, shown.noun)
+    said = inspect_words.gain(shown.made, won, lost, p, shown.noun)
+    more = inspect_words.over_all(p, measured(shown, gain_over_mean).digits_low)
+    return f"{said} {more}".strip()
 
 
 def against_typical(made: Predictions) -> tuple[int, int, float]:

@@ -56,6 +56,18 @@ def gain(made: Predictions, won: int, lost: int, p: float, noun: str) -> str:
     return f"{said} {f'{lost:,}' if lost else 'none'}: {change}, {luck} ({p_value(p)})."
 
 
+def over_all(p: float, low: float) -> str:
+    """What is added where one member is too few to tell, but all of them together are not.
+
+    Args:
+      p: McNemar's p of the ensemble against a typical member.
+      low: the lower end of the interval of the gain over the mean member, in images.
+    """
+    if p < LUCK or low <= 0:
+        return ""
+    return "Over its members on average the gain is more than luck."
+
+
 def enough(found: Enough, members: int) -> str:
     """How many members give the same as all, as far as these images can tell."""
     if found.size < members:

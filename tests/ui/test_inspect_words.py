@@ -73,3 +73,13 @@ def test_words_on_a_colour_can_be_read(color: str) -> None:
 def test_colours_are_mixed_as_one_over_the_other() -> None:
     assert theme.mixed("#000000", "#FF8000", 0.5) == "#804000"
     assert theme.mixed("#123456", "#FFFFFF", 0) == "#123456"
+
+
+@pytest.mark.parametrize(
+    ("p", "low", "said"),
+    [(0.004, 6.0, False), (0.065, 6.0, True), (0.065, 0.0, False), (0.5, -3.0, False)],
+)
+def test_more_than_one_member_can_tell_is_added_where_it_holds(
+    p: float, low: float, said: bool
+) -> None:
+    assert bool(inspect_words.over_all(p, low)) == said
