@@ -52,6 +52,15 @@ def runs_of_one_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.fixture
+def two_devices_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that a test starts train on two devices: eight take turns on a small machine."""
+    import jax
+
+    jax.devices()  # This process keeps its eight.
+    monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "2")
+
+
 @pytest.fixture(scope="session")
 def mnist_files() -> Path:
     """The folder with MNIST's four original files; without it the test is skipped."""

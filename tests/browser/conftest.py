@@ -164,7 +164,7 @@ def start(app_file: Path, folder: Path) -> Server:
         process = subprocess.Popen(
             command,
             cwd=app_file.parent,
-            env={**os.environ, "ENSEMBLE_RUNS": str(runs), "ENSEMBLE_SPARE": "1"},
+            env={**os.environ, "ENSEMBLE_RUNS": str(runs), "ENSEMBLE_SPARE": "0"},
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -15,6 +15,8 @@ from ensemble.runs.launching import worker_environment
 from ensemble.runs.spare import Spare, circumstances
 from tests.runs.conftest import wait_for_end
 
+pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
+
 WANTED = {"ENSEMBLE_SPARE": "1"}
 
 

@@ -15,7 +15,7 @@ from ensemble.runs import Run
 from ensemble.runs.queue import hold
 from tests.runs.conftest import wait_for_end, wait_until
 
-pytestmark = pytest.mark.usefixtures("no_worker_left")
+pytestmark = pytest.mark.usefixtures("no_worker_left", "two_devices_a_worker")
 
 CLOCKS = ("seconds", "img_member_per_s")
 
