@@ -70,11 +70,11 @@ def over_all(p: float, low: float) -> str:
 
 def enough(found: Enough, members: int) -> str:
     """How many members give the same as all, as far as these images can tell."""
+    if found.size == 1 < members:
+        both = "both" if members == 2 else f"all {number(members)}"
+        return f"Most single members cannot yet be told from {both} by these images."
     if found.size < members:
-        verb = "gives" if found.size == 1 else "give"
-        return (
-            f"{number(found.size).capitalize()} of the {number(members)} members {verb} the same."
-        )
+        return f"{number(found.size).capitalize()} of the {number(members)} members give the same."
     return "Both members are needed." if members == 2 else (
         f"No fewer than all {number(members)} members give the same."
     )  # fmt: skip
