@@ -23,18 +23,16 @@ MARKER = "address_view_"  # how the key of the views' control begins
 
 def main() -> None:
     entry.through_app()
-    choice = run_panel.choose()
-    if choice.problem:
-        run_panel.show_problem(choice)
-    elif choice.run:
-        run_panel.header(choice.run)
-        of_run(choice.run)
-    else:
-        digits_waiting.no_runs(
-            "See what an ensemble knows, and what it does not",
-            "Whether it beats its members, where they disagree, how sure it is and how many "
-            "members would do: all of it stands here once a first run has finished an epoch.",
-        )
+    run_panel.about_a_run(of_run, no_runs)
+
+
+def no_runs() -> None:
+    """The first visit."""
+    digits_waiting.no_runs(
+        "See what an ensemble knows, and what it does not",
+        "Whether it beats its members, where they disagree, how sure it is and how many "
+        "members would do: all of it stands here once a first run has finished an epoch.",
+    )
 
 
 def of_run(run: runs.Run) -> None:

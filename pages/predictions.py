@@ -20,18 +20,16 @@ from ensemble.ui import (
 
 def main() -> None:
     entry.through_app()
-    choice = run_panel.choose()
-    if choice.problem:
-        run_panel.show_problem(choice)
-    elif choice.run:
-        run_panel.header(choice.run)
-        of_run(choice.run)
-    else:
-        digits_waiting.no_runs(
-            "See where the members of an ensemble agree, and where they do not",
-            "Every test image stands here with what the ensemble says of it and each member's "
-            "vote, once a first run has finished an epoch.",
-        )
+    run_panel.about_a_run(of_run, no_runs)
+
+
+def no_runs() -> None:
+    """The first visit."""
+    digits_waiting.no_runs(
+        "See where the members of an ensemble agree, and where they do not",
+        "Every test image stands here with what the ensemble says of it and each member's "
+        "vote, once a first run has finished an epoch.",
+    )
 
 
 def of_run(run: runs.Run) -> None:

@@ -88,21 +88,30 @@ def keep_spare(likely: EnsembleConfig | None = None) -> None:
     _spare.keep_ready(worker_environment(), likely)
 
 
-def _start_worker(run: Run) -> None:
-    _children[:] = [child for child in _children if child.poll() is None]
-    _children.append(_spare.give(run, worker_environment()) or _new_worker(run))
-
-
-def _new_worker(run: Run) -> "subprocess.Popen[bytes]":
-    with (run.path / "log.txt").open("ab") as log:
-        return subprocess.Popen(
-            [sys.executable, "-m", "ensemble", "work", run.id],
+def start_process(log: Path, *words: str) -> None:
+    """`python -m ensemble` with these words: it outlives this process and writes to `log`."""
+    with log.open("ab") as file:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "ensemble", *words],
             stdin=subprocess.DEVNULL,
-            stdout=log,
+            stdout=file,
             stderr=subprocess.STDOUT,
             env=worker_environment(),
             start_new_session=True,
         )
+    _keep(child)
+
+
+def _start_worker(run: Run) -> None:
+    if child := _spare.give(run, worker_environment()):
+        _keep(child)
+    else:
+        start_process(run.path / "log.txt", "work", run.id)
+
+
+def _keep(child: "subprocess.Popen[bytes]") -> None:
+    _children[:] = [one for one in _children if one.poll() is None]
+    _children.append(child)
 
 
 def _why_not(state: str) -> str:

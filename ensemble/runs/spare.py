@@ -127,8 +127,9 @@ def wait_for_run(likely: EnsembleConfig | None = None) -> Run | None:
     given = given or ready_to_read(PATIENCE_SECONDS)
     line = sys.stdin.readline().strip() if given else ""
     run = find(line) if line else None
-    if run is None or (likely and shapes(run.config) == shapes(likely)):
-        compiling.join()  # The run needs just that: to begin it once more would take longer.
+    # Also where the run has other settings: two programs with a collective in them, side by
+    # side on several CPU devices, can wait for each other for ever.
+    compiling.join()
     if run:
         with (run.path / "log.txt").open("ab") as log:
             os.dup2(log.fileno(), sys.stdout.fileno())
@@ -148,9 +149,3 @@ def compile_for(likely: EnsembleConfig | None) -> None:
 
         trainer = Trainer(likely, data.load(likely.dataset))
         trainer.train(trainer.start(), 1, 0, 1)
-
-
-def shapes(config: EnsembleConfig) -> tuple[object, ...]:
-    """What decides which programs a run needs."""
-    augmented = config.shift_pixels > 0 or config.rotation_degrees > 0
-    return config.dataset, config.members, config.batch_size, config.devices, augmented

@@ -3,14 +3,12 @@
 The measuring has the machine to itself, as training has: it takes its turn at the same lock.
 """
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 
 from ensemble.errors import ConfigError, RunError
 from ensemble.runs.environment import prepare_jax
-from ensemble.runs.launching import STOP_FILE, worker_environment
+from ensemble.runs.launching import STOP_FILE, start_process
 from ensemble.runs.pulse import Writer, write
 from ensemble.runs.queue import Place, before, hold, wait_for_turn
 from ensemble.runs.store import Run, find
@@ -25,9 +23,6 @@ from ensemble.runs.worker import Outcome, StopRequest, bugs_written_down, outcom
 
 Report = Callable[[StressStatus], None]
 
-# Kept so that one that ends is reaped, at the next start or look.
-_children: list["subprocess.Popen[bytes]"] = []
-
 
 def start_stress(run_id: str, limit: int | None = None) -> Stress:
     """Have a process of its own measure a run at its last checkpoint; it waits its turn.
@@ -41,17 +36,7 @@ def start_stress(run_id: str, limit: int | None = None) -> Stress:
       ConfigError: a limit below 1.
     """
     run = queue_stress(run_id, limit)
-    _children[:] = [child for child in _children if child.poll() is None]
-    with (stress_folder(run.path) / "log.txt").open("ab") as log:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "ensemble", "work-stress", run.id],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env=worker_environment(),
-            start_new_session=True,
-        )
-    _children.append(child)
+    start_process(stress_folder(run.path) / "log.txt", "work-stress", run.id)
     return read_stress(run_id)
 
 

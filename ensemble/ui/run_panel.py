@@ -1,6 +1,8 @@
 """Which run a page is about, and the header that says so: the same on every page."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import streamlit as st
 
@@ -9,7 +11,8 @@ from ensemble.errors import RunError
 from ensemble.ui import loaders, settings
 
 # How each state looks: colour and icon of its badge.
-LOOKS = {
+Color = Literal["gray", "blue", "green", "orange", "red"]
+LOOKS: dict[str, tuple[Color, str]] = {
     "queued": ("gray", ":material/hourglass_empty:"),
     "starting": ("gray", ":material/hourglass_top:"),
     "training": ("blue", ":material/play_arrow:"),
@@ -49,6 +52,18 @@ def choose() -> Choice:
     return remember(newest[0]) if newest else Choice(None)
 
 
+def about_a_run(draw: Callable[[runs.Run], None], without: Callable[[], None]) -> None:
+    """A screen about one run: its header and `draw`, or what is wrong, or `without` any run."""
+    choice = choose()
+    if choice.problem:
+        show_problem(choice)
+    elif choice.run:
+        header(choice.run)
+        draw(choice.run)
+    else:
+        without()
+
+
 def remember(run: runs.Run) -> Choice:
     """Put `run` into the address and into this tab's memory."""
     st.session_state[REMEMBERED] = run.id
@@ -75,14 +90,18 @@ def show_problem(choice: Choice) -> None:
 def header(run: runs.Run) -> None:
     """The run's name, state, dataset and settings, and a picker for another."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        state = loaders.shown_state(run)
-        color, icon = LOOKS.get(state, ("gray", None))
-        st.subheader(plain(run.name), anchor=False, width="content")
-        st.badge(state, icon=icon, color=color)  # type: ignore[arg-type]
+        name_and_state(run, loaders.shown_state(run))
         st.space("stretch")
         picker(run)
     title = data.info(run.config.dataset).title
     st.caption(f"{title} · {settings.summary(run.config)}")
+
+
+def name_and_state(run: runs.Run, state: str) -> None:
+    """The run's name, and its state as a badge."""
+    color, icon = LOOKS[state]
+    st.subheader(plain(run.name), anchor=False, width="content")
+    st.badge(state, icon=icon, color=color)
 
 
 def picker(run: runs.Run) -> None:

@@ -28,10 +28,8 @@ def panel(run: runs.Run) -> None:
 
 def title(run: runs.Run) -> None:
     """Which run it is."""
-    color, icon = run_panel.LOOKS.get(run.state, ("gray", None))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.subheader(run_panel.plain(run.name), anchor=False, width="content")
-        st.badge(run.state, icon=icon, color=color)  # type: ignore[arg-type]
+        run_panel.name_and_state(run, run.state)
         if run.name != run.id:
             st.caption(run.id, width="content")
     if run.message:
