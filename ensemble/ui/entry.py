@@ -30,6 +30,10 @@ def navigation() -> StreamlitPage:
         "pages/inspect.py", title="Inspect", icon=":material/troubleshoot:", url_path="inspect",
         help="What the ensemble knows and does not: agreement, uncertainty, calibration.",
     )  # fmt: skip
+    classify = st.Page(
+        "pages/classify.py", title="Classify", icon=":material/draw:", url_path="classify",
+        help="Upload, draw or photograph a digit, and see what the ensemble makes of it.",
+    )  # fmt: skip
     runs = st.Page(
         "pages/runs.py", title="Runs", icon=":material/list:", url_path="runs",
         help="All runs: find, compare, rename, delete.",
@@ -40,7 +44,8 @@ def navigation() -> StreamlitPage:
 
     # Streamlit serves its default page at "/" alone, and Train has an address of its own.
     default = st.Page(start, default=True, visibility="hidden")
-    return st.navigation([default, train, predictions, inspect, runs], position="top")
+    pages = [default, train, predictions, inspect, classify, runs]
+    return st.navigation(pages, position="top")
 
 
 def through_app() -> None:
