@@ -31,7 +31,8 @@ class Entry:
 
     `nbytes_download` is 0 for a dataset that comes with the package; else the bytes of its
     files as TensorFlow Datasets lists them, kept here so that the page can say them without
-    importing it.
+    importing it. `handwritten` says whether its classes are signs that a pen writes: only then
+    does it make sense to show a network what a person has written.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Entry:
     class_names: tuple[str, ...]
     source: str
     nbytes_download: int = 0
+    handwritten: bool = True
 
     @property
     def nbytes_prepared(self) -> int:
@@ -75,6 +77,7 @@ ENTRIES = {
         class_names=FASHION_NAMES,
         source="Photographs of clothes (Xiao, Rasul and Vollgraf, Zalando 2017)",
         nbytes_download=30_878_645,
+        handwritten=False,
     ),
     "kmnist": Entry(
         name="kmnist",

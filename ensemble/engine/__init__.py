@@ -1,5 +1,6 @@
 """The engine: an ensemble of the HOWTO's networks, trained on whatever devices there are."""
 
+from ensemble.engine.activations import Activations, activations
 from ensemble.engine.batches import steps_per_epoch
 from ensemble.engine.figures import Evaluation, StepFigures
 from ensemble.engine.forward import Forward
@@ -12,6 +13,7 @@ from ensemble.engine.trainer import Trainer
 
 __all__ = [
     "CNN",
+    "Activations",
     "Evaluation",
     "Forward",
     "Layout",
@@ -19,6 +21,7 @@ __all__ = [
     "Pace",
     "StepFigures",
     "Trainer",
+    "activations",
     "blank_members",
     "choose_devices",
     "predict_probabilities",

@@ -156,6 +156,10 @@ class Trainer:
         """A state as NumPy arrays (M, …)."""
         return self.layout.gather(state)
 
+    def get_params(self, state: MemberState) -> Any:
+        """The parameters alone, as NumPy arrays (M, …): half of what `get` takes."""
+        return self.layout.gather(state.params)
+
     def train(
         self, state: MemberState, epoch: int, start: int, count: int
     ) -> tuple[MemberState, StepFigures]:

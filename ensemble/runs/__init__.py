@@ -1,5 +1,6 @@
 """Runs: their folders, the processes that train them, and what they have written so far."""
 
+from ensemble.runs.classifying import Classifier, Digit, Reading, open_classifier
 from ensemble.runs.history import prediction_epochs, read_history, read_predictions
 from ensemble.runs.launching import (
     keep_spare,
@@ -10,7 +11,7 @@ from ensemble.runs.launching import (
     stop_requested,
     worker_environment,
 )
-from ensemble.runs.members import Members, open_members
+from ensemble.runs.members import Members, member_epochs, open_members
 from ensemble.runs.queue import ahead_of
 from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status
 from ensemble.runs.store import Run, create, delete, find, list_runs, rename, unreadable
@@ -23,7 +24,10 @@ __all__ = [
     "ACTIVE",
     "RESUMABLE",
     "STATES",
+    "Classifier",
+    "Digit",
     "Members",
+    "Reading",
     "Results",
     "Run",
     "Status",
@@ -37,6 +41,8 @@ __all__ = [
     "last_tick",
     "launch",
     "list_runs",
+    "member_epochs",
+    "open_classifier",
     "open_members",
     "prediction_epochs",
     "queue_stress",

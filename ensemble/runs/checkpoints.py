@@ -52,24 +52,26 @@ class Checkpoints:
             tree = ocp.args.StandardSave(progress.as_tree())
             self._manager.save(progress.tick, args=tree, metrics={"accuracy": accuracy}, force=True)
 
-    def restore(self, like: Progress) -> Progress | None:
+    def restore(self, like: Progress, tick: int | None = None) -> Progress | None:
         """The latest place that can be read whole, or None.
 
         Args:
           like: a Progress whose arrays have the shapes to expect.
+          tick: only this place, not the latest.
         """
         if not self._folder.is_dir():
             return None
         import orbax.checkpoint as ocp
 
-        for tick in sorted(self._manager.all_steps(), reverse=True):
+        kept = sorted(self._manager.all_steps(), reverse=True)
+        for place in kept if tick is None else {tick} & set(kept):
             try:
                 wanted = ocp.args.StandardRestore(like.as_tree())
-                return Progress.from_tree(self._manager.restore(tick, args=wanted))
+                return Progress.from_tree(self._manager.restore(place, args=wanted))
             except (ValueError, OSError, KeyError) as error:
-                print(f"Checkpoint {tick} is damaged and was skipped: {error}"[:500], flush=True)
+                print(f"Checkpoint {place} is damaged and was skipped: {error}"[:500], flush=True)
                 if not self._read_only:
-                    self._manager.delete(tick)
+                    self._manager.delete(place)
         return None
 
 
@@ -82,18 +84,36 @@ def read_params(run: Run) -> Any:
     return read_progress(run).state.params
 
 
-def read_progress(run: Run) -> Progress:
+def read_progress(run: Run, epoch: int | None = None) -> Progress:
     """The place of the run's last checkpoint, with its members.
 
+    Args:
+      run: whose.
+      epoch: the end of this epoch instead; one of `checkpoint_epochs`.
+
     Raises:
-      RunError: there is no checkpoint yet, or none that can be read.
+      RunError: there is no such checkpoint, or none that can be read.
     """
-    steps = steps_per_epoch(data.info(run.config.dataset).train_size, run.config.batch_size)
-    members = run.config.members
+    steps, members = _steps(run), run.config.members
+    tick = None if epoch is None else epoch * (steps + 1)
     with Checkpoints(run.path, read_only=True) as checkpoints:
         like = Progress.blank(blank_members(members), members, steps)
-        if progress := checkpoints.restore(like):
+        if progress := checkpoints.restore(like, tick):
             return progress
+    if epoch is not None:
+        raise RunError(f"The run “{run.id}” keeps nothing of epoch {epoch}: choose another epoch.")
     raise RunError(
         f"The run “{run.id}” has no checkpoint yet: one is kept at the end of its first epoch."
     )
+
+
+def checkpoint_epochs(run: Run) -> list[int]:
+    """The epochs at whose end a checkpoint is kept, in order; told without starting orbax."""
+    ticks = [path.name for path in (run.path / "checkpoints").glob("*") if path.name.isdigit()]
+    # An epoch's end is S steps and one evaluation further than the one before.
+    whole = _steps(run) + 1
+    return sorted(int(tick) // whole for tick in ticks if int(tick) % whole == 0 and int(tick))
+
+
+def _steps(run: Run) -> int:
+    return steps_per_epoch(data.info(run.config.dataset).train_size, run.config.batch_size)

@@ -7,17 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.runs.environment import prepare_jax
+from ensemble.runs.parameters import kept_epochs, read_parameters
 from ensemble.runs.store import find
 
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """The members of a run at its last checkpoint.
+    """The members of a run at the end of an epoch, or at its last checkpoint.
 
     Attributes:
       epoch: epochs that they have done.
       steps_after: steps of the next epoch that they have done: more than 0 in a stopped run.
-      params: their parameters, leaves (M, …).
+      params: their parameters, leaves (M, …), on the CPU's first device.
     """
 
     epoch: int
@@ -31,23 +32,47 @@ class Members:
         return predict_probabilities(self.params, images)
 
 
-def open_members(run_id: str) -> Members:
-    """The run's members at its last checkpoint, on the CPU.
+def open_members(run_id: str, epoch: int | None = None) -> Members:
+    """The run's members on the CPU, at its last checkpoint or at the end of an epoch.
 
     A page must never take an accelerator's memory from a run that trains: a process that has
     not started JAX yet gets it without accelerators.
 
+    Args:
+      run_id: whose.
+      epoch: one of `member_epochs`; None is the last checkpoint, which a stopped run may have
+        in the middle of an epoch.
+
     Raises:
       UnknownRunError: there is no such run.
-      RunError: it has no checkpoint that can be read yet.
+      RunError: it has no checkpoint that can be read yet, or keeps nothing of that epoch.
     """
     run = find(run_id)
     prepare_jax()
     import jax
 
     jax.config.update("jax_platforms", "cpu")
+    first = jax.devices()[0]
+    if epoch is not None and epoch in kept_epochs(run.path):
+        return Members(epoch, 0, jax.device_put(read_parameters(run_id, epoch), first))
     from ensemble.runs.checkpoints import read_progress
 
-    progress = read_progress(run)
-    on_device = jax.device_put(progress.state.params, jax.devices()[0])
+    progress = read_progress(run, epoch)
+    on_device = jax.device_put(progress.state.params, first)
     return Members(progress.evaluated, progress.step_in_epoch, on_device)
+
+
+def member_epochs(run_id: str) -> tuple[int, ...]:
+    """The epochs, from 1, whose members can be opened: all, but for a run of long ago.
+
+    Before parameters were kept with every epoch there were checkpoints alone, of the last and
+    of the best.
+
+    Raises:
+      UnknownRunError: there is no such run.
+    """
+    run = find(run_id)
+    prepare_jax()
+    from ensemble.runs.checkpoints import checkpoint_epochs
+
+    return tuple(sorted({*kept_epochs(run.path), *checkpoint_epochs(run)}))

@@ -21,6 +21,7 @@ from ensemble.runs.history import (
     read_lines,
     write_predictions,
 )
+from ensemble.runs.parameters import drop_parameters, write_parameters
 from ensemble.runs.progress import Progress, test_figures
 from ensemble.runs.status import Status, StatusWriter
 from ensemble.runs.store import Run
@@ -100,6 +101,7 @@ class Session:
 
         keep_lines(self._history, came_before)
         drop_predictions(self._run.path, after=done.evaluated)
+        drop_parameters(self._run.path, after=done.evaluated)
         self._status.update(best_ensemble_test_accuracy=None, best_epoch=None)
         for line in read_lines(self._history):
             if line["kind"] == "epoch":
@@ -145,9 +147,11 @@ class Session:
         write_predictions(self._run.path, epoch, tested.probabilities)
         line = {"kind": "epoch", **progress.place(), **progress.training_figures()}
         line = plain({**line, **test_figures(tested), **self._clock()})
+        summary = self._summary(line)
+        params = self._trainer.get_params(self._state)
+        write_parameters(self._run.path, epoch, params, best=summary["best_epoch"])
         append_line(self._history, line)
         progress.close_epoch()
-        summary = self._summary(line)
         self._tell(**summary, **self._place())
         last = epoch == self._run.config.epochs
         if last or summary["best_epoch"] == epoch or self._checkpoint_is_old():

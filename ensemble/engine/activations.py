@@ -1,0 +1,69 @@
+"""What members make of a few images, and by what: logits, and the features they come from."""
+
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+from ensemble.engine.model import CNN, to_unit
+
+FEATURES = 256
+# More images than this go through in several calls of one program: 2 GB of patches otherwise.
+MOST = 512
+
+
+class Activations(NamedTuple):
+    """Of M members and N images.
+
+    Attributes:
+      logits: float32 (M, N, C); their softmax over C are the members' probabilities.
+      features: float32 (M, N, 256), the dense layer of 256 after its relu: all that the last
+        layer sees of an image.
+    """
+
+    logits: NDArray[np.float32]
+    features: NDArray[np.float32]
+
+    @property
+    def probabilities(self) -> NDArray[np.float32]:
+        """Each member's probabilities, (M, N, C)."""
+        raised = np.exp(self.logits - self.logits.max(axis=-1, keepdims=True))
+        return raised / raised.sum(axis=-1, keepdims=True)
+
+
+def activations(params: Any, images: NDArray[np.uint8]) -> Activations:
+    """All members on all images, in one dispatch for up to 512 images.
+
+    Args:
+      params: the members' parameters, leaves (M, …), best on the device already: sent anew
+        with every call they would take longer than the arithmetic.
+      images: uint8 (N, 28, 28, 1).
+
+    One program serves all N up to the next power of two.
+    """
+    parts = [_padded(params, images[at : at + MOST]) for at in range(0, max(len(images), 1), MOST)]
+    return Activations(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
+
+
+def _padded(params: Any, images: NDArray[np.uint8]) -> tuple[np.ndarray, np.ndarray]:
+    room = 1 << max(len(images) - 1, 0).bit_length()
+    padded = np.zeros((room, *images.shape[1:]), np.uint8)
+    padded[: len(images)] = images
+    logits, features = _members(params, padded)
+    return np.asarray(logits)[:, : len(images)], np.asarray(features)[:, : len(images)]
+
+
+@jax.jit
+def _members(params: Any, images: Array) -> tuple[Array, Array]:
+    """(M, N, C) and (M, N, 256); the members one by one, each with the caches to itself."""
+
+    def one(params: Any) -> tuple[Array, Array]:
+        logits, kept = CNN().apply(
+            {"params": params}, unit, capture_intermediates=lambda layer, _: layer.name == "Dense_0"
+        )
+        return logits, jax.nn.relu(kept["intermediates"]["Dense_0"]["__call__"][0])
+
+    unit = to_unit(images)
+    return jax.lax.map(one, params)

@@ -1,0 +1,139 @@
+"""parameters/: the members' parameters after every epoch, so that any epoch can be asked.
+
+One file an epoch, `epoch-0003.npz`: float32 arrays (M, …) by the names of the parameter tree,
+`Conv_0/kernel` and so on, as plain NumPy that any tool reads. They take 3.3 MB a member and
+epoch. A run whose files would take more than 1 GiB keeps evenly spaced epochs only, those that a
+power of two divides, just large enough that they fit; and always the first, the last and the
+best, whatever they take.
+"""
+
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from ensemble.errors import RunError
+from ensemble.runs.history import EPOCH_FILE
+from ensemble.runs.store import folder_of
+
+MAX_BYTES = 2**30
+# Whatever else a file's end or a foreign file can raise while it is read.
+UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
+
+
+def write_parameters(folder: Path, epoch: int, params: Any, best: int) -> None:
+    """Keep an epoch's parameters, then drop what no longer fits beside them.
+
+    Args:
+      folder: the run's.
+      epoch: counted from 1.
+      params: a nested mapping of names to arrays (M, …).
+      best: the epoch that is the best so far.
+
+    Raises:
+      OSError: a full disk, or a folder that cannot be written; nothing half-written is left.
+    """
+    path = _file(folder, epoch)
+    path.parent.mkdir(exist_ok=True)
+    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        # Array by array: the whole file in memory would double what a worker needs of it.
+        with os.fdopen(handle, "wb") as raw, zipfile.ZipFile(raw, "w") as archive:
+            for name, array in _flat(params):
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                    npy.write_array(file, np.asarray(array, np.float32), allow_pickle=False)
+        os.replace(beside, path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+    _thin_out(folder, epoch, best, path.stat().st_size)
+
+
+def drop_parameters(folder: Path, after: int) -> None:
+    """Delete the parameters of every epoch after this one, and what a kill left half-written."""
+    for epoch in kept_epochs(folder):
+        if epoch > after:
+            _file(folder, epoch).unlink()
+    for torn in (folder / "parameters").glob(".epoch-*"):
+        torn.unlink()
+
+
+def parameter_epochs(run_id: str) -> list[int]:
+    """The epochs, from 1, whose parameters are kept, in order."""
+    return kept_epochs(folder_of(run_id))
+
+
+def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
+    """An epoch's parameters: the tree that was written, of float32 arrays (M, …).
+
+    Raises:
+      RunError: that epoch's are not there, or cannot be read.
+    """
+    try:
+        with (
+            _file(folder_of(run_id), epoch).open("rb") as raw,
+            np.load(raw, allow_pickle=False) as file,
+        ):
+            return _nested({name: np.asarray(file[name]) for name in file.files})
+    except FileNotFoundError as error:
+        raise RunError(f"The run “{run_id}” has no parameters of epoch {epoch}.") from error
+    except UNREADABLE as error:
+        raise RunError(
+            f"The parameters of epoch {epoch} of the run “{run_id}” cannot be read: choose "
+            "another epoch."
+        ) from error
+
+
+def kept_epochs(folder: Path) -> list[int]:
+    """The epochs whose parameters lie in this run's folder, in order."""
+    names = (EPOCH_FILE.fullmatch(path.name) for path in folder.glob("parameters/epoch-*.npz"))
+    return sorted(int(match[1]) for match in names if match)
+
+
+def wanted_epochs(last: int, best: int, room: int) -> set[int]:
+    """Which of the epochs 1 to `last` stay when there is room for so many files.
+
+    A spacing that fits was a multiple of every smaller one, so that what is wanted now has not
+    been dropped before.
+    """
+    always = {1, best, last}
+    spacing = 1
+    while len(wanted := always | set(range(spacing, last + 1, spacing))) > max(room, len(always)):
+        spacing *= 2
+    return wanted
+
+
+def _thin_out(folder: Path, last: int, best: int, size: int) -> None:
+    wanted = wanted_epochs(last, best, MAX_BYTES // size)
+    for epoch in kept_epochs(folder):
+        if epoch not in wanted:
+            _file(folder, epoch).unlink()
+
+
+def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in tree.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{name}/")
+        else:
+            yield f"{prefix}{name}", value
+
+
+def _nested(flat: dict[str, NDArray[np.float32]]) -> dict[str, Any]:
+    tree: dict[str, Any] = {}
+    for name, array in flat.items():
+        *above, leaf = name.split("/")
+        place = tree
+        for step in above:
+            place = place.setdefault(step, {})
+        place[leaf] = array
+    return tree
+
+
+def _file(folder: Path, epoch: int) -> Path:
+    return folder / "parameters" / f"epoch-{int(epoch):04d}.npz"
