@@ -1,0 +1,127 @@
+"""A decoded image of any of Pillow's modes to upright RGB of working size, strip by strip.
+
+Strips, so that no second copy of a large picture ever exists: what a mode needs, transparent
+or 16 bits deep, is done to about a million pixels at a time, which are then made smaller.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+STRIP = 1_000_000  # pixels
+TRANSPARENT = ("RGBA", "LA", "PA", "La", "RGBa")
+DEEP = ("I", "F")  # and all that begin with "I;"
+TOPS = (255, 1023, 4095, 16383, 65535)  # of 8, 10, 12, 14 and 16 bits
+
+# What an EXIF orientation asks for to be upright (CIPA DC-008, tag 274).
+TURNS = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+
+
+def to_working(image: Image.Image, longest: int) -> Image.Image:
+    """RGB, or RGBA if it is transparent, with no side over `longest`; smaller stays as it is.
+
+    Whole numbers of pixels are averaged first, then what is left is interpolated. Averaging
+    is of the stored values, as cameras and browsers do it; colour profiles are not looked at.
+    """
+    factor = max(1, max(image.size) // longest)
+    if factor > 1 or image.mode != "RGB" or "transparency" in image.info:
+        image = reduced(image, factor)
+    if max(image.size) <= longest:
+        return image
+    share = longest / max(image.size)
+    width, height = (max(1, round(side * share)) for side in image.size)
+    return image.resize((width, height), Image.Resampling.BILINEAR)
+
+
+def reduced(image: Image.Image, factor: int) -> Image.Image:
+    """RGB or RGBA, one pixel for `factor` × `factor`, those at the edges of fewer."""
+    width, height = image.size
+    rows = factor * max(1, STRIP // (width * factor))
+    mode = "RGBA" if image.mode in TRANSPARENT or "transparency" in image.info else "RGB"
+    span = span_of(image)
+    whole = Image.new(mode, (-(-width // factor), -(-height // factor)))
+    for top in range(0, height, rows):
+        strip = image.crop((0, top, width, min(top + rows, height)))
+        if span:
+            strip = levelled(strip, *span)
+        strip = strip.convert(mode)
+        whole.paste(strip.reduce(factor) if factor > 1 else strip, (0, top // factor))
+    return whole
+
+
+def span_of(image: Image.Image) -> tuple[float, float] | None:
+    """The values of black and white of a picture of more than 8 bits; None for all others.
+
+    White is the top of the smallest depth that holds the picture: cameras and scanners keep
+    10, 12 or 14 bits in 16. Floats run to 1, to 255, or, where they leave both, as far as
+    they run.
+    """
+    if image.mode not in DEEP and not image.mode.startswith("I;"):
+        return None
+    low, high = finite_extrema(image)
+    if low < 0 or high > TOPS[-1]:
+        return low, high
+    if image.mode == "F" and high <= 1:
+        return 0.0, 1.0
+    return 0.0, float(next(top for top in TOPS if high <= top))
+
+
+def finite_extrema(image: Image.Image) -> tuple[float, float]:
+    """The least and the greatest value that is a number; (0, 0) if there is none."""
+    width, height = image.size
+    rows = max(1, STRIP // width)
+    lows, highs = [], []
+    for top in range(0, height, rows):
+        values = np.asarray(image.crop((0, top, width, min(top + rows, height))))
+        values = values[np.isfinite(values)]
+        if values.size:
+            lows.append(float(values.min()))
+            highs.append(float(values.max()))
+    return (min(lows), max(highs)) if lows else (0.0, 0.0)
+
+
+def levelled(strip: Image.Image, low: float, high: float) -> Image.Image:
+    """8 bits of grey; what is no number becomes black."""
+    values = np.nan_to_num(np.asarray(strip).astype(np.float64), nan=low, posinf=high, neginf=low)
+    share = (values - low) / (high - low) if high > low else np.zeros_like(values)
+    return Image.fromarray(np.round(255 * np.clip(share, 0, 1)).astype(np.uint8))
+
+
+def on_ground(image: Image.Image) -> tuple[Image.Image, bool]:
+    """RGB on white, or on black if nothing would be seen of it on white; and which."""
+    if image.mode != "RGBA":
+        return image, False
+    black = is_light_ink(image)
+    ground = Image.new("RGBA", image.size, (0, 0, 0, 255) if black else (255, 255, 255, 255))
+    return Image.alpha_composite(ground, image).convert("RGB"), black
+
+
+def is_light_ink(image: Image.Image) -> bool:
+    """Whether what is painted on a transparent picture is light all over, as chalk is.
+
+    A light page that covers most of the picture is a page, not ink.
+    """
+    grey = np.asarray(image.convert("RGB").convert("L"))
+    painted = grey[np.asarray(image.getchannel("A")) > 127]
+    if not 0 < painted.size < 0.6 * grey.size:
+        return False
+    return bool(np.quantile(painted, 0.001) > 160)
+
+
+def upright(image: Image.Image, orientation: int) -> Image.Image:
+    """Turned or mirrored as an EXIF orientation asks; what is none of the eight asks nothing."""
+    turn = TURNS.get(orientation)
+    return image if turn is None else image.transpose(turn)
+
+
+def pixels_of(image: Image.Image) -> NDArray[np.uint8]:
+    """uint8 (H, W, 3) of an RGB image."""
+    return np.asarray(image)
