@@ -1,0 +1,250 @@
+"""The styles of the rendered test set: which pen on which paper in which light, by which camera."""
+
+import io
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from scipy import ndimage
+
+from benchmarks import photo_paper, photo_pens
+from benchmarks.photo_pens import PENS
+
+PHOTO = (1200, 900)
+UPRIGHT_FROM = {3: 180, 6: 270, 8: 90}  # EXIF's number: degrees that the file is turned by
+
+
+@dataclass(frozen=True)
+class Style:
+    """Ranges that a picture is drawn from; sizes of digits are shares of the picture's height."""
+
+    pens: tuple[str, ...] = ("gel", "felt")
+    papers: tuple[str, ...] = ("white", "cream", "recycled")
+    lights: tuple[str, ...] = ("even",)
+    size: tuple[int, int] = PHOTO
+    height: tuple[float, float] = (0.16, 0.4)
+    turn: float = 4.0
+    tilt: float = 0.01
+    lines: str = ""
+    blur: tuple[float, float] = (0.4, 1.2)  # in pixels
+    noise: tuple[float, float] = (1.0, 3.0)
+    quality: tuple[int, int] = (80, 94)
+    digits: tuple[int, int] = (1, 1)
+    rows: int = 1
+    gap: tuple[float, float] = (0.12, 0.4)  # between digits, in their heights
+    at_edge: bool = False
+    table: bool = False
+    glare: bool = False
+    turned: bool = False  # the file lies on its side and EXIF says so
+    enlarge: int = 1
+    kind: str = "jpeg"  # or "png", "transparent"
+
+
+ROW = {"height": (0.12, 0.2), "size": (900, 1200), "digits": (2, 6)}
+STYLES = {
+    "plain": Style(),
+    "ballpoint": Style(pens=("ballpoint",), lights=("gradient", "even"), height=(0.12, 0.35)),
+    "pencil": Style(pens=("pencil",), papers=("white", "cream"), lights=("gradient", "even")),
+    "marker": Style(pens=("marker",), lights=("even", "gradient"), height=(0.25, 0.6)),
+    "tinted paper": Style(papers=("yellow", "blue", "pink", "kraft"), lights=("gradient",)),
+    "gradient": Style(pens=("gel", "ballpoint", "felt"), lights=("gradient", "lamp")),
+    "hand shadow": Style(pens=("gel", "ballpoint", "pencil"), lights=("hand",)),
+    "hard shadow": Style(pens=("gel", "ballpoint", "felt"), lights=("hard",)),
+    "ruled": Style(pens=("gel", "ballpoint"), lines="ruled", lights=("even", "gradient")),
+    "squared": Style(pens=("gel", "ballpoint", "pencil"), lines="squared", lights=("even", "hand")),
+    "chalk": Style(pens=("chalk",), papers=("green board", "black board"), lights=("even", "lamp")),
+    "whiteboard": Style(pens=("board marker",), papers=("whiteboard",), glare=True, tilt=0.04),
+    "turned": Style(turn=15, pens=("gel", "ballpoint", "felt"), lights=("gradient",)),
+    "perspective": Style(turn=8, tilt=0.08, pens=("gel", "felt"), lights=("gradient",)),
+    "blurred": Style(blur=(3.0, 6.0), noise=(4, 9), lights=("gradient", "lamp")),
+    "jpeg": Style(quality=(12, 28), pens=("gel", "ballpoint", "felt"), lights=("gradient",)),
+    "inverted": Style(pens=("white screen",), papers=("black board",), kind="png"),
+    "off-centre": Style(at_edge=True, height=(0.1, 0.22), lights=("gradient",)),
+    "tiny": Style(height=(0.03, 0.05), size=(2000, 1500), blur=(0.4, 0.9)),
+    "huge": Style(pens=("felt", "marker", "gel"), height=(0.72, 0.86), turn=2),
+    "transparent": Style(
+        pens=("screen", "marker"), size=(600, 600), turn=0, tilt=0, kind="transparent"
+    ),
+    "drawn sheet": Style(
+        pens=("screen",), size=(280, 280), height=(0.35, 0.75), noise=(0, 0), kind="png"
+    ),
+    "table edge": Style(pens=("gel", "felt"), table=True, turn=10, tilt=0.03, height=(0.12, 0.25)),
+    "turned by EXIF": Style(turned=True, pens=("gel", "ballpoint"), lights=("gradient",)),
+    "12 megapixels": Style(
+        size=(1512, 2016), enlarge=2, pens=("gel", "ballpoint"), lights=("gradient", "hand")
+    ),
+    "number": Style(**ROW, pens=("gel", "ballpoint", "felt"), lights=("gradient", "even")),
+    "number on lines": Style(**ROW, pens=("gel", "ballpoint"), lines="ruled", lights=("hand",)),
+    "two lines": Style(**ROW, rows=2, pens=("gel", "felt"), lights=("gradient",), turn=3),
+    "touching": Style(**ROW, gap=(-0.06, -0.01), pens=("gel", "felt")),
+}
+FEWER = {"12 megapixels": 0.6}  # they take long
+
+
+@dataclass(frozen=True)
+class Photo:
+    """A picture as bytes with what is on it, line by line."""
+
+    content: bytes
+    suffix: str
+    lines: tuple[str, ...] = ()
+    boxes: tuple[tuple[int, int, int, int], ...] = ()
+
+
+class Layer:
+    """The ink on a sheet: digits set one after another, and where each of them is."""
+
+    def __init__(self, shape: tuple[int, int]):
+        self.cover = np.zeros(shape, np.float32)
+        self.points: list[np.ndarray] = []
+
+    def put(self, cover: np.ndarray, left: int, top: int) -> None:
+        """Adds a stroke image with its upper left corner there, and remembers its outline."""
+        height, width = cover.shape
+        left = min(max(0, left), self.cover.shape[1] - width)
+        top = min(max(0, top), self.cover.shape[0] - height)
+        self.cover[top : top + height, left : left + width] = np.maximum(
+            self.cover[top : top + height, left : left + width], cover
+        )
+        rows, columns = np.nonzero(cover > 0.3)
+        keep = slice(None, None, max(1, len(rows) // 3000))
+        self.points.append(np.stack([columns[keep] + left, rows[keep] + top], axis=1))
+
+    def boxes(self, matrix: np.ndarray, corner: tuple[float, float], scale: int) -> list[Any]:
+        """Where each digit is in the picture: left, top, right, bottom."""
+        found = []
+        for points in self.points:
+            there = np.column_stack([points - np.array(corner), np.ones(len(points))]) @ matrix.T
+            flat = there[:, :2] / there[:, 2:] * scale
+            left, top = np.floor(flat.min(0))
+            right, bottom = np.ceil(flat.max(0)) + 1
+            found.append((int(left), int(top), int(right), int(bottom)))
+        return found
+
+
+def trimmed(cover: np.ndarray) -> np.ndarray:
+    """Without the empty rows and columns around the ink."""
+    rows, columns = np.nonzero(cover > 0.02)
+    return cover[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
+
+
+def write(
+    lines: list[list[np.ndarray]], style: Style, pen: str, frame: tuple[int, ...], draws: Any
+) -> Layer:
+    """Sets the digits of each line side by side into a frame (left, top, right, bottom, H, W)."""
+    left, top, right, bottom, height, width = frame
+    share = draws.uniform(*style.height)
+    tall, thick = share * (bottom - top), draws.uniform(*PENS[pen].width)
+    longest = max(len(line) for line in lines)
+    tall = min(tall, 0.9 * (right - left) / (0.95 * longest + 0.1))
+    covers = [
+        [
+            trimmed(photo_pens.stroke(d, tall * draws.uniform(0.9, 1.1), thick, PENS[pen], draws))
+            for d in line
+        ]
+        for line in lines
+    ]
+    layer = Layer((height, width))
+    pitch = round(tall * draws.uniform(1.35, 1.7))
+    block = pitch * (len(lines) - 1) + round(1.15 * tall)
+    down = place(top, bottom, block, style.at_edge, draws)
+    for line in covers:
+        gaps = [round(draws.uniform(*style.gap) * tall) for _ in line]
+        long = sum(cover.shape[1] for cover in line) + sum(gaps[1:])
+        across = place(left, right, long, style.at_edge, draws)
+        for cover, gap in zip(line, [0, *gaps[1:]], strict=True):
+            across += gap
+            drop = round(1.1 * tall) - cover.shape[0] + round(draws.uniform(-0.04, 0.04) * tall)
+            layer.put(cover, across, down + drop)
+            across += cover.shape[1]
+        down += pitch
+    return layer
+
+
+def place(low: int, high: int, length: int, at_edge: bool, draws: np.random.Generator) -> int:
+    """Where something of a length begins; near one end of the frame if `at_edge`."""
+    room = max(1, high - low - length)
+    if at_edge:
+        share = draws.uniform(0.02, 0.07)
+        return low + round(room * (share if draws.random() < 0.5 else 1 - share))
+    return low + round(room * draws.uniform(0.2, 0.8))
+
+
+def photo(lines: list[list[np.ndarray]], style: Style, draws: np.random.Generator) -> Photo:
+    """One picture of digits, given as middle_distance gives them, in a style."""
+    width, height = style.size
+    around = -0.1 if style.table else 0.3 if style.turn + 200 * style.tilt > 12 else 0.12
+    left, top = round(around * width), round(around * height)
+    shape = height + 2 * top, width + 2 * left
+    inset = (-left, -top) if around > 0 else (0, 0)
+    frame = (-inset[0], -inset[1], shape[1] + inset[0], shape[0] + inset[1], *shape)
+    pen = style.pens[draws.integers(len(style.pens))]
+    layer = write(lines, style, pen, frame, draws)
+    colour = np.array(PENS[pen].colours[draws.integers(len(PENS[pen].colours))], np.float32)
+    matrix = photo_paper.homography(
+        (height, width), draws.uniform(-style.turn, style.turn), style.tilt, draws
+    )
+    boxes = layer.boxes(matrix, (left, top), style.enlarge)
+    if style.kind == "transparent":
+        return transparent(layer.cover, colour, frame, boxes)
+    if style.kind == "png":
+        ground = 255 - colour if pen == "screen" else np.zeros(3)
+        flat = ground + layer.cover[..., None] * (colour - ground)
+        seen = photo_paper.photograph(flat, around, matrix, draws)
+        return Photo(*encode(seen, style, draws), boxes=tuple(boxes))
+    sheet = photo_paper.paper(style.papers[draws.integers(len(style.papers))], shape, draws)
+    if style.lines:
+        tall = max(points[:, 1].max() - points[:, 1].min() for points in layer.points)
+        pitch = tall * (draws.uniform(0.9, 1.5) if style.lines == "ruled" else 0.5)
+        sheet, _ = photo_paper.rule(sheet, style.lines, pitch, draws)
+    bleed = ndimage.gaussian_filter(layer.cover, 0.6)[..., None]
+    sheet = sheet * (1 - bleed) + bleed * (0.9 * colour + 0.1 * sheet * colour / 255)
+    seen = photo_paper.photograph(sheet, around, matrix, draws)
+    return Photo(*encode(camera(seen, style, draws), style, draws), boxes=tuple(boxes))
+
+
+def camera(seen: np.ndarray, style: Style, draws: np.random.Generator) -> np.ndarray:
+    """Light falls on it, the lens blurs it, the sensor adds its tint and noise."""
+    shape = seen.shape[:2]
+    kind = style.lights[draws.integers(len(style.lights))]
+    lit = seen * photo_paper.light(kind, shape, draws)[..., None]
+    if style.glare:
+        lit = lit + 255 * photo_paper.glare(shape, draws)[..., None]
+    lit = ndimage.gaussian_filter(lit, (*[draws.uniform(*style.blur)] * 2, 0))
+    lit = lit * draws.uniform(0.93, 1.03, size=3)
+    if style.enlarge > 1:
+        small = Image.fromarray(lit.clip(0, 255).astype(np.uint8))
+        large = small.resize(
+            [side * style.enlarge for side in small.size], Image.Resampling.BICUBIC
+        )
+        lit = np.asarray(large, np.float32)
+    coarse = draws.standard_normal(lit.shape, np.float32)
+    coarse = ndimage.gaussian_filter(coarse, (0.6, 0.6, 0), truncate=2)
+    return lit + draws.uniform(*style.noise) * 2 * coarse
+
+
+def encode(seen: np.ndarray, style: Style, draws: np.random.Generator) -> tuple[bytes, str]:
+    """The bytes of a JPEG or PNG file, and its suffix."""
+    image, buffer = Image.fromarray(seen.clip(0, 255).astype(np.uint8)), io.BytesIO()
+    if style.kind == "png":
+        image.convert("L").save(buffer, "PNG")
+        return buffer.getvalue(), ".png"
+    exif = Image.Exif()
+    if style.turned:
+        number = list(UPRIGHT_FROM)[draws.integers(len(UPRIGHT_FROM))]
+        image = image.rotate(-UPRIGHT_FROM[number], expand=True)
+        exif[0x0112] = number
+    quality = int(draws.integers(*style.quality))
+    image.save(buffer, "JPEG", quality=quality, exif=exif)
+    return buffer.getvalue(), ".jpg"
+
+
+def transparent(cover: np.ndarray, colour: np.ndarray, frame: Any, boxes: list[Any]) -> Photo:
+    """Ink on nothing: a PNG whose paper is transparent."""
+    left, top, right, bottom = frame[:4]
+    alpha = (255 * cover[top:bottom, left:right]).astype(np.uint8)
+    inked = np.broadcast_to(colour.astype(np.uint8), (*alpha.shape, 3))
+    buffer = io.BytesIO()
+    Image.fromarray(np.dstack([inked, alpha])).save(buffer, "PNG")
+    return Photo(buffer.getvalue(), ".png", boxes=tuple(boxes))
