@@ -3,26 +3,54 @@
 import streamlit as st
 
 from ensemble import runs
-from ensemble.ui import digits_waiting, entry, run_panel
+from ensemble.errors import NotPreparedError
+from ensemble.ui import (
+    classify_empty,
+    classify_epoch,
+    classify_files,
+    classify_input,
+    classify_loader,
+    classify_read,
+    classify_shown,
+    digits_waiting,
+    entry,
+    run_panel,
+)
 
 
 def main() -> None:
     entry.through_app()
-    run_panel.about_a_run(of_run, no_runs)
-
-
-def no_runs() -> None:
-    """The first visit."""
-    digits_waiting.no_runs(
-        "Give an ensemble a digit of your own",
-        "Upload it, draw it or hold it to the camera, and see what each network makes of it, "
-        "once a first run has finished an epoch.",
-    )
+    run_panel.about_a_run(of_run, classify_empty.no_runs)
 
 
 def of_run(run: runs.Run) -> None:
-    """The picture, what the ensemble says of it, and how it came to see it so."""
-    st.segmented_control("Input", ["Upload", "Draw", "Camera"], default="Upload")
+    """The way in and what the ensemble says, side by side; below, how it came to say so."""
+    chosen = classify_epoch.choose(run)
+    if not chosen:
+        return
+    epoch, epochs = chosen
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        way = classify_input.choose()
+        st.space("stretch")
+        classify_epoch.slider(epochs, epoch)
+    left, right = st.columns([6, 5], gap="large")
+    with left:
+        source = classify_input.show(way, run)
+        picture = st.container()
+        files = st.container()
+    try:
+        with right, st.spinner("Opening the members"):
+            asked = classify_loader.classifier(run, epoch)
+    except NotPreparedError as error:
+        digits_waiting.not_prepared(run, error)
+        return
+    if source:
+        classify_read.show(run, asked, source, way, picture, right)
+    else:
+        classify_empty.no_picture(way, picture, right)
+    with files:
+        if way == "upload":
+            classify_files.show(asked, classify_shown.refuse())
 
 
 main()

@@ -21,8 +21,8 @@ REFUSE, REFUSE_PERCENT, REFUSE_MOST = "refuse", 5, 50
 
 
 def refuse() -> float:
-    """The share of real digits that may be turned away, 0 to 0.5, as the address has it."""
-    return address.number(REFUSE, REFUSE_PERCENT, 0, REFUSE_MOST) / 100
+    """The share of real digits that may be turned away, 0.01 to 0.5, as the address has it."""
+    return address.number(REFUSE, REFUSE_PERCENT, 1, REFUSE_MOST) / 100
 
 
 @dataclass(frozen=True, eq=False)

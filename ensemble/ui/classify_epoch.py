@@ -1,0 +1,53 @@
+"""Which epoch of a run does the classifying: any whose members are kept."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.ui import address, digits_controls, digits_waiting
+from ensemble.ui.run_panel import plain
+
+MARKER = "address_input_"  # how the key of the ways in begins, which only this screen has
+
+
+def choose(run: runs.Run) -> tuple[int, Sequence[int]] | None:
+    """The epoch that the address names, else the last, and all there are; None if none is."""
+    from ensemble.runs.members import member_epochs
+
+    digits_waiting.new_run(run)
+    epochs = member_epochs(run.id)
+    if not epochs:
+        nothing_kept(run)
+        return None
+    wanted = address.whole(st.query_params.get("epoch"))
+    epoch = digits_waiting.epoch_to_show(run, epochs, wanted, MARKER)
+    if wanted not in (None, epoch):
+        st.caption(f"The members of epoch {wanted} are not kept; epoch {epoch} is asked.")
+    return epoch, epochs
+
+
+def nothing_kept(run: runs.Run) -> None:
+    """A run whose members cannot be opened yet, or not any more."""
+    if run.active or not runs.prediction_epochs(run.id):
+        digits_waiting.no_epoch(run, "You can give it a digit")
+        return
+    st.info(
+        f"The members of {plain(run.name)} are not kept: only what they said of the test images "
+        "is. Choose another run above, or train one.", icon=":material/grid_off:",
+    )  # fmt: skip
+    digits_waiting.to_train(run)
+
+
+def slider(epochs: Sequence[int], shown: int) -> None:
+    """The epoch that is asked, where there is a choice."""
+    if len(epochs) < 2:
+        return
+    address.bound(
+        f"classify_epoch_{digits_controls.stamp(epochs)}", shown,
+        lambda key: st.select_slider(
+            "Epoch", epochs, key=key, width=260, on_change=address.follow,
+            args=("epoch", key, str(epochs[-1])),
+            help="What would the ensemble have said earlier in its training?",
+        ),
+    )  # fmt: skip

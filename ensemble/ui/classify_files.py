@@ -1,0 +1,122 @@
+"""Many pictures at once: read one after another, each a row that opens it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from ensemble.ui import classify_loader, classify_overrule, classify_said, classify_tray
+from ensemble.ui.classify_loader import Row
+from ensemble.ui.classify_tray import Source
+from ensemble.ui.guard import guarded
+
+if TYPE_CHECKING:
+    from ensemble.runs.classifying import Classifier
+
+KEY = "classify_files"
+SECONDS = 0.6  # of reading between two drawings of the list
+EVERY = 0.2
+HIGH, ROW = 320, 35  # pixels: of the list at most, of a row
+WAITING = Row("…", "", "Waiting to be read.")
+
+
+def show(asked: Classifier, refuse: float) -> None:
+    """The list, where there is more than one picture; it fills while the page can be used."""
+    sources = classify_tray.all_sources()
+    if len(sources) < 2:
+        return
+    complete = len(known(asked, refuse, sources)) == len(sources)
+    st.fragment(body, run_every=None if complete else EVERY)(asked, refuse, complete)
+
+
+def known(asked: Classifier, refuse: float, sources: list[Source]) -> dict[str, Row]:
+    """Rows that stand already, by the pictures' ids; reads for a while where some are missing."""
+    place = classify_loader.who(asked), refuse
+    if st.session_state.get(f"{KEY}_of") != place:
+        st.session_state[f"{KEY}_of"], st.session_state[f"{KEY}_rows"] = place, {}
+    kept: dict[str, tuple[str, Row]] = st.session_state[f"{KEY}_rows"]
+    words = {one.id: one.key + classify_overrule.of(one.id).word for one in sources}
+    rows = {name: kept[name] for name in words if name in kept and kept[name][0] == words[name]}
+    end = time.monotonic() + SECONDS
+    for one in sources:
+        if one.id not in rows:
+            overrule = classify_overrule.of(one.id)
+            rows[one.id] = words[one.id], classify_loader.row(asked, one, overrule, refuse)
+            if time.monotonic() > end:
+                break
+    st.session_state[f"{KEY}_rows"] = rows
+    return {name: row for name, (_, row) in rows.items()}
+
+
+def body(asked: Classifier, refuse: float, complete: bool) -> None:
+    """The inside of the list: goes on reading by itself until all of it is read."""
+    with guarded():
+        # A row that was selected is another picture for the whole page.
+        if st.session_state.pop(f"{KEY}_chosen", False):
+            st.rerun()
+        sources = classify_tray.all_sources()
+        before = len(st.session_state.get(f"{KEY}_rows", {}))
+        started = time.monotonic()
+        rows = known(asked, refuse, sources)
+        if missing := len(sources) - len(rows):
+            pace = (time.monotonic() - started + EVERY) / max(1, len(rows) - before)
+            said = f"{len(rows)} of {len(sources)} read{classify_said.left(missing * pace)}"
+            st.progress(len(rows) / len(sources), said)
+        elif not complete:
+            st.rerun()
+        table(sources, rows)
+
+
+def table(sources: list[Source], rows: dict[str, Row]) -> None:
+    """One row a picture; names are text here, whatever stands in them."""
+    here = classify_tray.opened()
+    each = [rows.get(one.id, WAITING) for one in sources]
+    st.dataframe(
+        {
+            "": ["▸" if here and one.id == here.id else "" for one in sources],
+            "Picture": [one.name for one in sources],
+            "Says": [row.said for row in each],
+            "Sure": [row.sure for row in each],
+            "Note": [row.note for row in each],
+        },
+        key=KEY, hide_index=True, height=min(HIGH, ROW * (len(sources) + 1) + 3),
+        on_select=chosen, selection_mode="single-row",
+        alt="Your pictures, what the ensemble says of each, and why not where it does not",
+        column_config={
+            "": st.column_config.TextColumn(width=28),
+            "Picture": st.column_config.TextColumn(width="medium"),
+            "Note": st.column_config.TextColumn(width="large"),
+        },
+    )  # fmt: skip
+
+
+def chosen() -> None:
+    """Callback: the row that is selected opens its picture."""
+    places = st.session_state[KEY].selection.rows
+    sources = classify_tray.all_sources()
+    if places and places[0] < len(sources):
+        classify_tray.open_one(sources[places[0]].id)
+        st.session_state[f"{KEY}_chosen"] = True
+
+
+def stepping(here: Source) -> None:
+    """The picture's name, its neighbours, and the ways to let it or all go."""
+    every = classify_tray.all_sources()
+    many = len(every) > 1
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        if many:
+            st.button(":material/chevron_left:", key="classify_before", help="Picture before",
+                      on_click=classify_tray.step, args=(-1,))  # fmt: skip
+            st.button(":material/chevron_right:", key="classify_after", help="Picture after",
+                      on_click=classify_tray.step, args=(1,))  # fmt: skip
+            place = next(n for n, one in enumerate(every) if one.id == here.id)
+            st.caption(f"{place + 1} of {len(every)}", width="content")
+        st.space("stretch")
+        st.button("Remove", key="classify_remove", type="tertiary", icon=":material/close:",
+                  on_click=classify_tray.remove, args=(here.id,),
+                  help="Let this picture go.")  # fmt: skip
+        if many:
+            st.button("Remove all", key="classify_clear", type="tertiary",
+                      on_click=classify_tray.clear)  # fmt: skip

@@ -1,0 +1,124 @@
+"""The three ways in, Upload, Draw and Camera: each gives a picture, or none yet."""
+
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from ensemble import runs
+from ensemble.ui import (
+    address,
+    classify_files,
+    classify_paste,
+    classify_samples,
+    classify_sheet,
+    classify_tray,
+)
+from ensemble.ui.classify_tray import Source
+from ensemble.ui.run_panel import plain
+
+INPUTS = {"upload": "Upload", "draw": "Draw", "camera": "Camera"}
+UPLOADS, PHOTO, CUT = "classify_uploads", "classify_photo", "classify_cut"
+DRAWN = "drawing"  # the drawing's id: what is overruled stays with it, whatever is drawn
+
+
+def choose() -> str:
+    """Which way in is open; it stands in the address."""
+    return address.choose(
+        "input", "How to give it a digit", INPUTS, "upload", label_visibility="collapsed"
+    )
+
+
+def show(way: str, run: runs.Run) -> Source | None:
+    """Draws the way in; returns its picture. The sheet, which shows its own answer, comes later."""
+    if way == "upload":
+        upload(run)
+    elif way == "camera":
+        camera()
+    return source(way)
+
+
+def source(way: str) -> Source | None:
+    """The picture that this way in has now: what the last press or stroke left."""
+    if way == "upload":
+        return classify_tray.opened()
+    if way == "camera":
+        taken: Source | None = st.session_state.get(PHOTO)
+        return taken
+    drawn = classify_sheet.drawing()
+    if not drawn.get("strokes"):
+        return None
+    return classify_tray.source("Your drawing", classify_sheet.picture(drawn), DRAWN)
+
+
+def upload(run: runs.Run) -> None:
+    """Files, dropped, pasted or browsed to; or test digits."""
+    turn = st.session_state.get(UPLOADS, 0)
+    key = f"classify_upload_{turn}"
+    st.file_uploader(
+        "Pictures of digits", accept_multiple_files=True, key=key, on_change=uploaded, args=(key,),
+        label_visibility="collapsed",
+        help="PNG, JPEG, WebP, BMP, GIF, TIFF, HEIC or AVIF: one or many digits, on one or many "
+        "pictures.",
+    )  # fmt: skip
+    here = classify_tray.opened()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        classify_paste.show(pasted)
+        classify_samples.buttons(run, first=here is None)
+    if cut := st.session_state.get(CUT):
+        st.warning(
+            f"{classify_tray.MOST} pictures are kept at once: the last {cut} of these were left "
+            "out. Hand them in after these.", icon=":material/filter_none:",
+        )  # fmt: skip
+    if here:
+        classify_files.stepping(here)
+
+
+def uploaded(key: str) -> None:
+    """Callback: takes the files out of the uploader, which would keep all of them for good."""
+    files = st.session_state[key] or []
+    st.session_state[CUT] = max(0, len(files) - classify_tray.MOST)
+    few = files[: classify_tray.MOST]
+    classify_tray.add([classify_tray.source(one.name, one.getvalue()) for one in few])
+    # A new uploader takes the place of this one, empty.
+    st.session_state[UPLOADS] = st.session_state.get(UPLOADS, 0) + 1
+    let_go(files)
+
+
+def let_go(files: list[Any]) -> None:
+    """Has the server forget uploaded files: it does not when their uploader leaves the page."""
+    if context := get_script_run_ctx():
+        manager: Any = context.uploaded_file_mgr
+        for one in files:
+            manager.remove_file(context.session_id, one.file_id)
+
+
+def pasted(taken: classify_paste.Taken) -> None:
+    """Callback: pictures from the clipboard."""
+    st.session_state[CUT] = 0
+    classify_tray.add([
+        classify_tray.source(f"Pasted: {name}" if name else "Pasted picture", content)
+        for name, content in taken
+    ])  # fmt: skip
+
+
+def camera() -> None:
+    """A photograph taken here and now."""
+    st.camera_input("Hold the digit up, large and in good light", key="classify_camera",
+                    on_change=photographed)  # fmt: skip
+    kept = st.session_state.get(PHOTO)
+    if kept and not st.session_state.get("classify_camera"):
+        st.caption(f"Shown is your last photograph, {plain(kept.name)}.")
+    st.caption(
+        "No picture here? Allow the camera in the browser's address bar. Browsers give it to "
+        "pages on localhost or https alone; elsewhere, upload a photograph instead."
+    )
+
+
+def photographed() -> None:
+    """Callback: keeps the photograph for when another way in has been looked at."""
+    taken = st.session_state["classify_camera"]
+    if taken is None:
+        st.session_state.pop(PHOTO, None)
+    else:
+        st.session_state[PHOTO] = classify_tray.source("Your photograph", taken.getvalue())

@@ -1,0 +1,172 @@
+"""What the screen Classify has opened, prepared and read, kept for a while in memory alone.
+
+Keyed by a picture's content, by what was overruled in it, and by run, epoch and error rate.
+Bounded: `PICTURES` pictures at their working size, and of the others only their marks and
+what was said of them. What comes back is shared: treat it as read-only.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from ensemble import runs
+from ensemble.config import runs_folder
+from ensemble.errors import ImageError
+from ensemble.ui import classify_said
+from ensemble.ui.classify_overrule import Overrule
+from ensemble.ui.classify_tray import Source
+from ensemble.ui.guard import BUG
+
+if TYPE_CHECKING:
+    from ensemble.data.pictures import Picture
+    from ensemble.data.preparing import Prepared
+    from ensemble.runs.classifying import Classifier, Reading
+
+# A working picture takes up to 12 MB, its stages as much again.
+PICTURES, READINGS, ROWS, CLASSIFIERS = 4, 24, 1000, 3
+GONE = (
+    "This picture was let go to make room for others; what was said of it is kept. Hand it in "
+    "again to open it."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """A picture, prepared, or one sentence why it cannot be."""
+
+    picture: Picture | None
+    prepared: Prepared | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Marks:
+    """A picture's marks, uint8 (N, 28, 28, 1), and the line of each; or why there are none."""
+
+    images: NDArray[np.uint8]
+    lines: tuple[int, ...]
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is said of a picture, for a list: text, confidence, and why not."""
+
+    said: str
+    sure: str
+    note: str
+
+
+def classifier(run: runs.Run, epoch: int) -> Classifier:
+    """The run's members at that epoch, ready to be asked.
+
+    Raises:
+      EnsembleError: they cannot be opened; one sentence says why.
+    """
+    return _classifier(str(runs_folder()), run.id, epoch)
+
+
+@st.cache_resource(max_entries=CLASSIFIERS, show_spinner=False)
+def _classifier(folder: str, run_id: str, epoch: int) -> Classifier:
+    from ensemble.runs.classifying import open_classifier
+
+    return open_classifier(run_id, epoch)
+
+
+def look(source: Source, overrule: Overrule) -> Looked:
+    """The picture opened and prepared; a bad one is a sentence, never an exception."""
+    if source.content is None:
+        return Looked(None, None, GONE)
+    try:
+        return _look(source.key, overrule, source.content)
+    except Exception:
+        # One picture that the program chokes on must not take the others with it.
+        logging.getLogger("ensemble").exception("A picture could not be prepared")
+        return Looked(None, None, BUG)
+
+
+@st.cache_resource(max_entries=PICTURES, show_spinner=False)
+def _look(key: str, overrule: Overrule, _content: bytes) -> Looked:
+    return prepared_now(_content, overrule)
+
+
+def prepared_now(content: bytes, overrule: Overrule) -> Looked:
+    """The picture opened and prepared, without being kept."""
+    from ensemble.data.pictures import open_picture
+    from ensemble.data.preparing import prepare
+
+    try:
+        picture = open_picture(content)
+        return Looked(picture, prepare(picture, overrule.choices()))
+    except ImageError as error:
+        return Looked(None, None, str(error))
+
+
+def images(prepared: Prepared) -> NDArray[np.uint8]:
+    """The marks, uint8 (N, 28, 28, 1)."""
+    if not prepared.marks:
+        return np.zeros((0, 28, 28, 1), np.uint8)
+    return np.stack([mark.image for mark in prepared.marks])
+
+
+def reading(
+    asked: Classifier, source: Source, overrule: Overrule, refuse: float, prepared: Prepared
+) -> Reading:
+    """What the ensemble says of the picture's marks."""
+    return _reading(who(asked), source.key, overrule, refuse, asked, prepared)
+
+
+def who(asked: Classifier) -> str:
+    """A word for the run and epoch, also where folders of runs differ."""
+    return f"{runs_folder()} {asked.run_id} {asked.epoch}"
+
+
+@st.cache_resource(max_entries=READINGS, show_spinner=False)
+def _reading(
+    who: str, key: str, overrule: Overrule, refuse: float, _asked: Classifier, _prepared: Prepared
+) -> Reading:
+    return _asked.read(images(_prepared), refuse)
+
+
+def row(asked: Classifier, source: Source, overrule: Overrule, refuse: float) -> Row:
+    """What is said of one of many pictures, of which only the marks are kept."""
+    try:
+        return _row(who(asked), source.key, overrule, refuse, asked, source.content)
+    except GoneError:
+        return Row("–", "", GONE)
+    except Exception:
+        logging.getLogger("ensemble").exception("A picture could not be read")
+        return Row("–", "", BUG)
+
+
+class GoneError(Exception):
+    """A picture's file was let go before it was asked about."""
+
+
+@st.cache_resource(max_entries=ROWS, show_spinner=False)
+def _row(
+    who: str, key: str, overrule: Overrule, refuse: float,
+    _asked: Classifier, _content: bytes | None,
+) -> Row:  # fmt: skip
+    marks = _marks(key, overrule, _content)
+    if marks.problem:
+        return Row("–", "", marks.problem)
+    said = _asked.read(marks.images, refuse)
+    return Row(*classify_said.row(said, marks.lines, _asked.class_names))
+
+
+@st.cache_resource(max_entries=ROWS, show_spinner=False)
+def _marks(key: str, overrule: Overrule, _content: bytes | None) -> Marks:
+    # What is raised is not kept, so that the picture can be handed in again.
+    if _content is None:
+        raise GoneError
+    looked = prepared_now(_content, overrule)
+    if looked.prepared is None:
+        return Marks(np.zeros((0, 28, 28, 1), np.uint8), (), looked.problem)
+    return Marks(images(looked.prepared), tuple(mark.line for mark in looked.prepared.marks))

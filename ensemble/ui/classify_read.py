@@ -1,0 +1,77 @@
+"""A picture read: the answer beside it, then what it went through, then its open mark."""
+
+from importlib import import_module
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ensemble import runs
+from ensemble.runs.classifying import Classifier
+from ensemble.ui import (
+    classify_answer,
+    classify_details,
+    classify_loader,
+    classify_open,
+    classify_overrule,
+    classify_picture,
+    classify_sheet,
+    classify_shown,
+    classify_stages,
+)
+from ensemble.ui.classify_shown import Shown
+from ensemble.ui.classify_tray import Source
+from ensemble.ui.guard import guarded
+from ensemble.ui.run_panel import plain
+
+
+def show(
+    run: runs.Run, asked: Classifier, source: Source, way: str,
+    left: DeltaGenerator, right: DeltaGenerator,
+) -> None:  # fmt: skip
+    """All that is said of a picture.
+
+    Args:
+      run: the run.
+      asked: its members.
+      source: the picture.
+      way: by which way in it came.
+      left: where the picture stands.
+      right: where the answer stands.
+    """
+    overrule, refuse = classify_overrule.of(source.id), classify_shown.refuse()
+    looked = classify_loader.look(source, overrule)
+    if looked.prepared is None or looked.picture is None:
+        with right:
+            st.warning(f"{plain(source.name)}: {plain(looked.problem)}",
+                       icon=":material/broken_image:")  # fmt: skip
+        return
+    prepared = looked.prepared
+    reading = classify_loader.reading(asked, source, overrule, refuse, prepared)
+    newest = len(prepared.marks) - 1 if way == "draw" else 0
+    index = classify_open.index(source.id, len(prepared.marks), newest)
+    with left:
+        if way == "draw":
+            boxes = classify_picture.boxes_of(prepared, reading, index, asked.class_names, (1, 1))
+            classify_sheet.show(boxes, classify_sheet.serial(), "")
+        else:
+            boxes = classify_picture.boxes_of(
+                prepared, reading, index, asked.class_names, looked.picture.size
+            )
+            classify_picture.show(looked.picture, source.key, boxes, overrule, source.id)
+    with right:
+        if way != "draw":
+            st.caption(plain(source.name))
+        classify_answer.show(asked, prepared, reading, index, source.id)
+    key = f"{source.key}-{overrule.word}"
+    shown = Shown(run, asked, prepared, reading, index, source.name, key, refuse)
+    if prepared.marks:
+        with right, guarded():
+            import_module("ensemble.ui.classify_verdict").show(shown)
+    with guarded():
+        classify_stages.show(prepared, index)
+        classify_stages.overruling(source.id, prepared)
+    if prepared.marks:
+        with guarded():
+            classify_details.show(shown)
+        with guarded():
+            import_module("ensemble.ui.classify_corrections").show(shown)
