@@ -1,0 +1,99 @@
+"""Where a mark is read: what covering each place does to the verdict, painted over the mark."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from ensemble.analysis.averaging import Floats
+from ensemble.ui import digits_pictures, theme
+
+if TYPE_CHECKING:
+    from ensemble.runs.classifying import Occlusion
+
+Pixels = NDArray[np.uint8]
+Box = tuple[int, int, int, int]
+
+TIMES = 4  # pixels of the screen for one of the mark's
+LEAST = 0.02  # a fall of the probability that is not worth full colour
+INK = 0.55  # how bright the mark itself stays under the colours
+GAP, LINE = 12, 18  # pixels of the sheet to keep
+
+
+def scale(found: "Occlusion") -> float:
+    """The change that is painted in full colour: the same for all maps of a mark."""
+    return max(LEAST, float(np.abs(found.change).max()))
+
+
+def painted(image: Pixels, change: Floats, full: float) -> Pixels:
+    """The mark in grey with the changes over it: uint8 (28, 28, 3).
+
+    Args:
+      image: uint8 (28, 28, 1).
+      change: (28, 28), how far the probability falls when this place is covered; less than 0
+        where it rises.
+      full: the change that gets full colour.
+
+    Blue where the probability falls, orange where it rises: told apart with any colour vision.
+    """
+    share = np.clip(np.asarray(change) / full, -1, 1)[..., None]
+    blue, orange = (np.array(theme.parts(color)) for color in (theme.RIGHT, theme.WRONG))
+    below = np.repeat(image.astype(float) * INK, 3, axis=-1)
+    above = np.where(share > 0, blue, orange)
+    return np.rint(below + (above - below) * np.abs(share)).astype(np.uint8)
+
+
+def enlarged(pixels: Pixels, box: Box | None) -> Image.Image:
+    """A map as it stands on the screen, with a frame around the patch that changes a mind."""
+    big = Image.fromarray(pixels.repeat(TIMES, axis=0).repeat(TIMES, axis=1))
+    if box:
+        left, top, right, bottom = (TIMES * one for one in box)
+        draw = ImageDraw.Draw(big)
+        # White within black can be seen on every ground.
+        draw.rectangle([left - 1, top - 1, right, bottom], outline="#000000", width=4)
+        draw.rectangle([left, top, right - 1, bottom - 1], outline="#FFFFFF", width=2)
+    return big
+
+
+def maps(image: Pixels, found: "Occlusion", members: Sequence[int]) -> list[Image.Image]:
+    """The map averaged over all members, where there are several, then those of some."""
+    full = scale(found)
+    several = len(found.change) > 1
+    averaged = [enlarged(painted(image, found.averaged, full), None)] if several else []
+    return averaged + [
+        enlarged(painted(image, found.change[m], full), box_of(found, m)) for m in members
+    ]
+
+
+def box_of(found: "Occlusion", m: int) -> Box | None:
+    """The smallest patch whose covering changes a member's mind: left, top, right, bottom."""
+    flip = found.flips[m]
+    return None if flip is None else flip.box
+
+
+def sheet(pictures: Sequence[Image.Image], captions: Sequence[str], title: str) -> bytes:
+    """The maps side by side with their captions as one PNG, white as paper is in either theme."""
+    font = ImageFont.load_default(size=12)
+    wide = max([pictures[0].width, *(int(font.getlength(one)) for one in captions)]) + GAP
+    width = max(wide * len(pictures) + GAP, int(font.getlength(title)) + 2 * GAP)
+    page = Image.new("RGB", (width, pictures[0].height + 2 * LINE + 2 * GAP),
+                     digits_pictures.PAPER)  # fmt: skip
+    draw = ImageDraw.Draw(page)
+    draw.text((GAP, GAP // 2), title, digits_pictures.INK, font)
+    for place, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
+        corner = GAP + place * wide, GAP + LINE
+        page.paste(picture, corner)
+        draw.text((corner[0], corner[1] + picture.height + 4), caption, digits_pictures.INK, font)
+    return digits_pictures.png(page)
+
+
+def table(found: "Occlusion") -> pd.DataFrame:
+    """A row for each place: how far the averaged and each member's probability falls."""
+    rows, columns = np.indices(found.averaged.shape).reshape(2, -1)
+    each = {f"member_{m + 1}": change.ravel() for m, change in enumerate(found.change)}
+    return pd.DataFrame(
+        {"row": rows, "column": columns, "averaged": found.averaged.ravel(), **each}
+    )  # fmt: skip

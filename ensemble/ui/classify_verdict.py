@@ -1,0 +1,88 @@
+"""What the ensemble says of one mark: its verdict, how the members agree, and how it was seen."""
+
+import html
+
+import streamlit as st
+
+from ensemble.ui import classify_mark, digits_pictures, digits_words, theme
+from ensemble.ui import figure as pictures
+from ensemble.ui.classify_shown import Shown
+from ensemble.ui.classify_verdict_figure import alt, figure, table
+
+TIMES = 4  # pixels of the screen for one of the mark's
+WORDS = 400  # pixels: what fits a phone's width is narrower by itself
+
+STRANGENESS = (
+    "How strange a mark is to the members, counted against real digits of the test set that "
+    "were held out. The view “Threshold” says how it was set, and sets it."
+)
+
+
+def show(shown: Shown) -> None:
+    """The mark as the networks see it beside the verdict, and everybody's probabilities."""
+    with st.container(horizontal=True, gap="medium", key="classify_verdict_frame"):
+        with st.container(width=WORDS, gap="small"):
+            words(shown)
+        with st.container(width="stretch", key="classify_verdict_bars"):
+            chart(shown)
+
+
+def words(shown: Shown) -> None:
+    """The mark, the verdict, the votes, and how sure one may be of it."""
+    digit, names = shown.digit, shown.names
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.image(digits_pictures.enlarged(shown.image, TIMES), width=28 * TIMES,
+                 alt=f"Mark {shown.index + 1} as the networks see it, 28 by 28 pixels")  # fmt: skip
+        with st.container(width=260, gap="xsmall"):
+            st.subheader(classify_mark.verdict(digit, names), anchor=False)
+            if digit.rejected:
+                st.caption(f"It would have said {classify_mark.said(digit, names)}.")
+            st.html(strip(shown))
+    if digit.rejected:
+        st.markdown(digit.why)
+    st.markdown(classify_mark.agreement(digit, names))
+    if disagreement := classify_mark.disagreement(digit):
+        st.caption(disagreement, help=classify_mark.information(digit, names))
+    st.caption(
+        f"{classify_mark.strangeness(digit, shown.refuse, names)}",
+        help=f"{STRANGENESS} {classify_mark.scores(digit)}.",
+    )
+
+
+def strip(shown: Shown) -> str:
+    """The votes as HTML: "7 7 7 1 7" in the members' order, each over its member's colour."""
+    made = classify_mark.predictions(shown.digit)
+    if made.members == 1:
+        return ""
+    dim = "opacity:.65" if shown.digit.rejected else ""
+    if not digits_words.listed(made, shown.names):
+        return f'<div style="{dim}">{html.escape(classify_mark.split(shown.digit, shown.names))}</div>'
+    votes = "".join(
+        vote(m, made.members, text, against=voted != shown.digit.label)
+        for m, (voted, text) in enumerate(digits_words.ballot(made, 0, shown.names))
+    )
+    return f'<div style="display:flex;flex-wrap:wrap;gap:4px;{dim}">{votes}</div>'
+
+
+def vote(m: int, M: int, text: str, *, against: bool) -> str:
+    """One member's vote; whoever votes against the ensemble stands out."""
+    weight = "font-weight:700;text-decoration:underline" if against else ""
+    color = theme.member_color(m, M)
+    return (
+        f'<span title="Member {m + 1} says {html.escape(text)}" style="min-width:1.5em;'
+        f'text-align:center;border-bottom:3px solid {color};{weight}">{html.escape(text)}</span>'
+    )
+
+
+def chart(shown: Shown) -> None:
+    """Bars and dots, how to read them, and their files."""
+    digit, names = shown.digit, shown.names
+    title = f"Mark {shown.index + 1} · {shown.name} · {shown.source}"
+    sees = "Bars: the averaged probabilities. Dots: each member's own."
+    if shown.members == 1:
+        sees = "The probabilities that the one member gives."
+    pictures.show(
+        figure(digit, names, title), key="classify_verdict", name=f"{shown.stem}-verdict",
+        title="The probabilities", alt=alt(digit, names), table=lambda: table(digit, names),
+        sees=sees,
+    )  # fmt: skip
