@@ -1,0 +1,155 @@
+"""Parts: what hangs together in a mask of ink, and which of them are pieces of one digit.
+
+Pens lift: the bar of a 5, the halves of an 8, a pencil's gaps, a stroke that a removed ruled line
+cut. Pieces are told from neighbours by how near they are for the pen's width, by whether either
+is too low to be a digit of its own, and by whether they stand above each other (bottom-up
+grouping of components: O'Gorman, "The document spectrum for page layout analysis", 1993).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST = 400  # parts looked at, the largest ones: a page of text has thousands
+POINTS = 300  # of a part's edge at most, for distances between parts
+LOW = 0.6  # of the digits' height: what is lower may be a piece of a digit
+CRACK = 0.9  # widths of a stroke: pieces nearer than this are one stroke, broken
+STACKED = 0.2  # of the height of both: how far apart pieces above each other may be
+TALL = 1.35  # of the digits' height: what is joined grows no higher
+PAIRS = 600  # pairs of parts whose distance is measured, the nearest ones
+BROAD = 1.5  # widths for a height: nor any broader
+
+Box = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts of a mask, from the largest to the smallest, at most `MOST`.
+
+    Attributes:
+      labels: int32 (H, W), 0 ground, otherwise the part's number in the mask.
+      numbers: (P,) the parts' numbers in `labels`.
+      boxes: int (P, 4) left, top, right, bottom; right and bottom beyond the ink.
+      areas: int (P,) pixels.
+      stroke: typical width of a stroke in pixels.
+    """
+
+    labels: NDArray[np.int32]
+    numbers: NDArray[np.intp]
+    boxes: NDArray[np.intp]
+    areas: NDArray[np.intp]
+    stroke: float
+
+
+def find_parts(mask: NDArray[np.bool_], stroke: float) -> Parts:
+    """The parts of a mask of ink bool (H, W); pixels that touch at a corner hang together."""
+    from scipy import ndimage
+
+    labels, count = ndimage.label(mask, np.ones((3, 3), np.uint8))
+    areas = np.bincount(labels.ravel(), minlength=count + 1)[1:]
+    slices = ndimage.find_objects(labels)
+    boxes = np.array([(x.start, y.start, x.stop, y.stop) for y, x in slices], np.intp)
+    order = np.argsort(-areas, kind="stable")[:MOST]
+    return Parts(labels, order + 1, boxes.reshape(-1, 4)[order], areas[order], stroke)
+
+
+def join(parts: Parts) -> list[list[int]]:
+    """Which parts are pieces of one digit: lists of indices into `parts`, largest first."""
+    usual = usual_height(parts.boxes)
+    boxes: list[Box] = [tuple(box) for box in parts.boxes.tolist()]
+    groups = [[k] for k in range(len(boxes))]
+    member_of = list(range(len(boxes)))
+    pairs = near_pairs(parts, usual)
+    for _ in range(2):  # what has become one piece may be a piece of more
+        for gap, a, b in pairs:
+            a, b = member_of[a], member_of[b]
+            if a == b or not belong(boxes[a], boxes[b], gap, parts.stroke, usual):
+                continue
+            a, b = min(a, b), max(a, b)
+            boxes[a] = around(boxes[a], boxes[b])
+            for k in groups[b]:
+                member_of[k] = a
+            groups[a] += groups[b]
+            groups[b] = []
+    return [sorted(group) for group in groups if group]
+
+
+def usual_height(boxes: NDArray[np.intp]) -> float:
+    """The height of the digits: half of all ink's height stands in parts at least this high."""
+    if not len(boxes):
+        return 0.0
+    heights = np.sort(boxes[:, 3] - boxes[:, 1])[::-1]
+    return float(heights[np.searchsorted(np.cumsum(heights), heights.sum() / 2)])
+
+
+def belong(a: Box, b: Box, gap: float, stroke: float, usual: float) -> bool:
+    """Whether two pieces of ink, `gap` pixels apart, are of one digit.
+
+    Args:
+      a: the box of one piece.
+      b: the box of the other.
+      gap: the shortest distance between their inks in pixels.
+      stroke: the width of strokes in pixels.
+      usual: the height of the digits in pixels.
+    """
+    whole = around(a, b)
+    width, height = whole[2] - whole[0], whole[3] - whole[1]
+    lower = min(a[3] - a[1], b[3] - b[1])
+    digit = max(usual, a[3] - a[1], b[3] - b[1])
+    if lower > LOW * digit or width > BROAD * max(height, digit) or height > TALL * digit:
+        return False
+    if gap <= CRACK * stroke + 1:
+        return True
+    narrower = min(a[2] - a[0], b[2] - b[0])
+    above = (min(a[2], b[2]) - max(a[0], b[0])) >= 0.5 * narrower
+    # A dot or a comma is no piece: a bar is longer than its stroke is wide.
+    long = min(max(a[2] - a[0], a[3] - a[1]), max(b[2] - b[0], b[3] - b[1])) > 1.8 * stroke
+    return above and long and gap <= STACKED * height
+
+
+def around(a: Box, b: Box) -> Box:
+    """The box around two boxes."""
+    return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
+
+
+def near_pairs(parts: Parts, usual: float) -> list[tuple[float, int, int]]:
+    """Pairs of parts that may belong together: the gap between their inks, nearest first."""
+    limit = max(CRACK * parts.stroke + 1, STACKED * TALL * usual)
+    left, top, right, bottom = parts.boxes.T
+    across = np.maximum(left[:, None], left) - np.minimum(right[:, None], right)
+    down = np.maximum(top[:, None], top) - np.minimum(bottom[:, None], bottom)
+    apart = np.hypot(across.clip(0), down.clip(0))
+    height = bottom - top
+    low = np.minimum(height[:, None], height) <= LOW * np.maximum(
+        usual, np.maximum(height[:, None], height)
+    )
+    first, second = np.nonzero(np.triu((apart <= limit) & low, 1))
+    order = np.argsort(apart[first, second], kind="stable")[:PAIRS]
+    points: dict[int, NDArray[np.intp]] = {}
+    found = []
+    for k in order:
+        a, b = int(first[k]), int(second[k])
+        for part in (a, b):
+            if part not in points:
+                points[part] = edge_points(parts, part)
+        gap = distance(points[a], points[b])
+        if gap <= limit:
+            found.append((gap, a, b))
+    return sorted(found)
+
+
+def edge_points(parts: Parts, part: int) -> NDArray[np.intp]:
+    """Pixels (N, 2) on the edge of a part, evenly left out where there are more than `POINTS`."""
+    left, top, right, bottom = parts.boxes[part]
+    ink = np.pad(parts.labels[top:bottom, left:right] == parts.numbers[part], 1)
+    inner = ink[1:-1, 1:-1] & ink[:-2, 1:-1] & ink[2:, 1:-1] & ink[1:-1, :-2] & ink[1:-1, 2:]
+    points = np.argwhere(ink[1:-1, 1:-1] & ~inner)
+    return points[:: -(-len(points) // POINTS)] + np.array((top, left))
+
+
+def distance(a: NDArray[np.intp], b: NDArray[np.intp]) -> float:
+    """Pixels of ground between the nearest of two sets of pixels, (N, 2) and (K, 2)."""
+    from scipy.spatial import cKDTree
+
+    return float(cKDTree(a).query(b)[0].min()) - 1

@@ -1,0 +1,70 @@
+"""Preparing: a person's picture to marks in MNIST's form, and what it went through on the way."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.data import stages
+from ensemble.data.ink import Choices, Ink, find_ink
+from ensemble.data.marks import Mark, find_marks
+from ensemble.data.pictures import Picture
+from ensemble.data.shape import SIZE
+
+AUTOMATIC = Choices()
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What became of a picture.
+
+    Attributes:
+      marks: in reading order.
+      light: the ink is lighter than the paper.
+      threshold: from which on a pixel is ink, in 0..1 between paper and full ink.
+      notes: sentences on what a person might not expect.
+      picture: what came in.
+      ink: where the ink is; None where the picture was in the networks' form already.
+    """
+
+    marks: tuple[Mark, ...]
+    light: bool
+    threshold: float
+    notes: tuple[str, ...]
+    picture: Picture
+    ink: Ink | None
+
+    @cached_property
+    def stages(self) -> tuple[stages.Stage, ...]:
+        """The picture on its way to the marks, small enough for the screen; made when asked."""
+        return stages.make_stages(self.picture, self.ink, self.marks)
+
+
+def prepare(picture: Picture, choices: Choices = AUTOMATIC) -> Prepared:
+    """Finds the ink of a picture and brings each digit of it to MNIST's form.
+
+    A picture of 28×28 pixels that is in the networks' form already is taken as it is.
+
+    Args:
+      picture: from `pictures.open_picture`.
+      choices: what a person overrules.
+    """
+    if choices == AUTOMATIC and (image := in_networks_form(picture)) is not None:
+        mark = Mark((0, 0, SIZE, SIZE), 0, image[:, :, np.newaxis], image)
+        return Prepared((mark,), True, 0.5, picture.notes, picture, None)
+    ink = find_ink(picture.pixels, choices)
+    marks, notes = find_marks(ink, picture.scale)
+    return Prepared(marks, ink.light, ink.threshold, (*picture.notes, *notes), picture, ink)
+
+
+def in_networks_form(picture: Picture) -> NDArray[np.uint8] | None:
+    """The picture as uint8 (28, 28), if it is grey, of this size, and black all around its ink."""
+    pixels = picture.pixels
+    if picture.size != (SIZE, SIZE) or pixels.shape[:2] != (SIZE, SIZE):
+        return None
+    grey = pixels[:, :, 0]
+    if (pixels != grey[:, :, np.newaxis]).any() or not grey.any() or grey[1:-1, 1:-1].max() < 128:
+        return None
+    ring = (grey[0], grey[-1], grey[:, 0], grey[:, -1])
+    return None if any(side.any() for side in ring) else np.ascontiguousarray(grey)

@@ -1,0 +1,181 @@
+"""A digit's ink of any size and any pen, brought to MNIST's form: stroke, box, edges, centre.
+
+MNIST's making (LeCun, Bottou, Bengio and Haffner, "Gradient-based learning applied to document
+recognition", 1998, section III.A): black-and-white digits were scaled into a box of 20×20 pixels
+with their shape kept, which left soft edges, and were laid into 28×28 with the centre of mass in
+the middle. The same is done here on a bench of four cells to a pixel, where strokes are first
+made thicker or thinner by their distance from the edge (a dilation or erosion by a disc: Serra,
+"Image analysis and mathematical morphology", 1982).
+
+MNIST's strokes, measured as `stroke_width` measures (4,000 training digits, in pixels of the
+20×20 box): 1 % are below 1.62, 5 % below 1.90, 10 % below 2.06, a quarter below 2.35, half below
+2.71, three quarters below 3.15, 90 % below 3.73, 95 % below 4.18, 99 % below 5.26.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+SIZE = 28
+BOX = 20.0
+CENTRE = 14.0  # the pixel, counted from 0, on which MNIST's centres of mass lie
+BENCH = 4  # cells of the bench in a pixel
+THIN, THICK = 2.6, 3.4  # pixels: strokes between these are left as they are
+OFFSET = CENTRE - (SIZE - 1) / 2  # pixel (14, 14) lies half a pixel after the picture's middle
+ROOM = SIZE / 2 - OFFSET - 0.5  # pixels that ink may reach from the centre
+LEAST = 0.25  # cells: strokes are not changed for less
+LOOP = 1.6  # cells of ground, from its middle, that stay open in a loop
+GENTLE = 0.3  # widths of the stroke that may be taken off from either side
+FILTER = Image.Resampling.BOX
+
+
+class Width(NamedTuple):
+    """How wide the strokes of a shape are, and how that was found."""
+
+    stroke: float  # in pixels of the array
+    inside: NDArray[np.float32]  # (h, w) distance to the nearest pixel that is not ink
+
+
+def to_mnist(
+    cover: NDArray[np.float32], thin: float = THIN, thick: float = THICK
+) -> NDArray[np.uint8]:
+    """The ink of one digit in the form of MNIST's pictures.
+
+    Args:
+      cover: float32 (h, w) in 0..1, how much of each pixel is ink; half marks the edge.
+      thin: strokes thinner than this, in pixels of the result, are made as thick as this.
+      thick: strokes thicker than this are made thinner.
+
+    Returns:
+      uint8 (28, 28, 1), 0 ground and 255 ink; all zeros where there is no ink.
+    """
+    cells = on_bench(cover)
+    if cells is None:
+        return np.zeros((SIZE, SIZE, 1), np.uint8)
+    return lay(with_stroke(cells, thin, thick))[:, :, np.newaxis]
+
+
+def on_bench(cover: NDArray[np.float32]) -> NDArray[np.float32] | None:
+    """The ink cropped and scaled so that its longer side has 80 cells, with an empty margin."""
+    box = ink_box(cover)
+    if box is None:
+        return None
+    left, top, right, bottom = box
+    scale = BOX * BENCH / max(right - left, bottom - top)
+    margin = 3 * BENCH
+    width = max(1, round((right - left) * scale)) + 2 * margin
+    height = max(1, round((bottom - top) * scale)) + 2 * margin
+    reach = int(np.ceil(margin / scale)) + 2
+    padded = np.pad(cover, reach).astype(np.float32, copy=False)
+    middle_x, middle_y = (left + right) / 2 + reach, (top + bottom) / 2 + reach
+    half_x, half_y = width / scale / 2, height / scale / 2
+    # Averages when shrinking; when enlarging, a cubic, whose half-way line is a smooth curve.
+    filtered = Image.Resampling.BOX if scale < 0.5 else Image.Resampling.BICUBIC
+    return np.asarray(
+        Image.fromarray(padded).resize(
+            (width, height),
+            filtered,
+            (middle_x - half_x, middle_y - half_y, middle_x + half_x, middle_y + half_y),
+        )
+    ).clip(0, 1)
+
+
+def ink_box(cover: NDArray[np.float32]) -> tuple[int, int, int, int] | None:
+    """Left, top, right, bottom of what is more than half ink (right, bottom beyond it)."""
+    ink = cover > 0.5
+    columns, rows = np.flatnonzero(ink.any(axis=0)), np.flatnonzero(ink.any(axis=1))
+    if not len(rows):
+        return None
+    return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
+
+
+def stroke_width(ink: NDArray[np.bool_]) -> Width:
+    """The width of strokes, from the mean distance to their edge: a quarter of it in a long band.
+
+    Args:
+      ink: bool (h, w) with no ink on the border.
+    """
+    from scipy import ndimage
+
+    inside = ndimage.distance_transform_edt(ink).astype(np.float32)
+    # The outermost pixel's middle is 1 away from the next one's, but 0.5 from the edge.
+    return Width(float(4 * inside[ink].mean() - 1), inside)
+
+
+def with_stroke(cells: NDArray[np.float32], thin: float, thick: float) -> NDArray[np.float32]:
+    """The bench's cells with strokes that will be `thin` to `thick` pixels wide in the result."""
+    ink = cells > 0.5
+    width = stroke_width(ink)
+    size = max(ink.any(axis=0).sum(), ink.any(axis=1).sum())
+    wanted = float(np.clip(width.stroke * BOX / size, thin, thick)) / BOX
+    # The box grows with the stroke, and is scaled to 20 afterwards: w + 2g = wanted·(size + 2g).
+    grow = (wanted * size - width.stroke) / (2 * (1 - wanted))
+    if abs(grow) < LEAST:
+        return cells
+    return thicker(ink, grow) if grow > 0 else thinner(ink, width, -grow)
+
+
+def thicker(ink: NDArray[np.bool_], grow: float) -> NDArray[np.float32]:
+    """Ink grown by `grow` cells to all sides, except where that would close a loop."""
+    from scipy import ndimage
+
+    outside = ndimage.distance_transform_edt(~ink).astype(np.float32)
+    ground, count = ndimage.label(~ink)
+    reach = np.full(count + 1, grow, np.float32)
+    if count > 1:
+        depth = ndimage.maximum(outside, ground, np.arange(1, count + 1))
+        reach[1:] = np.minimum(grow, np.maximum(np.asarray(depth) - LOOP, 0))
+        reach[ground[0, 0]] = grow
+    reach[0] = grow
+    return (1 - outside + reach[ground]).clip(0, 1)
+
+
+def thinner(ink: NDArray[np.bool_], width: Width, shrink: float) -> NDArray[np.float32]:
+    """Ink taken off by `shrink` cells from all sides, by less where that would cut or drop some."""
+    shrink = min(shrink, GENTLE * width.stroke)
+    before = pieces(ink)
+    while shrink >= LEAST:
+        cells = (width.inside - shrink).clip(0, 1)
+        if pieces(cells > 0.5) == before:
+            return cells
+        shrink /= 2
+    return ink.astype(np.float32)
+
+
+def pieces(ink: NDArray[np.bool_]) -> tuple[int, int]:
+    """How many parts the ink has, and how many the ground."""
+    from scipy import ndimage
+
+    return ndimage.label(ink, np.ones((3, 3)))[1], ndimage.label(~ink)[1]
+
+
+def lay(cells: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Cells of ink laid into 28×28: the longer side 20 pixels, centre of mass on pixel (14, 14)."""
+    left, top, right, bottom = edges(cells)
+    cell = max(right - left, bottom - top) / BOX
+    mass = cells.sum()
+    x = float(cells.sum(axis=0) @ (np.arange(cells.shape[1]) + 0.5) / mass)
+    y = float(cells.sum(axis=1) @ (np.arange(cells.shape[0]) + 0.5) / mass)
+    # Where the picture's middle falls on the bench; what is lopsided stays inside all the same.
+    x = float(np.clip(x, right - ROOM * cell, left + ROOM * cell)) - OFFSET * cell
+    y = float(np.clip(y, bottom - ROOM * cell, top + ROOM * cell)) - OFFSET * cell
+    half = SIZE / 2 * cell
+    pad = int(np.ceil(half)) + 1
+    box = (x - half + pad, y - half + pad, x + half + pad, y + half + pad)
+    image = Image.fromarray(np.pad(cells, pad)).resize((SIZE, SIZE), FILTER, box)
+    return np.rint(np.asarray(image).clip(0, 1) * 255).astype(np.uint8)
+
+
+def edges(cells: NDArray[np.float32]) -> tuple[float, float, float, float]:
+    """Left, top, right and bottom edge of the ink in cells, to a fraction of a cell."""
+    columns, rows = cells.max(axis=0), cells.max(axis=1)
+    return *ends(columns)[:1], ends(rows)[0], ends(columns)[1], ends(rows)[1]
+
+
+def ends(profile: NDArray[np.float32]) -> tuple[float, float]:
+    """Where a profile of cover rises above one half and falls below it again."""
+    inked = np.flatnonzero(profile > 0.5)
+    first, last = int(inked[0]), int(inked[-1])
+    return first + 1 - float(profile[first]), last + float(profile[last])
