@@ -1,0 +1,142 @@
+"""Ink: which pixels of a photo or drawing a pen has left, and how much of it.
+
+The steps: the mix of channels in which ink stands out (`light`), its polarity and the paper's
+light (`polarity`, `light`), a threshold with hysteresis that has to stand clear of the paper's
+own noise.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from ensemble.data import light as lights
+from ensemble.data import polarity
+from ensemble.errors import ImageError
+
+SMALL = 320  # longest side of the copy on which paper and polarity are found
+INKS = ("auto", "dark", "light")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a person has decided about a picture; all automatic at first.
+
+    Attributes:
+      ink: "auto", "dark" or "light": which side of the paper ink is on.
+      threshold: -1..1; 0 is automatic, higher asks for more contrast and so finds less ink.
+      crop: (left, top, right, bottom) as shares of the upright picture in 0..1, or None.
+
+    Raises:
+      ImageError: one of them is out of its range.
+    """
+
+    ink: str = "auto"
+    threshold: float = 0.0
+    crop: tuple[float, float, float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.ink not in INKS:
+            raise ImageError(f"Ink is one of {', '.join(INKS)}, not {self.ink!r}.")
+        if not -1 <= self.threshold <= 1:
+            raise ImageError("The threshold has to lie between -1 and 1.")
+        if self.crop is not None:
+            left, top, right, bottom = self.crop
+            if not (0 <= left < right <= 1 and 0 <= top < bottom <= 1):
+                raise ImageError("A crop needs 0 ≤ left < right ≤ 1 and 0 ≤ top < bottom ≤ 1.")
+
+
+@dataclass(frozen=True, eq=False)
+class Ink:
+    """The ink of a picture, or of its crop.
+
+    Attributes:
+      grey: float32 (H, W) in 0..1, the mix of channels that was looked at.
+      even: float32 (H, W) in 0..1, light evened: 0 paper, 1 the core of a clear stroke.
+      mask: bool (H, W), ink without specks and ruled lines.
+      light: whether ink is lighter than paper.
+      threshold: of `even`, above which a pixel is ink.
+      stroke: typical width of a stroke in pixels; 0 where there is no ink.
+      lines: how many ruled lines were removed.
+      offset: (left, top) of the crop in pixels of the picture.
+    """
+
+    grey: NDArray[np.float32]
+    even: NDArray[np.float32]
+    mask: NDArray[np.bool_]
+    light: bool
+    threshold: float
+    stroke: float
+    lines: int = 0
+    offset: tuple[int, int] = (0, 0)
+
+
+def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
+    """Finds the ink in an upright picture uint8 (H, W, 3)."""
+    left, top, right, bottom = crop_box(pixels.shape[:2], choices.crop)
+    image = Image.fromarray(np.ascontiguousarray(pixels[top:bottom, left:right]))
+    factor = max(1, -(-max(image.size) // SMALL))
+    weights = lights.mix(np.asarray(image.reduce(factor)))
+    toned = lights.to_grey(image, weights)
+    grey = np.asarray(toned, np.float32) / np.float32(255)
+    small = np.asarray(toned.reduce(factor), np.float32) / np.float32(255)
+    look = polarity.choose(small, choices.ink)
+    away = lights.contrast(grey, lights.enlarge(look.ground, grey.shape), look.light)
+    even, noise, core = normalised(away)
+    threshold = 0.45 * 2.0**choices.threshold
+    if core < max(6 * noise, 0.06):
+        mask = np.zeros(grey.shape, bool)
+        even = even * 0
+    else:
+        mask = hysteresis(even, threshold, min(0.95, 1.35 * threshold))
+    stroke = stroke_width(mask)
+    return Ink(grey, even, mask, look.light, threshold, stroke, 0, (left, top))
+
+
+def crop_box(
+    shape: tuple[int, ...], crop: tuple[float, float, float, float] | None
+) -> tuple[int, int, int, int]:
+    """Left, top, right, bottom in pixels of a picture (H, W); at least one pixel."""
+    height, width = shape[0], shape[1]
+    if crop is None:
+        return 0, 0, width, height
+    left, top = int(crop[0] * width), int(crop[1] * height)
+    right, bottom = -int(-crop[2] * width // 1), -int(-crop[3] * height // 1)
+    return left, top, max(right, left + 1), max(bottom, top + 1)
+
+
+def normalised(away: NDArray[np.float32]) -> tuple[NDArray[np.float32], float, float]:
+    """Contrast brought to 0 paper .. 1 core; the paper's noise and the core's contrast with it."""
+    sample = away[:: max(1, away.shape[0] // 400), :: max(1, away.shape[1] // 400)]
+    paper = float(np.median(sample))
+    noise = 1.4826 * float(np.median(np.abs(sample - paper)))
+    far = sample[sample > max(polarity.otsu(sample), paper + 4 * noise)]
+    core = float(np.quantile(far, 0.6)) - paper if far.size else 0.0
+    if core <= 0:
+        return np.zeros_like(away), noise, 0.0
+    return ((away - paper) / core).clip(0, 1).astype(np.float32), noise, core
+
+
+def hysteresis(even: NDArray[np.float32], low: float, high: float) -> NDArray[np.bool_]:
+    """Pixels above `low` that hang together with one above `high` (Canny 1986)."""
+    from scipy import ndimage
+
+    labels, count = ndimage.label(even > low, np.ones((3, 3), np.uint8))
+    sure = np.zeros(count + 1, bool)
+    sure[labels[even > high]] = True
+    sure[0] = False
+    return sure[labels]
+
+
+def stroke_width(mask: NDArray[np.bool_]) -> float:
+    """Typical width of a stroke: twice the distance to the edge along the middle of strokes."""
+    from scipy import ndimage
+
+    if not mask.any():
+        return 0.0
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    cut = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
+    inside = ndimage.distance_transform_edt(np.pad(cut, 1))
+    ridge = (inside == ndimage.maximum_filter(inside, 3)) & (inside > 0)
+    return float(2 * np.median(inside[ridge]) - 0.5)

@@ -1,0 +1,87 @@
+"""Light and colour: the grey in which this ink stands out most, and the light on the paper evened.
+
+Ink differs from paper in some channels more than in others (red ink hardly in red). The mix is
+Fisher's: mean difference over the noise ("The use of multiple measurements in taxonomic
+problems", 1936), kept to weights that are not negative, because a JPEG's colours are blurred and
+differences of channels show little else. The paper under the ink is what a morphological closing
+leaves (Serra, "Image analysis and mathematical morphology", 1982): strokes narrower than its
+square are filled, while the edge of a shadow stays where it is and so divides out.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+Grey = NDArray[np.float32]
+LUMINANCE = (0.299, 0.587, 0.114)
+FLOOR = 0.12  # of full white: keeps the ratio of two blacks from being noise
+
+
+def mix(small: NDArray[np.uint8]) -> tuple[float, float, float]:
+    """Weights of red, green and blue, of sum 1, that set this picture's ink off from its paper.
+
+    Args:
+      small: uint8 (h, w, 3), a reduced copy.
+    """
+    from scipy import ndimage
+
+    pixels = small.astype(np.float32)
+    if np.ptp(pixels, axis=2).max(initial=0) < 8:
+        return LUMINANCE
+    size = max(3, max(small.shape[:2]) // 6)
+    around = np.stack([ndimage.uniform_filter(pixels[..., c], size) for c in range(3)], axis=2)
+    apart = (pixels - around).reshape(-1, 3)
+    away = np.abs(apart).max(axis=1)
+    ink = away >= max(np.quantile(away, 0.97), 1.0)
+    # Ink is on one side of the paper in the channel that tells most of it.
+    sign = np.sign(apart[ink][np.arange(ink.sum()), np.abs(apart[ink]).argmax(axis=1)])
+    difference = (apart[ink] * sign[:, None]).mean(axis=0).clip(0)
+    if not difference.any():
+        return LUMINANCE
+    quiet = apart[away <= np.quantile(away, 0.6)]
+    noise = quiet.var(axis=0) + 4.0
+    weights = difference / noise
+    weights = 0.85 * weights / weights.sum() + 0.15 * np.array(LUMINANCE)
+    return tuple(float(weight) for weight in weights / weights.sum())  # type: ignore[return-value]
+
+
+def to_grey(image: Image.Image, weights: tuple[float, float, float]) -> Image.Image:
+    """The picture (mode RGB) in one channel of 8 bits, mixed by weights of sum 1."""
+    return image.convert("L", (*weights, 0.0))
+
+
+def paper(small: Grey, side: int, light: bool) -> Grey:
+    """The grey of the paper everywhere, also under ink narrower than `side` pixels.
+
+    Args:
+      small: (h, w) in 0..1.
+      side: of the square that closes (opens, for light ink) strokes.
+      light: whether ink is lighter than paper.
+    """
+    from scipy import ndimage
+
+    if light:
+        return 1 - paper(1 - small, side, light=False)
+    widest = ndimage.maximum_filter(small, side, mode="nearest")
+    closed = ndimage.minimum_filter(widest, side, mode="nearest")
+    # One pixel narrower on the bright side of an edge: enlarged, it must not shine into a shadow.
+    return ndimage.minimum_filter(closed, 3, mode="nearest")
+
+
+def contrast(grey: Grey, ground: Grey, light: bool) -> Grey:
+    """How far each pixel is from its paper: 0 paper, 1 as black as ink gets; for light ink open.
+
+    Dividing takes away light that falls on ink and paper alike (Gatos, Pratikakis and Perantonis,
+    "Adaptive degraded document image binarization", 2006).
+    """
+    if light:
+        return ((grey - ground) / (ground + FLOOR)).astype(np.float32)
+    return ((ground - grey) / (ground + FLOOR)).astype(np.float32)
+
+
+def enlarge(small: Grey, shape: tuple[int, int]) -> Grey:
+    """A reduced copy at its full size (H, W) again."""
+    if small.shape == shape:
+        return small
+    large = Image.fromarray(small).resize(shape[::-1], Image.Resampling.BILINEAR)
+    return np.asarray(large)
