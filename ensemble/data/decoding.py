@@ -7,9 +7,11 @@ number for all formats and could only be changed for the whole process.
 
 import io
 import re
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 
 from PIL import Image, ImageFile
 from PIL.AvifImagePlugin import AvifImageFile
@@ -24,7 +26,9 @@ from ensemble.data import heif, signatures
 from ensemble.errors import ImageError
 
 MAX_BYTES = 20 * 1024 * 1024  # what .streamlit/config.toml lets through
-MEMORY = 512 * 1000**2  # bytes that decoding one picture may take at its peak
+MEMORY = 600 * 1000**2  # bytes that opening one picture may take at its peak, beside the file's
+FIXED = 150 * 1000**2  # of them: copies of the file, and the picture on its way to working size
+LARGE = 100 * 1000**2  # beyond these for its pixels, pictures wait for one another
 MAX_PIXELS = 250_000_000  # however little memory they take: a phone's 200 megapixels, not more
 MAX_SIDE = 65_535
 MAX_SCANS = 100  # a camera writes 10; each of 100,000 would be one more pass over all pixels
@@ -42,21 +46,37 @@ OPENERS: dict[str, type[ImageFile.ImageFile]] = {
     "AVIF": AvifImageFile,
 }
 # Bytes that one pixel takes at the peak of decoding, measured with the worst kind of each
-# format (getrusage, one process a picture) and rounded up.
-COSTS = {"PNG": 5, "WebP": 24, "BMP": 5, "GIF": 6, "TIFF": 16, "HEIC": 16, "AVIF": 24}
+# format (getrusage, one process a picture) and rounded up. JPEG and TIFF: `cost_of`.
+COSTS = {"PNG": 4.5, "WebP": 14.0, "BMP": 4.5, "GIF": 4.5, "HEIC": 9.0, "AVIF": 22.0}
 DAMAGED = "The picture is damaged and cannot be read to its end: save it again, or take another."
+SMALLER = "The picture has too many pixels to be opened safely: save it smaller."
+
+ONE_LARGE = threading.Lock()
 
 
-def decode(content: bytes) -> tuple[Image.Image, tuple[int, int], str, int]:
-    """Decodes the first frame; a JPEG at a half, quarter or eighth where that is enough.
+@dataclass(frozen=True)
+class Decoded:
+    """A picture as its decoder leaves it.
 
-    Args:
-      content: a file's bytes.
+    Attributes:
+      image: of any mode, as stored and not upright; a JPEG perhaps at a half, quarter or eighth.
+      size: (width, height) of the whole picture as stored.
+      format: its name in `signatures.FORMATS`.
+      frames: how many frames or pages there are, `MAX_FRAMES` if there are more.
+    """
 
-    Returns:
-      The decoded image in whatever mode the file has, not yet upright; (width, height) of the
-      whole picture as stored; the format's name; how many frames there are, `MAX_FRAMES` if
-      there are more.
+    image: Image.Image
+    size: tuple[int, int]
+    format: str
+    frames: int
+
+
+@contextmanager
+def decoded(content: bytes) -> Iterator[Decoded]:
+    """The first frame of a file, to be done with before the block ends.
+
+    So that `MEMORY` bounds the process and not each of its threads, only one picture that
+    takes more than `LARGE` is in such a block at a time; the others wait before they decode.
 
     Raises:
       ImageError: it cannot be read, or would take more than `MEMORY` bytes.
@@ -66,26 +86,37 @@ def decode(content: bytes) -> tuple[Image.Image, tuple[int, int], str, int]:
             f"The file is larger than {MAX_BYTES // 1024**2} MB: save the picture smaller, "
             "or take another."
         )
+    with ExitStack() as held:
+        yield decode(content, held)
+
+
+def decode(content: bytes, held: ExitStack) -> Decoded:
+    """`decoded`, with the lock in `held`."""
     name = signatures.recognise(content)
     opener = heif.opener() if name == "HEIC" else OPENERS[name]
     try:
         with quiet():
-            image = opener(io.BytesIO(check_webp(name, content)))
+            if name == "WebP":  # its canvas is made as soon as it is opened
+                check_size(signatures.webp_size(content), COSTS[name])
+            image = opener(io.BytesIO(content))
             size = image.size
-            check(name, image, content)
+            if check(name, image, content) > LARGE:
+                held.enter_context(ONE_LARGE)
             frames = count_frames(name, image, content)
             if name == "JPEG":
                 image.draft("RGB", drafted(size))
             image.load()
     except ImageError:
         raise
+    except Image.DecompressionBombError as error:
+        raise ImageError(SMALLER) from error
     except MemoryError as error:
         raise ImageError(
             "There is not enough memory for this picture just now: save it smaller."
         ) from error
     except Exception as error:  # decoders meet hostile bytes with exceptions of every kind
         raise ImageError(DAMAGED) from error
-    return image, size, name, frames
+    return Decoded(image, size, name, frames)
 
 
 @contextmanager
@@ -99,27 +130,22 @@ def quiet() -> Iterator[None]:
         yield
 
 
-def check_webp(name: str, content: bytes) -> bytes:
-    """`content`, after a look at a WebP's size: its canvas is made as soon as it is opened."""
-    if name == "WebP" and (size := signatures.webp_size(content)):
-        check_size(size, COSTS[name])
-    return content
-
-
-def check(name: str, image: ImageFile.ImageFile, content: bytes) -> None:
-    """Refuses by the header what would take too much memory or time."""
-    check_size(image.size, jpeg_cost(image, content) if name == "JPEG" else COSTS[name])
-    if name == "JPEG" and content.count(b"\xff\xda") > MAX_SCANS:
+def check(name: str, image: ImageFile.ImageFile, content: bytes) -> float:
+    """Refuses by the header what would take too much memory or time; bytes its pixels take."""
+    size, cost = cost_of(name, image, content)
+    check_size(size, cost)
+    if name == "JPEG" and cost > 1 and content.count(b"\xff\xda") > MAX_SCANS:
         raise ImageError("This JPEG is put together in an unusual way: save it as PNG.")
     runs = image.info.get("compression") in (1, 2)
     if name == "BMP" and runs and image.width * image.height > MAX_RUNS:
         raise ImageError("This BMP is compressed in an old way: save it as PNG.")
+    return size[0] * size[1] * cost
 
 
 def check_size(size: tuple[int, int], cost: float) -> None:
     """Refuses a picture whose pixels, at `cost` bytes each, are too many."""
     width, height = size
-    most = min(MAX_PIXELS, int(MEMORY / cost))
+    most = min(MAX_PIXELS, int((MEMORY - FIXED) / cost))
     if width < 1 or height < 1:
         raise ImageError("The picture has no pixels: save it again, or take another.")
     if width * height > most:
@@ -133,18 +159,28 @@ def check_size(size: tuple[int, int], cost: float) -> None:
         )
 
 
+def cost_of(name: str, image: ImageFile.ImageFile, content: bytes) -> tuple[tuple[int, int], float]:
+    """How many pixels (width, height) are decoded at once, and the bytes that each takes."""
+    width, height = image.size
+    if name == "JPEG":
+        return image.size, jpeg_cost(image, content)
+    if name == "TIFF" and isinstance(image, TiffImageFile):
+        bits = image.tag_v2.get(258, (1,))
+        tile = [image.tag_v2.get(tag, 0) for tag in (322, 323)]
+        return (max(width, tile[0]), max(height, tile[1])), 8.5 + sum(bits) / 8
+    return image.size, COSTS[name]
+
+
 def jpeg_cost(image: ImageFile.ImageFile, content: bytes) -> float:
     """Bytes a pixel of the whole picture takes: its coefficients too, if it comes in scans."""
     width, height = image.size
-    smaller = drafted(image.size)
-    shrink = max(
-        (s for s in (1, 2, 4, 8) if width // s >= smaller[0] and height // s >= smaller[1]),
-        default=1,
-    )
-    decoded = 5 / shrink**2
+    least = drafted(image.size)
+    shrink = max(s for s in (1, 2, 4, 8) if width // s >= least[0] and height // s >= least[1])
+    drawn = 4.5 / shrink**2
     if not signatures.jpeg_in_scans(content):
-        return decoded
-    return decoded + 2 * getattr(image, "layers", 4)
+        return drawn
+    areas = [across * down for _, across, down, _ in getattr(image, "layer", ())]
+    return drawn + 2.2 * sum(areas) / max(areas)  # 16 bits each, and their blocks' edges
 
 
 def drafted(size: tuple[int, int]) -> tuple[int, int]:

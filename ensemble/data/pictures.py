@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ensemble.data import toning
-from ensemble.data.decoding import MAX_FRAMES, decode, quiet
+from ensemble.data.decoding import MAX_FRAMES, Decoded, decoded, quiet
 
 # The longest side kept, in pixels. Tiny digits ask for many: a digit of 1/60 of the width of a
 # page that fills an upright photo has 25 of them at 2048 × 1536, and half would be too few. Time
@@ -45,8 +45,10 @@ def open_picture(content: bytes) -> Picture:
     names and texts in the file are not read; colour profiles are ignored, because ink and
     paper differ in any of them.
 
-    At most `decoding.MEMORY` bytes are taken above those of `content` and released again: a
-    picture that could take more is refused by its header.
+    At most `decoding.MEMORY` (600 MB) are taken above `content` and released again: a picture
+    that could take more is refused by its header, and of the large ones one is opened at a
+    time. That admits 100 megapixels of PNG, 250 of a JPEG as cameras write it (130 and more of
+    a progressive one), 50 of HEIC, 32 of WebP, 36 of TIFF in colour.
 
     Args:
       content: the bytes of a file of `signatures.FORMATS`, at most `decoding.MAX_BYTES`.
@@ -54,21 +56,25 @@ def open_picture(content: bytes) -> Picture:
     Raises:
       ImageError: it cannot be read; one sentence says why, and what to do.
     """
-    image, size, name, frames = decode(content)
-    orientation = orientation_of(image)
-    working, on_black = toning.on_ground(toning.to_working(image, WORKING))
-    working = toning.upright(working, orientation)
-    if orientation >= 5:
-        size = size[1], size[0]
-    notes = []
-    if frames > 1:
-        unit = "pages" if name == "TIFF" else "frames"
-        some = "more than 1,000" if frames >= MAX_FRAMES else str(frames)
-        notes.append(f"First of {some} {unit}.")
+    with decoded(content) as found:
+        orientation = orientation_of(found.image)
+        working, on_black = toning.on_ground(toning.to_working(found.image, WORKING))
+        working = toning.upright(working, orientation)
+    size = (found.size[1], found.size[0]) if orientation >= 5 else found.size
+    notes = frames_note(found)
     if on_black:
-        notes.append("Light ink on a transparent ground: shown on black.")
-    pixels = np.asarray(working)
-    return Picture(pixels, max(size) / max(working.size), size, name, tuple(notes))
+        notes += ("Light ink on a transparent ground: shown on black.",)
+    scale = max(size) / max(working.size)
+    return Picture(np.asarray(working), scale, size, found.format, notes)
+
+
+def frames_note(found: Decoded) -> tuple[str, ...]:
+    """A sentence on the frames or pages that are not looked at, if there are any."""
+    if found.frames < 2:
+        return ()
+    unit = "pages" if found.format == "TIFF" else "frames"
+    some = "more than 1,000" if found.frames >= MAX_FRAMES else str(found.frames)
+    return (f"First of {some} {unit}.",)
 
 
 def orientation_of(image: Image.Image) -> int:

@@ -85,11 +85,11 @@ def is_text(head: bytes) -> bool:
     return len(words.encode()) > len(head) - 4 and not re.search(r"[\x00-\x08\x0e-\x1a]", words)
 
 
-def webp_size(content: bytes) -> tuple[int, int] | None:
-    """(width, height) by a WebP file's header (RFC 9649), None where it has none."""
+def webp_size(content: bytes) -> tuple[int, int]:
+    """(width, height) by a WebP file's header (RFC 9649); struct.error where it is cut off."""
     kind, head = content[12:16], content[20:30]
     if len(head) < 10:
-        return None
+        raise struct.error("no header")
     if kind == b"VP8X":
         width, height = (int.from_bytes(head[at : at + 3], "little") for at in (4, 7))
         return width + 1, height + 1

@@ -5,7 +5,6 @@ or 16 bits deep, is done to about a million pixels at a time, which are then mad
 """
 
 import numpy as np
-from numpy.typing import NDArray
 from PIL import Image
 
 STRIP = 1_000_000  # pixels
@@ -81,7 +80,8 @@ def finite_extrema(image: Image.Image) -> tuple[float, float]:
     lows, highs = [], []
     for top in range(0, height, rows):
         values = np.asarray(image.crop((0, top, width, min(top + rows, height))))
-        values = values[np.isfinite(values)]
+        if values.dtype.kind == "f":
+            values = values[np.isfinite(values)]
         if values.size:
             lows.append(float(values.min()))
             highs.append(float(values.max()))
@@ -90,8 +90,12 @@ def finite_extrema(image: Image.Image) -> tuple[float, float]:
 
 def levelled(strip: Image.Image, low: float, high: float) -> Image.Image:
     """8 bits of grey; what is no number becomes black."""
-    values = np.nan_to_num(np.asarray(strip).astype(np.float64), nan=low, posinf=high, neginf=low)
-    share = (values - low) / (high - low) if high > low else np.zeros_like(values)
+    values = np.asarray(strip)
+    if values.dtype == np.uint16:
+        table = np.minimum(np.arange(65536) * (255 / high) + 0.5, 255).astype(np.uint8)
+        return Image.fromarray(table[values])
+    numbers = np.nan_to_num(values.astype(np.float64), nan=low, posinf=high, neginf=low)
+    share = (numbers - low) / (high - low) if high > low else np.zeros_like(numbers)
     return Image.fromarray(np.round(255 * np.clip(share, 0, 1)).astype(np.uint8))
 
 
@@ -120,8 +124,3 @@ def upright(image: Image.Image, orientation: int) -> Image.Image:
     """Turned or mirrored as an EXIF orientation asks; what is none of the eight asks nothing."""
     turn = TURNS.get(orientation)
     return image if turn is None else image.transpose(turn)
-
-
-def pixels_of(image: Image.Image) -> NDArray[np.uint8]:
-    """uint8 (H, W, 3) of an RGB image."""
-    return np.asarray(image)
