@@ -191,8 +191,9 @@ def page(draws: Any, number: int) -> Photo:
     size = (22, 30, 44)[number % 3]
     image = Image.new("L", (1116, 1488), 255)
     font = ImageFont.load_default(size)
-    words, lines, line = (TEXT * 9).split()[number:], [], ""
-    for text in words:
+    lines: list[str] = []
+    line = ""
+    for text in (TEXT * 9).split()[number:]:
         if font.getlength(f"{line} {text}") > 950:
             lines, line = [*lines, line], text
         else:
