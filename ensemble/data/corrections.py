@@ -1,0 +1,205 @@
+"""What a person put right ("this was a 3"), kept in a folder of their own choosing.
+
+Off unless `ENSEMBLE_CORRECTIONS` names a folder when the app starts. One correction is one
+file, `<label>/<checksum>.png`: the 28×28 that the networks saw, with what they said of it in
+the picture's text. Whatever is not such a file is skipped when the folder is read.
+"""
+
+import csv
+import hashlib
+import io
+import os
+import uuid
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, PngImagePlugin
+
+from ensemble.data.decoding import quiet
+from ensemble.errors import StorageError
+
+FIELDS = ("said", "run_id", "epoch")
+MAX_FILE = 100_000  # bytes; a correction has about 600
+OFF = "Corrections are not kept: start the app with ENSEMBLE_CORRECTIONS naming a folder."
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same corrections make the same archive
+
+
+@dataclass(frozen=True)
+class Correction:
+    """One picture and what a person says it is.
+
+    Attributes:
+      name: `<label>/<checksum>.png`, within the folder.
+      image: uint8 (28, 28, 1), 0 ground and 255 ink.
+      label: the class it is.
+      said: what the ensemble took it for, "?" if it was rejected.
+      run_id: whose ensemble.
+      epoch: after how many epochs.
+    """
+
+    name: str
+    image: NDArray[np.uint8]
+    label: int
+    said: str
+    run_id: str
+    epoch: str
+
+
+def folder() -> Path | None:
+    """Where corrections are kept; None if they are not."""
+    chosen = os.environ.get("ENSEMBLE_CORRECTIONS")
+    return Path(chosen).absolute() if chosen else None
+
+
+def keep(image: NDArray[np.uint8], label: int, said: str, run_id: str, epoch: int) -> bool:
+    """Keeps a correction, once for each image and label.
+
+    It is written beside and renamed: a reader meets the whole file or none, and two processes
+    that keep the same correction leave one.
+
+    Args:
+      image: uint8 (28, 28, 1) or (28, 28), as the networks saw it.
+      label: the class it is, from 0.
+      said: what the ensemble took it for, "?" if it was rejected.
+      run_id: whose ensemble.
+      epoch: after how many epochs.
+
+    Returns:
+      Whether it is new; False if it had been kept already.
+
+    Raises:
+      StorageError: corrections are off, or the folder cannot be written.
+      ValueError: `image` is not such an image, or `label` is below 0.
+    """
+    path = path_of(image, label)
+    text = PngImagePlugin.PngInfo()
+    for field, value in zip(FIELDS, (said, run_id, epoch), strict=True):
+        text.add_itxt(field, str(value))
+    part = path.with_name(f".{uuid.uuid4().hex}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if is_whole(path):
+            return False
+        try:
+            Image.fromarray(image.reshape(28, 28)).save(part, "PNG", pnginfo=text)
+            os.replace(part, path)
+        finally:
+            part.unlink(missing_ok=True)
+    except OSError as error:
+        raise StorageError(
+            f"The correction could not be kept in {path.parent.parent}: {error.strerror}. Free "
+            "some space or name another folder in ENSEMBLE_CORRECTIONS."
+        ) from error
+    return True
+
+
+def undo(image: NDArray[np.uint8], label: int) -> bool:
+    """Forgets a correction; whether there was one.
+
+    Raises:
+      StorageError: corrections are off, or the file cannot be removed.
+      ValueError: as `keep`.
+    """
+    path = path_of(image, label)
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise StorageError(f"{path} could not be removed: {error.strerror}.") from error
+    return True
+
+
+def corrections() -> Iterator[Correction]:
+    """All that are kept and whole, by label and then by checksum; none if they are off."""
+    top = folder()
+    for path in sorted(top.glob("[0-9]*/*.png"), key=order) if top else ():
+        if found := read(path):
+            yield found
+
+
+def count() -> int:
+    """How many corrections are kept."""
+    return sum(1 for _ in corrections())
+
+
+def export() -> bytes:
+    """All corrections as a labelled set, a ZIP archive.
+
+    Returns:
+      Its bytes: `images.npz` with `images`, uint8 (N, 28, 28, 1), and `labels`, int32 (N,), as
+      the datasets have them; `labels.csv` with a row for each in the same order; and the
+      pictures themselves in one folder a label.
+    """
+    kept = list(corrections())
+    images = np.array([one.image for one in kept], np.uint8).reshape(-1, 28, 28, 1)
+    arrays = io.BytesIO()
+    np.savez_compressed(
+        arrays, images=images, labels=np.array([one.label for one in kept], np.int32)
+    )
+    rows = io.StringIO()
+    table = csv.writer(rows, lineterminator="\n")
+    table.writerow(("file", "label", *FIELDS))
+    for one in kept:
+        table.writerow((one.name, one.label, one.said, one.run_id, one.epoch))
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        add(archive, "images.npz", arrays.getvalue())
+        add(archive, "labels.csv", rows.getvalue().encode())
+        for one in kept:
+            add(archive, one.name, as_png(one.image))
+    return out.getvalue()
+
+
+def path_of(image: NDArray[np.uint8], label: int) -> Path:
+    """The one file of an image and a label."""
+    top = folder()
+    if top is None:
+        raise StorageError(OFF)
+    if image.dtype != np.uint8 or image.size != 28 * 28 or label < 0:
+        raise ValueError(f"{image.dtype} {image.shape} labelled {label} is no correction")
+    return top / str(int(label)) / f"{hashlib.sha256(image.tobytes()).hexdigest()[:24]}.png"
+
+
+def read(path: Path) -> Correction | None:
+    """The correction in a file; None if it is torn, or something else."""
+    try:
+        if path.stat().st_size > MAX_FILE or not path.parent.name.isdecimal():
+            return None
+        with quiet(), PngImagePlugin.PngImageFile(path) as png:
+            if png.size != (28, 28) or png.mode != "L":
+                return None
+            image = np.asarray(png)[..., np.newaxis]
+            fields = [str(png.info.get(field, "")) for field in FIELDS]
+    except Exception:  # a torn file meets the decoder with exceptions of every kind
+        return None
+    return Correction(f"{path.parent.name}/{path.name}", image, int(path.parent.name), *fields)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a correction lies there already and can be read."""
+    return path.exists() and read(path) is not None
+
+
+def order(path: Path) -> tuple[int, str]:
+    """By label as a number, then by checksum."""
+    label = path.parent.name
+    return int(label) if label.isdecimal() else -1, path.name
+
+
+def as_png(image: NDArray[np.uint8]) -> bytes:
+    """The picture alone, without what was said of it."""
+    out = io.BytesIO()
+    Image.fromarray(image[..., 0]).save(out, "PNG")
+    return out.getvalue()
+
+
+def add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
+    """One file into the archive, without the time of day."""
+    entry = zipfile.ZipInfo(name, LONG_AGO)
+    entry.external_attr = 0o644 << 16
+    archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
