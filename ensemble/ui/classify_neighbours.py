@@ -1,5 +1,6 @@
 """The test digits nearest to a mark, as the members see it, and which of them they confuse."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def show(shown: Shown) -> None:
             "label": f"{len(found.numbers)} nearest test {noun}s: arrow keys move, Enter opens",
             "wide": max(map(len, shown.names)) > 1,
             "colors": {"right": theme.RIGHT, "wrong": theme.WRONG},
-            "tiles": [tile(found, place, shown, noun) for place in range(len(found.numbers))],
+            "tiles": [tile(found, place, shown.names, noun) for place in range(len(found.numbers))],
         },
         key="classify_neighbours", on_opened_change=opened, on_columns_change=lambda: None,
     )  # fmt: skip
@@ -75,7 +76,7 @@ def confused(found: "Neighbours") -> np.ndarray:
     return np.asarray((found.votes != found.labels).any(axis=0))
 
 
-def sentence(found: "Neighbours", names: Any, noun: str) -> str:
+def sentence(found: "Neighbours", names: Sequence[str], noun: str) -> str:
     """What the nearest are, the most first, and how many of them members get wrong."""
     counts = np.bincount(found.labels, minlength=len(names))
     order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
@@ -90,9 +91,9 @@ def sentence(found: "Neighbours", names: Any, noun: str) -> str:
     return f"{said}; members confuse {f'{wrong} of them' if wrong else 'none of them'}."
 
 
-def tile(found: "Neighbours", place: int, shown: Shown, noun: str) -> dict[str, Any]:
+def tile(found: "Neighbours", place: int, names: Sequence[str], noun: str) -> dict[str, Any]:
     """One of them for the grid, as on other screens: what is said of it, and who disagrees."""
-    names, number = shown.names, int(found.numbers[place])
+    number = int(found.numbers[place])
     # Only votes are known of it: whoever votes for a class is taken for sure of it.
     made = judge(np.eye(len(names))[found.votes], found.labels)
     votes = digits_words.spoken_votes(made, place, names)
@@ -124,7 +125,7 @@ def detail(shown: Shown, numbers: Ints, noun: str) -> None:
     digits_detail.show(digits_detail.Shown(made, dataset, numbers, noun, source))
 
 
-def table(found: "Neighbours", names: Any) -> pd.DataFrame:
+def table(found: "Neighbours", names: Sequence[str]) -> pd.DataFrame:
     """A row for each: its number, label, distance and the members' votes."""
     named = np.asarray(names, object)
     frame = pd.DataFrame({"number": found.numbers, "label": named[found.labels],

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from ensemble.ui import classify_saliency_picture as painting
 from ensemble.ui import classify_mark, digits_files, digits_pictures
+from ensemble.ui import classify_saliency_picture as painting
 from ensemble.ui.classify_shown import Shown
 
 if TYPE_CHECKING:
@@ -30,8 +30,10 @@ def show(shown: Shown) -> None:
     captions = [*(["all, averaged"] if shown.members > 1 else []),
                 *(caption(found, m, shown) for m in members)]  # fmt: skip
     st.markdown(sentence(found), help=OCCLUSION)
-    st.image([digits_pictures.png(one) for one in pictures], captions,
-             width=28 * painting.TIMES)  # fmt: skip
+    with st.container(horizontal=True, gap="small"):
+        for picture, text in zip(pictures, captions, strict=True):
+            st.image(digits_pictures.png(picture), text, width=picture.width,
+                     alt=f"What covering a place does, {text}")  # fmt: skip
     if len(members) < shown.members:
         st.caption(f"The {len(members)} of {shown.members} members whose minds change first.")
     st.markdown("\n".join(f"- {one}" for one in told(found, members, shown)))
@@ -81,7 +83,8 @@ def sentence(found: "Occlusion") -> str:
     if M == 1:
         return f"**Covering {patch} pixels changes its mind.**"
     who = "Both" if len(few) == M == 2 else f"All {M}" if len(few) == M else f"{len(few)} of {M}"
-    return f"**{who} members would change their minds under a patch of {patch} pixels.**"
+    whose = "its mind" if len(few) == 1 else "their minds"
+    return f"**{who} members would change {whose} under a patch of {patch} pixels.**"
 
 
 def steady(largest: int, M: int) -> str:

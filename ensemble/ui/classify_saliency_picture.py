@@ -52,9 +52,9 @@ def enlarged(pixels: Pixels, box: Box | None) -> Image.Image:
     if box:
         left, top, right, bottom = (TIMES * one for one in box)
         draw = ImageDraw.Draw(big)
-        # White within black can be seen on every ground.
-        draw.rectangle([left - 1, top - 1, right, bottom], outline="#000000", width=4)
-        draw.rectangle([left, top, right - 1, bottom - 1], outline="#FFFFFF", width=2)
+        # Around the patch, so that it hides nothing; white within black is seen on every ground.
+        draw.rectangle([left - 3, top - 3, right + 2, bottom + 2], outline="#000000")
+        draw.rectangle([left - 2, top - 2, right + 1, bottom + 1], outline="#FFFFFF", width=2)
     return big
 
 

@@ -21,7 +21,7 @@ STRANGENESS = (
 def show(shown: Shown) -> None:
     """The mark as the networks see it beside the verdict, and everybody's probabilities."""
     with st.container(horizontal=True, gap="medium", key="classify_verdict_frame"):
-        with st.container(width=WORDS, gap="small"):
+        with st.container(width=WORDS, gap="xsmall"):
             words(shown)
         with st.container(width="stretch", key="classify_verdict_bars"):
             chart(shown)
@@ -37,7 +37,8 @@ def words(shown: Shown) -> None:
             st.subheader(classify_mark.verdict(digit, names), anchor=False)
             if digit.rejected:
                 st.caption(f"It would have said {classify_mark.said(digit, names)}.")
-            st.html(strip(shown))
+            if votes := strip(shown):
+                st.html(votes)
     if digit.rejected:
         st.markdown(digit.why)
     st.markdown(classify_mark.agreement(digit, names))
@@ -50,18 +51,19 @@ def words(shown: Shown) -> None:
 
 
 def strip(shown: Shown) -> str:
-    """The votes as HTML: "7 7 7 1 7" in the members' order, each over its member's colour."""
+    """The votes as HTML: "7 7 7 1 7" in the members' order, each over its member's colour.
+
+    "" where they are counted instead, in words: with many members or long names.
+    """
     made = classify_mark.predictions(shown.digit)
-    if made.members == 1:
+    if made.members == 1 or not digits_words.listed(made, shown.names):
         return ""
-    dim = "opacity:.65" if shown.digit.rejected else ""
-    if not digits_words.listed(made, shown.names):
-        return f'<div style="{dim}">{html.escape(classify_mark.split(shown.digit, shown.names))}</div>'
     votes = "".join(
         vote(m, made.members, text, against=voted != shown.digit.label)
         for m, (voted, text) in enumerate(digits_words.ballot(made, 0, shown.names))
     )
-    return f'<div style="display:flex;flex-wrap:wrap;gap:4px;{dim}">{votes}</div>'
+    dim = ";opacity:.65" if shown.digit.rejected else ""
+    return f'<div style="display:flex;flex-wrap:wrap;gap:4px{dim}">{votes}</div>'
 
 
 def vote(m: int, M: int, text: str, *, against: bool) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ensemble.runs.classifying import Digit
 
+ROW = 28  # pixels: it stands beside the picture, where there is less room than over the page
 # How strongly bars are drawn: of the class said, of the others, and of a verdict that is rejected.
 SAID, OTHERS, REJECTED = 1.0, 0.4, 0.22
 
@@ -28,8 +29,9 @@ def figure(digit: "Digit", names: Sequence[str], title: str) -> "go.Figure":
     """
     made = classify_mark.predictions(digit)
     chart = digits_bars.figure(made, 0, names, "")
-    worded = inspect_lines.layout(title, chart.layout.height)
-    chart.update_layout(title=worded["title"], margin_t=worded["margin"]["t"])
+    worded = inspect_lines.layout(title, ROW * len(names) + 150)
+    chart.update_layout(title=worded["title"], margin_t=worded["margin"]["t"],
+                        height=worded["height"])  # fmt: skip
     opacity = np.full(len(names), REJECTED if digit.rejected else OTHERS)
     if not digit.rejected:
         opacity[digit.label] = SAID

@@ -1,0 +1,32 @@
+"""Marks as an ensemble has read them, made from votes that are known beforehand."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ensemble.runs.classifying import Digit
+
+
+def voting(
+    *votes: int, sure: float = 0.91, rejected: bool = False, stranger_than: float = 0.4,
+    information: float = 0.02,
+) -> Digit:  # fmt: skip
+    """Each member gives `sure` to its vote and the rest to all others alike."""
+    members = np.full((len(votes), 10), (1 - sure) / 9, np.float32)
+    members[np.arange(len(votes)), votes] = sure
+    averaged = members.mean(axis=0, dtype=float)
+    score = 3.3 if rejected else 0.7
+    return Digit(
+        int(averaged.argmax()), averaged, members, members.argmax(axis=1), information, score, 2.0,
+        stranger_than, rejected, "It is too faint." if rejected else "",
+    )  # fmt: skip
+
+
+def covered(*flips: tuple[int, int] | None) -> Any:
+    """What covering does to members: for each the (side, class) that changes its mind, or None."""
+    change = np.random.default_rng(0).uniform(-0.5, 1, (len(flips), 28, 28)).astype(np.float32)
+    boxes = [flip and SimpleNamespace(box=(3, 5, 3 + flip[0], 5 + flip[0]), label=flip[1])
+             for flip in flips]  # fmt: skip
+    return SimpleNamespace(change=change, averaged=change.mean(axis=0), flips=tuple(boxes),
+                           largest=9)  # fmt: skip
