@@ -185,22 +185,30 @@ def runs_delete(run_id: str) -> None:
 @main.command()
 @click.argument("run_id", metavar="RUN")
 @click.argument("images", metavar="IMAGE...", nargs=-1, required=True, type=Path)
+@click.option(
+    "--epoch", type=click.IntRange(0), help="After how many epochs; the last if left out."
+)
+@click.option(
+    "--refuse",
+    default=0.05,
+    show_default=True,
+    type=click.FloatRange(0, 1, True, True),
+    help="Share of real digits that may be turned away as strange.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def predict(run_id: str, images: tuple[Path, ...], as_json: bool) -> None:
-    """What a run's ensemble makes of images of 28×28 pixels, white on black."""
-    from ensemble.runs.prediction import predict_images
+def predict(
+    run_id: str, images: tuple[Path, ...], epoch: int | None, refuse: float, as_json: bool
+) -> None:
+    """Read the digits in pictures: photos, scans or drawings of any common format."""
+    from ensemble.cli.predicting import line_of, predict_pictures, printable
 
     failed = False
-    for path, result in predict_images(run_id, images):
-        if isinstance(result, EnsembleError):
+    for path, found in predict_pictures(run_id, images, epoch, refuse):
+        if isinstance(found, EnsembleError):
             failed = True
-            click.echo(f"{path}: {result}", err=True)
-        elif as_json:
-            click.echo(json.dumps({"image": str(path), **result}))
+            click.echo(f"{printable(path)}: {found}", err=True)
         else:
-            votes = " ".join(map(str, result["votes"]))
-            share = 100 * max(result["probabilities"])
-            click.echo(f"{path}: {result['label']}  ({share:.1f} %; votes {votes})")
+            click.echo(json.dumps(found) if as_json else line_of(found))
     sys.exit(1 if failed else 0)
 
 

@@ -4,7 +4,7 @@
     data.infos()                     what there is, without loading any of it
     data.load("digits")              always works: no network, nothing written
     data.prepare("mnist", progress)  fetches once; after that load("mnist") takes milliseconds
-    data.read_image(path_or_bytes)   a picture of 28×28 pixels
+    pictures.open_picture(bytes)     a person's picture, upright; preparing.prepare finds its digits
 
 Data lives in `config.data_folder()`: `prepared/` is what `load` reads, `downloads/<name>` the
 files as they came, and `downloads/manual` is for files that a person puts there.
@@ -14,7 +14,6 @@ from ensemble.config import DATASETS, data_folder
 from ensemble.data import advice, store
 from ensemble.data.dataset import Dataset, DatasetInfo
 from ensemble.data.digits import load_digits
-from ensemble.data.images import read_image
 from ensemble.data.preparation import prepare_files
 from ensemble.data.progress import Progress
 from ensemble.data.registry import Entry, find
@@ -32,7 +31,6 @@ __all__ = [
     "is_prepared",
     "load",
     "prepare",
-    "read_image",
 ]
 
 

@@ -1,0 +1,112 @@
+"""What the command `predict` says of each picture: an object for scripts, a line for people."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ensemble.data.decoding import MAX_BYTES
+from ensemble.errors import ImageError
+from ensemble.runs.classifying import Classifier, Digit, open_classifier
+
+
+def predict_pictures(
+    run_id: str, paths: Sequence[Path], epoch: int | None, refuse: float
+) -> Iterator[tuple[Path, dict[str, Any] | ImageError]]:
+    """For each path what the ensemble reads in it, or why it cannot be read; one at a time.
+
+    Args:
+      run_id: whose ensemble.
+      paths: files of any format that `data.open_picture` knows.
+      epoch: after how many epochs; None for the last.
+      refuse: the share of real digits that may be turned away, in (0, 1).
+
+    Raises:
+      UnknownRunError: there is no such run.
+      RunError: nothing of that epoch is kept, or it has not learnt digits.
+    """
+    classifier = open_classifier(run_id, epoch)
+    for path in paths:
+        try:
+            yield path, {"image": str(path), **predicted(classifier, read_file(path), refuse)}
+        except ImageError as error:
+            yield path, error
+
+
+def predicted(classifier: Classifier, content: bytes, refuse: float) -> dict[str, Any]:
+    """What is read in one file, ready for JSON.
+
+    `digits` stand in reading order, `line` counting from 0; `box` is left, top, right and
+    bottom in pixels of the upright picture; `mutual_information` is in nats; `rejected` says
+    that `score` is above `threshold`.
+
+    Raises:
+      ImageError: it is no picture that can be read.
+    """
+    import numpy as np
+
+    from ensemble.data.pictures import open_picture
+    from ensemble.data.preparing import prepare
+
+    prepared = prepare(open_picture(content))
+    images = [mark.image for mark in prepared.marks]
+    reading = classifier.read(np.array(images, np.uint8).reshape(-1, 28, 28, 1), refuse)
+    digits = [
+        {"box": [int(side) for side in mark.box], "line": int(mark.line), **described(digit)}
+        for mark, digit in zip(prepared.marks, reading.digits, strict=True)
+    ]
+    return {
+        "run_id": classifier.run_id,
+        "epoch": classifier.epoch,
+        "digits": digits,
+        "text": reading.text,
+        "confidence": round(reading.confidence, 6),
+        "refused": reading.refused,
+        "notes": list(prepared.notes),
+    }
+
+
+def described(digit: Digit) -> dict[str, Any]:
+    """What is said of one digit, ready for JSON."""
+    return {
+        "label": int(digit.label),
+        "probabilities": [round(float(p), 6) for p in digit.probabilities],
+        "votes": [int(vote) for vote in digit.votes],
+        "mutual_information": round(float(digit.information), 6),
+        "rejected": bool(digit.rejected),
+        "score": round(float(digit.score), 6),
+        "threshold": round(float(digit.threshold), 6),
+        "why": digit.why,
+    }
+
+
+def line_of(found: dict[str, Any]) -> str:
+    """One line for people on what `predict_pictures` found in a picture."""
+    if found["refused"]:
+        said = found["refused"]
+    elif not found["digits"]:
+        said = "no digits."
+    else:
+        votes = " | ".join(" ".join(map(str, one["votes"])) for one in found["digits"])
+        said = f"{found['text']}  ({100 * found['confidence']:.1f} %; votes {votes})"
+    return " ".join([f"{printable(found['image'])}: {said}", *found["notes"]])
+
+
+def read_file(path: Path) -> bytes:
+    """A file's bytes, not many more than a picture may have.
+
+    Raises:
+      ImageError: there is no such file, or it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ImageError(f"The file cannot be read: {error.strerror or error}.") from error
+
+
+def printable(name: object) -> str:
+    """A name as it may be written to a terminal: what would steer the terminal is spelt out."""
+    return "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape", "replace").decode()
+        for letter in str(name)
+    )
