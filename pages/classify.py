@@ -37,7 +37,6 @@ def of_run(run: runs.Run) -> None:
     with left:
         source = classify_input.show(way, run)
         picture = st.container()
-        files = st.container()
     try:
         with right, st.spinner("Opening the members"):
             asked = classify_loader.classifier(run, epoch)
@@ -46,11 +45,12 @@ def of_run(run: runs.Run) -> None:
         return
     if source:
         classify_read.show(run, asked, source, way, picture, right)
+        if way == "upload":
+            with right:
+                classify_files.show(asked, classify_shown.refuse())
     else:
         classify_empty.no_picture(way, picture, right)
-    with files:
-        if way == "upload":
-            classify_files.show(asked, classify_shown.refuse())
+        classify_loader.make_ready(asked)
 
 
 main()

@@ -31,10 +31,13 @@ def show(asked: Classifier, prepared: Prepared, reading: Reading, index: int, id
       ident: the picture's id.
     """
     if not reading.digits:
-        st.subheader(f"{classify_said.NOTHING}", anchor=False)
+        st.subheader(classify_said.NOTHING, anchor=False)
     elif why := classify_said.declined(reading):
-        st.subheader(f"{classify_said.RATHER_NOT}", anchor=False)
-        st.markdown(plain(why))
+        # Of one mark the reason stands below, with the mark.
+        alone = len(reading.digits) == 1 and not reading.refused
+        st.subheader(classify_said.RATHER_NOT, anchor=False)
+        if not alone:
+            st.markdown(plain(why))
         if len(reading.digits) > 1:
             number(asked, prepared, reading, index, ident, "small")
     else:

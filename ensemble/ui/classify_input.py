@@ -56,10 +56,10 @@ def upload(run: runs.Run) -> None:
     turn = st.session_state.get(UPLOADS, 0)
     key = f"classify_upload_{turn}"
     st.file_uploader(
-        "Pictures of digits", accept_multiple_files=True, key=key, on_change=uploaded, args=(key,),
-        label_visibility="collapsed",
-        help="PNG, JPEG, WebP, BMP, GIF, TIFF, HEIC or AVIF: one or many digits, on one or many "
-        "pictures.",
+        "Drop pictures here, browse to them, or paste with Ctrl+V", accept_multiple_files=True,
+        key=key, on_change=uploaded, args=(key,),
+        help="PNG, JPEG, WebP, BMP, GIF, TIFF, HEIC or AVIF, with one digit or many on each. "
+        "They stay in this server's memory until you remove them or close the tab.",
     )  # fmt: skip
     here = classify_tray.opened()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -79,6 +79,16 @@ def _classifier(folder: str, run_id: str, epoch: int) -> Classifier:
     return open_classifier(run_id, epoch)
 
 
+def make_ready(asked: Classifier) -> None:
+    """Has what the first answer needs compiled and measured while nobody waits for it."""
+    _make_ready(who(asked), asked)
+
+
+@st.cache_resource(max_entries=CLASSIFIERS, show_spinner=False)
+def _make_ready(who: str, _asked: Classifier) -> None:
+    _asked.read(np.zeros((1, 28, 28, 1), np.uint8))
+
+
 def look(source: Source, overrule: Overrule) -> Looked:
     """The picture opened and prepared; a bad one is a sentence, never an exception."""
     if source.content is None:

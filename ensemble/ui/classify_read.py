@@ -64,14 +64,32 @@ def show(
         classify_answer.show(asked, prepared, reading, index, source.id)
     key = f"{source.key}-{overrule.word}"
     shown = Shown(run, asked, prepared, reading, index, source.name, key, refuse)
-    if prepared.marks:
-        with right, guarded():
-            import_module("ensemble.ui.classify_verdict").show(shown)
+    below(shown, source.id, right)
+
+
+def below(shown: Shown, ident: str, right: DeltaGenerator) -> None:
+    """The open mark in words, under the answer; then what came before it, and its details."""
+    if not shown.prepared.marks:
+        steps(shown, ident)
+        return
+    verdict = import_module("ensemble.ui.classify_verdict")
+    with right, guarded():
+        verdict.words(shown)
+    # A row of its own: on a phone the answer stands before the steps.
+    before, beside = st.columns([6, 5], gap="large")
+    with before:
+        steps(shown, ident)
+    with beside, guarded():
+        verdict.chart(shown)
     with guarded():
-        classify_stages.show(prepared, index)
-        classify_stages.overruling(source.id, prepared)
-    if prepared.marks:
-        with guarded():
-            classify_details.show(shown)
-        with guarded():
-            import_module("ensemble.ui.classify_corrections").show(shown)
+        classify_details.show(shown)
+    with guarded():
+        import_module("ensemble.ui.classify_corrections").show(shown)
+
+
+def steps(shown: Shown, ident: str) -> None:
+    """What the picture went through, to be overruled."""
+    with guarded():
+        st.markdown("##### How it came to see it so")
+        classify_stages.show(shown.prepared)
+        classify_stages.overruling(ident, shown.prepared)

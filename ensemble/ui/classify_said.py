@@ -59,9 +59,9 @@ def declined(reading: Reading) -> str:
     if reading.refused:
         return reading.refused
     if reading.digits and all(digit.rejected for digit in reading.digits):
-        one = len(reading.digits) == 1
-        whole = STRANGE if one else f"none of the {len(reading.digits)} marks is a digit I know"
-        return f"{whole}. {reading.digits[0].why}".strip() if one else f"{whole}."
+        if len(reading.digits) == 1:
+            return f"{STRANGE}. {reading.digits[0].why}".strip()
+        return f"None of the {len(reading.digits)} marks is a digit I know."
     return ""
 
 
@@ -73,8 +73,8 @@ def sentence(reading: Reading) -> str:
     begin = f"{sure(reading.confidence)}: {chance(reading.confidence)}{of}."
     if not unknown:
         return begin
-    what = "one mark is" if unknown == 1 else f"{unknown} marks are"
-    return f"{begin} {what.capitalize()} no digit, or none I know."
+    what = "One mark is" if unknown == 1 else f"{unknown} marks are"
+    return f"{begin} {what} no digit, or none I know."
 
 
 def row(reading: Reading, lines: Sequence[int], names: Sequence[str]) -> tuple[str, str, str]:

@@ -15,17 +15,15 @@ from ensemble.ui.run_panel import plain
 if TYPE_CHECKING:
     from ensemble.data.preparing import Prepared
 
-WIDE, HIGH = 168, 140  # pixels of the screen
+WIDE, HIGH = 160, 120  # pixels of the screen
 INK = {"auto": "Automatic", "dark": "Darker", "light": "Lighter"}
 
 
-def show(prepared: Prepared, index: int) -> None:
-    """The stages side by side, the last of them what the networks see of the open mark."""
+def show(prepared: Prepared) -> None:
+    """The stages side by side, the last of them what the networks see."""
     with st.container(horizontal=True, gap="medium"):
         for stage in prepared.stages:
             one(stage.image, stage.title, stage.says)
-        if len(prepared.marks) > 1:
-            one(prepared.marks[index].image[..., 0], "28 × 28", f"Mark {index + 1}, enlarged.")
 
 
 def one(image: Pixels, title: str, says: str) -> None:
@@ -51,7 +49,7 @@ def width(image: Pixels) -> int:
 def overruling(ident: str, prepared: Prepared) -> None:
     """Controls for what the program has chosen by itself; each answers at once."""
     chosen = classify_overrule.of(ident)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         ink(ident, chosen, prepared)
         threshold(ident, chosen)
         with st.popover("Part", icon=":material/crop:", help="Read only a part of the picture."):
@@ -76,7 +74,7 @@ def ink(ident: str, chosen: Overrule, prepared: Prepared) -> None:
 def threshold(ident: str, chosen: Overrule) -> None:
     """How much darker than its ground a place must be."""
     bound(f"classify_threshold_{ident}", chosen.threshold, lambda key: st.slider(
-        "How strong ink must be", -1.0, 1.0, step=0.05, key=key, width=260, format="%+.2f",
+        "How strong ink must be", -1.0, 1.0, step=0.05, key=key, width=190, format="%+.2f",
         on_change=follow, args=(key, ident, "threshold"),
         help="0 is what the program finds for this picture. To the left faint strokes count as "
         "ink too; to the right only strong ones do, and shadows and specks go.",
