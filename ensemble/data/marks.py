@@ -8,9 +8,12 @@ from numpy.typing import NDArray
 from ensemble.data.ink import Ink
 from ensemble.data.parts import Box, Parts, around, find_parts, join
 from ensemble.data.reading_order import reading_order
-from ensemble.data.shape import to_mnist
+from ensemble.data.shape import ink_box, to_mnist
+from ensemble.data.touching import Decide, split
 
 MAX_MARKS = 100
+LARGE = 240  # pixels: what is larger has edges enough without soft ones
+SOFT_EDGES = 2  # pixels around ink in which edges fade
 TINY = 0.3  # of the line's digits: what is lower and narrower is a dot, a comma or dirt
 
 
@@ -33,22 +36,32 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """The ink of one mark in the working picture: its box, and how much of each pixel is ink."""
+    """The ink of one mark in the working picture.
+
+    Attributes:
+      box: of its ink.
+      cut: uint8 (h, w), 255 where a pixel is all ink; soft edges may reach beyond the box.
+    """
 
     box: Box
-    cover: NDArray[np.float32]
+    cut: NDArray[np.uint8]
 
 
-def find_marks(ink: Ink, scale: float) -> tuple[tuple[Mark, ...], tuple[str, ...]]:
+def find_marks(
+    ink: Ink, scale: float, decide: Decide | None = None
+) -> tuple[tuple[Mark, ...], tuple[str, ...]]:
     """Marks in reading order, at most `MAX_MARKS`, and notes on what was left out.
 
     Args:
       ink: of the working picture, or of what was cropped from it.
       scale: pixels of the original for one of the working picture.
+      decide: as `touching.split` takes it.
     """
     parts = find_parts(ink.mask, ink.stroke)
     pieces = [piece_of(ink, parts, group) for group in join(parts)]
     pieces, dots = without_dots(pieces)
+    if len(pieces) <= MAX_MARKS:
+        pieces = [digit for piece in pieces for digit in digits_in(piece, decide)]
     notes = []
     if dots:
         notes.append(
@@ -64,18 +77,60 @@ def find_marks(ink: Ink, scale: float) -> tuple[tuple[Mark, ...], tuple[str, ...
 
 
 def piece_of(ink: Ink, parts: Parts, group: list[int]) -> Piece:
-    """The parts of one digit, cut from the picture with their soft edges."""
+    """The parts of one digit, cut from the picture, with soft edges where it is small."""
     left, top, right, bottom = parts.boxes[group[0]].tolist()
     for k in group[1:]:
         left, top, right, bottom = around((left, top, right, bottom), tuple(parts.boxes[k]))
-    rows, columns = slice(top, bottom), slice(left, right)
-    labels = parts.labels[rows, columns]
-    own = (
-        np.isin(labels, parts.numbers[group])
-        if len(group) > 1
-        else labels == parts.numbers[group[0]]
-    )
-    return Piece((left, top, right, bottom), own.astype(np.float32))
+    tall, broad = ink.mask.shape
+    soft = SOFT_EDGES if max(right - left, bottom - top) < LARGE else 0
+    left, top = max(left - soft, 0), max(top - soft, 0)
+    right, bottom = min(right + soft, broad), min(bottom + soft, tall)
+    labels = parts.labels[top:bottom, left:right]
+    own = labels == parts.numbers[group[0]]
+    for k in group[1:]:
+        own |= labels == parts.numbers[k]
+    cut = own.astype(np.uint8) * np.uint8(255)
+    if soft:
+        cut = soften(own, labels > 0, ink.even[top:bottom, left:right], ink.threshold)
+    return placed(cut, left, top)
+
+
+def soften(
+    own: NDArray[np.bool_],
+    ink: NDArray[np.bool_],
+    even: NDArray[np.float32],
+    threshold: float,
+) -> NDArray[np.uint8]:
+    """How much of each pixel a digit covers, from how dark it is: half of it at the threshold.
+
+    Args:
+      own: bool (h, w), the digit's ink.
+      ink: all ink.
+      even: float32 (h, w) in 0..1, paper to full ink.
+      threshold: of `even`, above which a pixel is ink.
+    """
+    from scipy import ndimage
+
+    full = max(float(np.quantile(even[own], 0.7)), threshold + 0.05)
+    near = ndimage.binary_dilation(own, np.ones((3, 3), bool)) & ~ink
+    outside = np.where(near, (127 / threshold) * even, 0).clip(0, 127)
+    inside = 128 + (127 / (full - threshold)) * (even - threshold)
+    return np.where(own, inside.clip(128, 255), outside).astype(np.uint8)
+
+
+def digits_in(piece: Piece, decide: Decide | None) -> list[Piece]:
+    """The digits of a piece, if it is of several that touch; otherwise the piece itself."""
+    cuts = split(piece.cut, decide)
+    if len(cuts) == 1:
+        return [piece]
+    inside = ink_box(piece.cut > 127) or (0, 0, 0, 0)
+    return [placed(cut, piece.box[0] - inside[0], piece.box[1] - inside[1]) for cut in cuts]
+
+
+def placed(cut: NDArray[np.uint8], x: int, y: int) -> Piece:
+    """A piece whose array begins at pixel (x, y) of the working picture."""
+    left, top, right, bottom = ink_box(cut > 127) or (0, 0, 1, 1)
+    return Piece((left + x, top + y, right + x, bottom + y), cut)
 
 
 def without_dots(pieces: list[Piece]) -> tuple[list[Piece], int]:
@@ -104,5 +159,4 @@ def mark_of(piece: Piece, line: int, ink: Ink, scale: float) -> Mark:
     left, top = ink.offset
     moved = (piece.box[0] + left, piece.box[1] + top, piece.box[2] + left, piece.box[3] + top)
     box = tuple(round(edge * scale) for edge in moved)
-    cut = np.rint(piece.cover * 255).astype(np.uint8)
-    return Mark(box, line, to_mnist(piece.cover), cut)  # type: ignore[arg-type]
+    return Mark(box, line, to_mnist(piece.cut), piece.cut)  # type: ignore[arg-type]

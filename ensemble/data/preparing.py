@@ -11,6 +11,7 @@ from ensemble.data.ink import Choices, Ink, find_ink
 from ensemble.data.marks import Mark, find_marks
 from ensemble.data.pictures import Picture
 from ensemble.data.shape import SIZE
+from ensemble.data.touching import Decide
 
 AUTOMATIC = Choices()
 
@@ -41,7 +42,9 @@ class Prepared:
         return stages.make_stages(self.picture, self.ink, self.marks)
 
 
-def prepare(picture: Picture, choices: Choices = AUTOMATIC) -> Prepared:
+def prepare(
+    picture: Picture, choices: Choices = AUTOMATIC, decide: Decide | None = None
+) -> Prepared:
     """Finds the ink of a picture and brings each digit of it to MNIST's form.
 
     A picture of 28×28 pixels that is in the networks' form already is taken as it is.
@@ -49,12 +52,15 @@ def prepare(picture: Picture, choices: Choices = AUTOMATIC) -> Prepared:
     Args:
       picture: from `pictures.open_picture`.
       choices: what a person overrules.
+      decide: class probabilities (K, C) of pictures uint8 (K, 28, 28, 1), by which it is settled
+        whether a broad piece of ink is one digit or several that touch; without it, only what
+        shape makes clear is cut.
     """
     if choices == AUTOMATIC and (image := in_networks_form(picture)) is not None:
         mark = Mark((0, 0, SIZE, SIZE), 0, image[:, :, np.newaxis], image)
         return Prepared((mark,), True, 0.5, picture.notes, picture, None)
     ink = find_ink(picture.pixels, choices)
-    marks, notes = find_marks(ink, picture.scale)
+    marks, notes = find_marks(ink, picture.scale, decide)
     return Prepared(marks, ink.light, ink.threshold, (*picture.notes, *notes), picture, ink)
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 SIZE = 28
-BOX = 20.0
+BOX = 19.6  # pixels between half-way edges: the soft edges then end at MNIST's 20
 CENTRE = 14.0  # the pixel, counted from 0, on which MNIST's centres of mass lie
 BENCH = 4  # cells of the bench in a pixel
 THIN, THICK = 2.6, 3.4  # pixels: strokes between these are left as they are
@@ -28,7 +28,7 @@ ROOM = SIZE / 2 - OFFSET - 0.5  # pixels that ink may reach from the centre
 LEAST = 0.25  # cells: strokes are not changed for less
 LOOP = 1.6  # cells of ground, from its middle, that stay open in a loop
 GENTLE = 0.3  # widths of the stroke that may be taken off from either side
-FILTER = Image.Resampling.BOX
+SOFT = 0.13  # of full ink: less than this becomes none, and as much below full becomes full
 
 
 class Width(NamedTuple):
@@ -38,28 +38,26 @@ class Width(NamedTuple):
     inside: NDArray[np.float32]  # (h, w) distance to the nearest pixel that is not ink
 
 
-def to_mnist(
-    cover: NDArray[np.float32], thin: float = THIN, thick: float = THICK
-) -> NDArray[np.uint8]:
+def to_mnist(cut: NDArray[np.uint8], thin: float = THIN, thick: float = THICK) -> NDArray[np.uint8]:
     """The ink of one digit in the form of MNIST's pictures.
 
     Args:
-      cover: float32 (h, w) in 0..1, how much of each pixel is ink; half marks the edge.
+      cut: uint8 (h, w), how much of each pixel is ink, 255 all of it; half marks the edge.
       thin: strokes thinner than this, in pixels of the result, are made as thick as this.
       thick: strokes thicker than this are made thinner.
 
     Returns:
       uint8 (28, 28, 1), 0 ground and 255 ink; all zeros where there is no ink.
     """
-    cells = on_bench(cover)
+    cells = on_bench(cut)
     if cells is None:
         return np.zeros((SIZE, SIZE, 1), np.uint8)
     return lay(with_stroke(cells, thin, thick))[:, :, np.newaxis]
 
 
-def on_bench(cover: NDArray[np.float32]) -> NDArray[np.float32] | None:
-    """The ink cropped and scaled so that its longer side has 80 cells, with an empty margin."""
-    box = ink_box(cover)
+def on_bench(cut: NDArray[np.uint8]) -> NDArray[np.float32] | None:
+    """The ink scaled so that its longer side has 80 cells, with an empty margin; in 0..1."""
+    box = ink_box(cut > 127)
     if box is None:
         return None
     left, top, right, bottom = box
@@ -67,24 +65,19 @@ def on_bench(cover: NDArray[np.float32]) -> NDArray[np.float32] | None:
     margin = 3 * BENCH
     width = max(1, round((right - left) * scale)) + 2 * margin
     height = max(1, round((bottom - top) * scale)) + 2 * margin
-    reach = int(np.ceil(margin / scale)) + 2
-    padded = np.pad(cover, reach).astype(np.float32, copy=False)
-    middle_x, middle_y = (left + right) / 2 + reach, (top + bottom) / 2 + reach
+    reach = int(np.ceil((margin + 1) / scale)) + 2  # sides are rounded to whole cells
+    x, y = (left + right) / 2 + reach, (top + bottom) / 2 + reach
     half_x, half_y = width / scale / 2, height / scale / 2
     # Averages when shrinking; when enlarging, a cubic, whose half-way line is a smooth curve.
-    filtered = Image.Resampling.BOX if scale < 0.5 else Image.Resampling.BICUBIC
-    return np.asarray(
-        Image.fromarray(padded).resize(
-            (width, height),
-            filtered,
-            (middle_x - half_x, middle_y - half_y, middle_x + half_x, middle_y + half_y),
-        )
-    ).clip(0, 1)
+    resampling = Image.Resampling.BOX if scale < 0.5 else Image.Resampling.BICUBIC
+    image = Image.fromarray(np.pad(cut, reach))
+    box_on_cut = (x - half_x, y - half_y, x + half_x, y + half_y)
+    cells = np.asarray(image.resize((width, height), resampling, box_on_cut))
+    return cells.astype(np.float32) / np.float32(255)
 
 
-def ink_box(cover: NDArray[np.float32]) -> tuple[int, int, int, int] | None:
-    """Left, top, right, bottom of what is more than half ink (right, bottom beyond it)."""
-    ink = cover > 0.5
+def ink_box(ink: NDArray[np.bool_]) -> tuple[int, int, int, int] | None:
+    """Left, top, right, bottom of ink bool (h, w), right and bottom beyond it; None without."""
     columns, rows = np.flatnonzero(ink.any(axis=0)), np.flatnonzero(ink.any(axis=1))
     if not len(rows):
         return None
@@ -164,8 +157,9 @@ def lay(cells: NDArray[np.float32]) -> NDArray[np.uint8]:
     half = SIZE / 2 * cell
     pad = int(np.ceil(half)) + 1
     box = (x - half + pad, y - half + pad, x + half + pad, y + half + pad)
-    image = Image.fromarray(np.pad(cells, pad)).resize((SIZE, SIZE), FILTER, box)
-    return np.rint(np.asarray(image).clip(0, 1) * 255).astype(np.uint8)
+    image = Image.fromarray(np.pad(cells, pad)).resize((SIZE, SIZE), Image.Resampling.HAMMING, box)
+    hard = (np.asarray(image) - SOFT) / (1 - 2 * SOFT)
+    return np.rint(hard.clip(0, 1) * 255).astype(np.uint8)
 
 
 def edges(cells: NDArray[np.float32]) -> tuple[float, float, float, float]:
