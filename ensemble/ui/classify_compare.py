@@ -135,4 +135,4 @@ def sentence(ours: Side, theirs: Side, names: Sequence[str]) -> str:
         return f"**Only one declines it:** {plain(who.name)}; {plain(other.name)} says {said}."
     if ours.digit.label == theirs.digit.label:
         return f"**Both say {names[ours.digit.label]}:** {first}, the other {second}."
-    return f"**They differ:** {plain(ours.name)} says {first}, {plain(theirs.name)} {second}."
+    return f"**They differ:** {plain(ours.name)} says {first}, {plain(theirs.name)} says {second}."

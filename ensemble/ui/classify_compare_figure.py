@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ensemble.ui import classify_mark, digits_words, formats, inspect_lines, theme
+from ensemble.ui import classify_mark, digits_bars, digits_words, formats, inspect_lines, theme
 from ensemble.ui.classify_verdict_figure import table as one_table
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ def figure(ours: Side, theirs: Side, names: Sequence[str], title: str) -> "go.Fi
     chart.update_layout(**inspect_lines.layout(title, ROW * len(names) + 170))
     chart.update_layout(barmode="group", bargap=0.25, bargroupgap=0.05,
                         margin={"r": 24, "b": 100}, legend={"traceorder": "normal"})  # fmt: skip
-    chart.update_xaxes(range=[0, 1], tickformat=".0%", title="averaged probability",
-                       fixedrange=True)  # fmt: skip
+    chart.update_xaxes(
+        range=[0, 1], tickvals=digits_bars.TICKS, title="averaged probability", fixedrange=True,
+        ticktext=[f"{100 * tick:.0f} %" for tick in digits_bars.TICKS],
+    )  # fmt: skip
     said = {one.digit.label for one in (ours, theirs) if not one.digit.rejected}
     chart.update_yaxes(
         tickvals=list(range(len(names))), fixedrange=True, showgrid=False, zeroline=False,

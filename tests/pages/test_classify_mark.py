@@ -1,0 +1,116 @@
+"""What the screen Classify says of one mark: views drawn by themselves, on untrained members."""
+
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.data import corrections
+from ensemble.ui import loaders
+from tests.pages.ensembles import trained
+from tests.pages.marks import IMAGE
+from tests.pages.predictions_screen import value, widget
+from tests.pages.stressed import checkpointed, figure, said, values
+
+
+def corrected(run_id: str, rejected: bool) -> None:
+    from ensemble import runs
+    from ensemble.ui import classify_corrections
+    from tests.pages.marks import shown
+    from tests.ui.marks import voting
+
+    classify_corrections.show(shown(runs.find(run_id), voting(7, 7, 1, rejected=rejected)))
+
+
+def compared(run_id: str) -> None:
+    from ensemble import runs
+    from ensemble.ui import classify_compare, classify_loader
+    from tests.pages.marks import shown
+
+    run = runs.find(run_id)
+    classify_compare.show(shown(run, classifier=classify_loader.classifier(run, 2)))
+
+
+def opened(screen: object, *args: object, **address: str) -> AppTest:
+    loaders.forget_runs()  # those of an earlier test
+    at = AppTest.from_function(screen, args=args, default_timeout=60)
+    for name, word in address.items():
+        at.query_params[name] = word
+    return at.run()
+
+
+def test_nothing_is_kept_unless_a_folder_was_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ENSEMBLE_CORRECTIONS", raising=False)
+    at = opened(corrected, trained().id, False)
+    assert said(at) == "Corrections are not kept."
+    assert "ENSEMBLE_CORRECTIONS" in at.caption[0].help
+    assert not at.get("button_group")
+
+
+@pytest.mark.parametrize(
+    ("rejected", "told", "as_seven"),
+    [(False, "7", "Kept as a 7; the ensemble is right."),
+     (True, "?", "Kept as a 7; the ensemble declined it.")],
+)  # fmt: skip
+def test_a_correction_is_kept_changed_and_taken_back(
+    rejected: bool, told: str, as_seven: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_CORRECTIONS", str(tmp_path / "kept"))
+    run = trained()
+    at = opened(corrected, run.id, rejected)
+    assert not at.caption
+    assert not at.get("download_button")
+    widget(at, "button_group", "classify_correction").set_value(8).run()
+    (one,) = corrections.corrections()
+    assert (one.label, one.said, one.run_id, one.epoch) == (8, told, run.id, "2")
+    np.testing.assert_array_equal(one.image, IMAGE)
+    assert said(at).startswith("Kept as an 8; the ensemble ")
+    assert at.get("download_button")[0].proto.label == "1 correction (ZIP)"
+    with zipfile.ZipFile(io.BytesIO(corrections.export())) as archive:
+        assert np.load(io.BytesIO(archive.read("images.npz")))["labels"].tolist() == [8]
+    widget(at, "button_group", "classify_correction").set_value(7).run()
+    assert [one.label for one in corrections.corrections()] == [7]  # one word a mark
+    assert said(at) == as_seven
+    widget(at, "button", "classify_correction_undo").click().run()
+    assert corrections.count() == 0
+    assert not at.caption
+
+
+def test_a_correction_that_cannot_be_kept_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("a file where a folder has to be")
+    monkeypatch.setenv("ENSEMBLE_CORRECTIONS", str(tmp_path / "file"))
+    at = opened(corrected, trained().id, False)
+    widget(at, "button_group", "classify_correction").set_value(8).run()
+    assert "could not be kept" in at.error[0].value
+    assert not at.caption
+
+
+def test_a_deleted_run_to_compare_with_gives_way_to_another_and_at_last_to_nobody() -> None:
+    run, gone, left = (checkpointed(trained(name=name)) for name in ("this", "gone", "left"))
+    at = opened(compared, run.id, **{"with": gone.id})
+    assert value(at, "with") == gone.id
+    assert "gone, epoch 2" in figure(at, "classify_compare")["data"][1]["name"]
+    runs.delete(gone.id)
+    loaders.forget_runs()
+    at.run()
+    assert not at.error
+    assert "That run is not there any more" in said(at)
+    assert value(at, "with") == left.id
+    chart = figure(at, "classify_compare")
+    # Untrained members of one seed: both runs say the same of the mark.
+    assert [one["name"] for one in chart["data"]] == ["this, epoch 2", "left, epoch 2"]
+    ours, theirs = (values(one["x"]) for one in chart["data"])
+    known = runs.open_members(run.id).probabilities(IMAGE[None]).mean(axis=0)
+    np.testing.assert_allclose(ours, known[0], atol=1e-5)
+    np.testing.assert_array_equal(ours, theirs)
+    runs.delete(left.id)
+    loaders.forget_runs()
+    at.run()
+    assert "There is no other run whose members know the same digits" in said(at)
+    assert not at.get("plotly_chart")
