@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ensemble.data import light as lights
-from ensemble.data import polarity
+from ensemble.data import lines, polarity
 from ensemble.errors import ImageError
 
 SMALL = 320  # longest side of the copy on which paper and polarity are found
@@ -83,6 +83,7 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
     small = np.asarray(toned.reduce(factor), np.float32) / np.float32(255)
     look = polarity.choose(small, choices.ink)
     away = lights.contrast(grey, lights.enlarge(look.ground, grey.shape), look.light)
+    along, across = take_out(away)
     even, noise, core = normalised(away)
     threshold = 0.45 * 2.0**choices.threshold
     if core < max(6 * noise, 0.06):
@@ -90,8 +91,25 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
         even = even * 0
     else:
         mask = hysteresis(even, threshold, min(0.95, 1.35 * threshold))
+        for line in along:
+            lines.mend(mask, line)
+        for line in across:
+            lines.mend(mask.T, line)
     stroke = stroke_width(mask)
-    return Ink(grey, even, mask, look.light, threshold, stroke, 0, (left, top))
+    return Ink(
+        grey, even, mask, look.light, threshold, stroke, len(along) + len(across), (left, top)
+    )
+
+
+def take_out(away: NDArray[np.float32]) -> tuple[list[lines.Line], list[lines.Line]]:
+    """Erases printed lines from contrasts (H, W), in place; those along rows and along columns."""
+    along = lines.find_lines(away)
+    across = lines.find_lines(np.ascontiguousarray(away.T))
+    for line in along:
+        lines.erase(away, line)
+    for line in across:
+        lines.erase(away.T, line)
+    return along, across
 
 
 def crop_box(

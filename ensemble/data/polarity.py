@@ -35,6 +35,7 @@ def choose(small: Grey, ink: str) -> Look:
     from scipy import ndimage
 
     edges = np.hypot(ndimage.sobel(small, 0), ndimage.sobel(small, 1)) / 8
+    edges = ndimage.maximum_filter(edges / (ndimage.maximum_filter(small, 3) + lights.FLOOR), 3)
     asked = {"dark": (False,), "light": (True,)}.get(ink, (False, True))
     looks = [look(small, edges, light, share) for light in asked for share in SHARES]
     return max(looks, key=lambda look: look.score)
@@ -52,8 +53,7 @@ def look(small: Grey, edges: Grey, light: bool, share: float) -> Look:
         return Look(light, side, ground, mask, 0.0)
     inner = ndimage.binary_erosion(mask, border_value=1)
     rim = mask & ~inner
-    relative = edges / (ground + lights.FLOOR if not light else small + lights.FLOOR)
-    strength = relative[rim].sum() / np.sqrt(max(1, rim.sum()))
+    strength = edges[rim].sum() / np.sqrt(max(1, rim.sum()))
     covered = mask.mean()
     border = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]]).mean()
     return Look(light, side, ground, mask, float(strength * (1 - covered) ** 2 * (1 - border)))
