@@ -1,4 +1,4 @@
-"""Not a digit, or not one I know: how strange an image is, and from where on it is turned away."""
+"""Not a digit, or not one I know: from how strange a mark is on, it is turned away."""
 
 from dataclasses import dataclass
 
@@ -7,67 +7,124 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.averaging import Floats
 
-TAIL = 0.1
+TAIL = 0.1  # the share of the strangest held-out digits, beyond which rarity is extrapolated
+FURTHEST = 20.0  # a measure off the scale adds no more than this many mean excesses
 
 
 @dataclass(frozen=True, eq=False)
 class Rarity:
-    """How rare a value is among held-out digits, in natural units of surprise.
+    """How rare a value is among held-out digits: −ln of the share that is as high or higher.
 
     Attributes:
-      ranked: (N,), the held-out digits' values, rising.
+      ranked: (n,), the held-out digits' values, rising.
+      edge: where the strangest tenth of them begins.
+      excess: how far these lie beyond the edge on the average.
     """
 
     ranked: NDArray[np.float64]
+    edge: float
+    excess: float
 
     @classmethod
     def of(cls, values: Floats) -> "Rarity":
-        """From the values of held-out digits, (N,); a high value is a strange one."""
-        return cls(np.sort(np.asarray(values, np.float64)))
+        """From the values of held-out digits, (n,); a high value is a strange one."""
+        ranked = np.sort(np.asarray(values, np.float64))
+        start = int((1 - TAIL) * len(ranked))
+        edge = float(ranked[start])
+        return cls(ranked, edge, max(float((ranked[start:] - edge).mean()), 1e-9))
 
     def __call__(self, values: Floats) -> NDArray[np.float64]:
-        """−ln p, where p is the share of held-out digits that are at least so strange.
+        """−ln p of values (N,), p counted as conformal p-values are: 0 for the most ordinary.
 
-        Beyond the strangest tenth the tail is taken for exponential, so that what is far
-        outside does not look like the strangest digit.
+        Counting alone would make the strangest digit and what is far beyond it the same, so
+        the tail beyond the edge is taken for exponential.
+
+        Source: V. Vovk, A. Gammerman and G. Shafer, "Algorithmic learning in a random world",
+        2005 (conformal p-values); J. Pickands, "Statistical inference using extreme order
+        statistics", Annals of Statistics 3 (1975): tails beyond a high threshold.
+        """
+        n = len(self.ranked)
+        as_high = n - np.searchsorted(self.ranked, values, side="left")
+        counted = -np.log((as_high + 1) / (n + 1))
+        beyond = np.minimum((values - self.edge) / self.excess, FURTHEST)
+        return np.where(np.asarray(values) > self.edge, beyond - np.log(TAIL), counted)
+
+
+@dataclass(frozen=True, eq=False)
+class Rejection:
+    """A score for how strange an image is, and thresholds on it, from held-out digits alone.
+
+    Nothing here has seen a stranger: whatever is turned away is so for being unlike digits.
+
+    Attributes:
+      rarities: of each measure of strangeness.
+      held_out: (n,), the held-out digits' scores, rising.
+    """
+
+    rarities: tuple[Rarity, ...]
+    held_out: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, measures: Floats) -> "Rejection":
+        """From measures of held-out digits, (K, n), each high for what is strange."""
+        rarities = tuple(map(Rarity.of, measures))
+        return cls(rarities, np.sort(_parts(rarities, measures).sum(axis=0)))
+
+    def parts(self, measures: Floats) -> NDArray[np.float64]:
+        """How much of the score each measure makes, (K, N), in nats."""
+        return _parts(self.rarities, measures)
+
+    def scores(self, measures: Floats) -> NDArray[np.float64]:
+        """How strange images are, (N,): the sum over measures of −ln p.
+
+        Source: R. A. Fisher, "Statistical methods for research workers", 1932, section 21.1.
+        The measures go together, so that the sum has no χ² distribution: thresholds are
+        counted on the held-out digits' own scores instead.
+        """
+        return self.parts(measures).sum(axis=0)
+
+    def threshold(self, refuse: float) -> float:
+        """The score that at most this share of held-out digits exceeds.
 
         Args:
-          values: (K,).
+          refuse: in (0, 1).
+
+        Raises:
+          ValueError: it is not.
         """
-        count = len(self.ranked)
-        start = int(np.ceil((1 - TAIL) * count)) - 1
-        edge = self.ranked[start]
-        scale = max(float((self.ranked[start:] - edge).mean()), 1e-12)
-        at_least = count - np.searchsorted(self.ranked, values, side="left")
-        inside = -np.log((at_least + 1) / (count + 1))
-        return np.where(values > edge, -np.log(TAIL) + (values - edge) / scale, inside)
+        if not 0 < refuse < 1:
+            raise ValueError(f"A share of {refuse:g} cannot be turned away: it is in (0, 1).")
+        n = len(self.held_out)
+        return float(self.held_out[n - 1 - int(refuse * n)])
+
+    def stranger_than(self, scores: Floats) -> NDArray[np.float64]:
+        """The share of held-out digits that are less strange, (N,)."""
+        return np.searchsorted(self.held_out, scores, side="left") / len(self.held_out)
 
 
-def distances_to_nearest(
-    features: Floats, reference: Floats, count: int = 5
-) -> NDArray[np.float32]:
-    """How far each image lies from its nearest known digits: mean over members of the distance.
+def whole_picture(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
+    """Whether a picture of several marks is to be taken for something else than digits.
+
+    A rejected mark much smaller than the largest one that is read is dirt, and does not count;
+    one that is read, but tiny beside what is rejected, is a chance likeness and does not count
+    either. Of what counts more than half has to be rejected, of eight or more marks a third:
+    so many real digits are never turned away by chance, and in a page of text or a photograph
+    only a few marks pass.
 
     Args:
-      features: (M, N, F) of the images.
-      reference: (M, R, F) of known digits.
-      count: which neighbour's distance, from 1.
-
-    Returns:
-      (N,), between features brought to length 1: in [0, 2].
-
-    Source: Y. Sun and others, "Out-of-distribution detection with deep nearest neighbors",
-    ICML 2022.
+      rejected: (N,).
+      sizes: (N,), each mark's longer side, in any unit.
     """
-    total = np.zeros(features.shape[1], np.float32)
-    for one, known in zip(features, reference, strict=True):
-        squared = 2 - 2 * unit(one) @ unit(known).T
-        nearest = np.partition(squared, count - 1, axis=1)[:, count - 1]
-        total += np.sqrt(np.maximum(nearest, 0))
-    return total / len(features)
+    largest_read = sizes[~rejected].max(initial=0.0)
+    largest_rejected = sizes[rejected].max(initial=0.0)
+    against = int((rejected & (sizes >= DIRT * largest_read)).sum())
+    read = int((~rejected & (sizes >= CHANCE * largest_rejected)).sum())
+    share = 1 / 3 if against + read >= MANY else 1 / 2
+    return against >= 2 and against > share * (against + read)
 
 
-def unit(features: Floats) -> NDArray[np.float32]:
-    """Each row brought to length 1; a row of zeros stays."""
-    lengths = np.linalg.norm(features, axis=-1, keepdims=True)
-    return np.asarray(features / np.maximum(lengths, 1e-12), np.float32)
+DIRT, CHANCE, MANY = 0.45, 0.15, 8
+
+
+def _parts(rarities: tuple[Rarity, ...], measures: Floats) -> NDArray[np.float64]:
+    return np.stack([one(values) for one, values in zip(rarities, measures, strict=True)])

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from ensemble.engine.model import CNN, to_unit
 
 FEATURES = 256
-# More images than this go through in several calls of one program: 2 GB of patches otherwise.
-MOST = 512
+# Images go through in rooms of these sizes: one program each, and hardly one is left to compile
+# after the first pictures. More than the largest go in several calls.
+ROOMS = (1, 8, 32, 128)
 
 
 class Activations(NamedTuple):
@@ -34,21 +35,20 @@ class Activations(NamedTuple):
 
 
 def activations(params: Any, images: NDArray[np.uint8]) -> Activations:
-    """All members on all images, in one dispatch for up to 512 images.
+    """All members on all images, in one dispatch for up to 128 images.
 
     Args:
       params: the members' parameters, leaves (M, …), best on the device already: sent anew
         with every call they would take longer than the arithmetic.
       images: uint8 (N, 28, 28, 1).
-
-    One program serves all N up to the next power of two.
     """
-    parts = [_padded(params, images[at : at + MOST]) for at in range(0, max(len(images), 1), MOST)]
+    starts = range(0, max(len(images), 1), ROOMS[-1])
+    parts = [_in_a_room(params, images[at : at + ROOMS[-1]]) for at in starts]
     return Activations(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
 
 
-def _padded(params: Any, images: NDArray[np.uint8]) -> tuple[np.ndarray, np.ndarray]:
-    room = 1 << max(len(images) - 1, 0).bit_length()
+def _in_a_room(params: Any, images: NDArray[np.uint8]) -> tuple[np.ndarray, np.ndarray]:
+    room = next(size for size in ROOMS if size >= len(images))
     padded = np.zeros((room, *images.shape[1:]), np.uint8)
     padded[: len(images)] = images
     logits, features = _members(params, padded)

@@ -1,128 +1,131 @@
-"""Reading digits that a person brings: what a run's members say of marks, and how surely."""
+"""Reading digits that a person brings: a run's members at one epoch, ready to be asked."""
 
-from dataclasses import dataclass
-from typing import Any
+import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import data
-from ensemble.analysis.averaging import average, votes
-from ensemble.analysis.disagreement import mutual_information
+from ensemble.analysis import neighbours, occlusion
+from ensemble.analysis.neighbours import Neighbours
+from ensemble.analysis.occlusion import Occlusion
+from ensemble.analysis.strangeness import pictures
 from ensemble.data.registry import find as find_dataset
-from ensemble.errors import RunError
+from ensemble.errors import ConfigError, RunError
+from ensemble.runs.environment import prepare_jax
 from ensemble.runs.members import member_epochs, open_members
+from ensemble.runs.reading import Digit, Reading, make_reading
 from ensemble.runs.store import find
 
+if TYPE_CHECKING:
+    from ensemble.runs.gate import Gate
+
+__all__ = [
+    "Classifier",
+    "Digit",
+    "Neighbours",
+    "Occlusion",
+    "Reading",
+    "open_classifier",
+]
+
+Pixels = NDArray[np.uint8]
+Box = tuple[int, int, int, int]
+
 REFUSE = 0.05
-REJECTED = "?"
-
-
-@dataclass(frozen=True, eq=False)
-class Digit:
-    """What the ensemble says of one mark.
-
-    Attributes:
-      label: the class with the highest averaged probability.
-      probabilities: (C,), averaged over the members.
-      members: (M, C), each member's own.
-      votes: (M,), each member's class.
-      information: mutual information in nats: how far the members disagree.
-      score: how strange the mark is; rejected when it is more than `threshold`.
-      threshold: see `score`.
-      stranger_than: the share of held-out digits that are less strange, in [0, 1].
-      rejected: whether it is not a digit, or not one that the members know.
-      why: what is strange about it, one sentence; empty where it is not rejected.
-    """
-
-    label: int
-    probabilities: NDArray[np.float64]
-    members: NDArray[np.float32]
-    votes: NDArray[np.int64]
-    information: float
-    score: float
-    threshold: float
-    stranger_than: float
-    rejected: bool
-    why: str
-
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """What the ensemble says of a picture's marks.
-
-    Attributes:
-      digits: one for each mark, in reading order.
-      text: the classes' names in reading order, "?" where a mark is rejected.
-      confidence: in [0, 1], that the whole number is right: the product of the averaged
-        probabilities of the classes said, rejected marks left out; as if the digits' errors
-        had nothing to do with each other. 0 where nothing is said.
-      refused: why the whole picture is taken for something else than digits; empty if not.
-    """
-
-    digits: tuple[Digit, ...]
-    text: str
-    confidence: float
-    refused: str
+CANDIDATES = 128  # test digits, nearest as pictures, that the members are asked about
 
 
 class Classifier:
-    """A run's members at one epoch, ready to be asked. Made by `open_classifier`.
+    """A run's members at one epoch. Made by `open_classifier`; cached by whoever asks often.
 
     Attributes:
       run_id: whose members they are.
       epoch: epochs that they have done.
-      epochs: all epochs of the run that could be opened.
-      dataset: what they have learnt.
+      epochs: all epochs of the run that can be opened.
+      dataset: the name of what they have learnt.
       class_names: what people call the classes.
       members: M.
     """
 
     def __init__(self, run_id: str, epoch: int, epochs: tuple[int, ...], params: Any,
-                 dataset: data.Dataset) -> None:  # fmt: skip
+                 dataset: str) -> None:  # fmt: skip
         import jax
 
         from ensemble.runs.gate import Judge
 
-        self.run_id, self.epoch, self.epochs = run_id, epoch, epochs
-        self.dataset, self.class_names = dataset.name, dataset.class_names
+        self.run_id, self.epoch, self.epochs, self.dataset = run_id, epoch, epochs, dataset
+        self.class_names = find_dataset(dataset).class_names
         self.members = len(jax.tree.leaves(params)[0])
         self._params, self._judge = params, Judge(params, dataset)
 
-    def read(self, images: NDArray[np.uint8], refuse: float = REFUSE) -> Reading:
-        """What the ensemble says of marks.
+    def read(
+        self, images: Pixels, refuse: float = REFUSE, boxes: Sequence[Box] | None = None
+    ) -> Reading:
+        """What the ensemble says of a picture's marks.
 
         Args:
           images: uint8 (N, 28, 28, 1), 0 ground and 255 ink, in reading order.
           refuse: the share of real digits that may be turned away, in (0, 1).
-        """
-        from ensemble.engine import activations
+          boxes: left, top, right, bottom of each mark in its picture, so that specks do not
+            count when the whole picture is judged; without them all are taken for equal.
 
+        Raises:
+          ConfigError: `refuse` is out of its range.
+        """
+        if not 0 < refuse < 1:
+            raise ConfigError(f"refuse is {refuse:g}: it has to be between 0 and 1.")
         if not len(images):
             return Reading((), "", 0.0, "")
-        found = activations(self._params, images)
-        probabilities = found.probabilities
-        averaged, voted = average(probabilities), votes(probabilities)
-        information = mutual_information(probabilities, averaged)
-        scores, threshold = self._judge.scores(found), self._judge.threshold(refuse)
-        rarer = self._judge.stranger_than(scores)
-        digits = tuple(
-            Digit(
-                int(averaged[n].argmax()), averaged[n], probabilities[:, n], voted[:, n],
-                float(information[n]), float(scores[n]), threshold, float(rarer[n]),
-                bool(scores[n] > threshold),
-                "It is unlike the digits that were held out." if scores[n] > threshold else "",
-            )
-            for n in range(len(images))
-        )  # fmt: skip
-        said = [digit for digit in digits if not digit.rejected]
-        text = "".join(REJECTED if d.rejected else self.class_names[d.label] for d in digits)
-        confidence = float(np.prod([d.probabilities[d.label] for d in said])) if said else 0.0
-        return Reading(digits, text, confidence, "")
+        probabilities = self._ask(images).probabilities
+        sizes = np.ones(len(images))
+        if boxes is not None:
+            sizes = np.array([max(b[2] - b[0], b[3] - b[1]) for b in boxes], np.float64)
+        measures = self._judge.measures(images, probabilities)
+        return make_reading(
+            probabilities, measures, self._judge.rejection, refuse, sizes, self.class_names
+        )
 
-    def gate(self, refuse: float = REFUSE) -> Any:
-        """What the gate does at this share; measured when first asked for."""
+    def gate(self, refuse: float = REFUSE) -> "Gate":
+        """How the threshold was set and what it does; takes seconds when first asked for."""
         return self._judge.gate(refuse)
+
+    def neighbours(self, image: Pixels, count: int = 8) -> Neighbours:
+        """The test digits nearest to a mark in the members' own features.
+
+        Looked for among the 128 that are nearest as pictures: the whole test set would have to
+        go through all members before the first answer.
+
+        Args:
+          image: uint8 (28, 28, 1).
+          count: how many, at most 128.
+        """
+        dataset = data.load(self.dataset)
+        near = neighbours.candidates(
+            pictures(image[None])[0], _test_pictures(self.dataset), CANDIDATES
+        )
+        images = np.asarray(dataset.test_images[near])
+        found, own = self._ask(images), self._ask(image[None])
+        distances = neighbours.feature_distances(own.features[:, 0], found.features)
+        order = np.argsort(distances, kind="stable")[:count]
+        return Neighbours(
+            near[order], images[order, :, :, 0], dataset.test_labels[near[order]],
+            found.logits[:, order].argmax(axis=-1), distances[order],
+        )  # fmt: skip
+
+    def occlusion(self, image: Pixels) -> Occlusion:
+        """What each member's verdict on a mark, uint8 (28, 28, 1), rests on."""
+        boxes = occlusion.patches(image)
+        shown = np.concatenate([image[None], occlusion.covered(image, boxes)])
+        asked = self._ask(shown).probabilities
+        return occlusion.occlusion(image.shape, boxes, asked[:, 0], asked[:, 1:])
+
+    def _ask(self, images: Pixels) -> Any:
+        from ensemble.engine import activations
+
+        return activations(self._params, images)
 
 
 def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
@@ -130,7 +133,7 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
 
     Args:
       run_id: whose members.
-      epoch: one of those whose parameters are kept; None is the last of them.
+      epoch: one of `members.member_epochs`; None is the last of them.
 
     Raises:
       UnknownRunError: there is no such run.
@@ -144,8 +147,14 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
             f"The members of “{run.name}” have learnt {entry.title}, not handwriting: choose a "
             "run on digits to read what you have written."
         )
+    data.load(entry.name)
+    prepare_jax()
     epochs = member_epochs(run_id)
-    if epoch is None and epochs:
-        epoch = epochs[-1]
-    members = open_members(run_id, epoch)
-    return Classifier(run_id, members.epoch, epochs, members.params, data.load(run.config.dataset))
+    members = open_members(run_id, epochs[-1] if epoch is None and epochs else epoch)
+    return Classifier(run_id, members.epoch, epochs, members.params, entry.name)
+
+
+@functools.lru_cache(maxsize=2)
+def _test_pictures(dataset: str) -> NDArray[np.float32]:
+    """The test images as distances are taken in, (N, 144): 6 MB at most."""
+    return pictures(np.asarray(data.load(dataset).test_images))

@@ -1,39 +1,49 @@
-"""The gate: which digits it was set on, how it judges, and what it lets through."""
+"""The gate of a run: which digits its threshold was set on, and what it lets through."""
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.averaging import average, confidence
+from ensemble import data
+from ensemble.analysis.averaging import average
 from ensemble.analysis.halves import halves
-from ensemble.analysis.rejection import Rarity, distances_to_nearest
-from ensemble.data.dataset import Dataset
+from ensemble.analysis.rejection import Rejection
+from ensemble.analysis.strangeness import Known
 from ensemble.data.outside import outsiders
-from ensemble.engine import Activations, activations
+from ensemble.data.strangers import KINDS, strangers
+from ensemble.data.variation import varied
+from ensemble.engine import activations
 
-REFERENCE, HELD_OUT, JUDGED, STRANGERS = 1000, 400, 400, 100
+Pixels = NDArray[np.uint8]
+
+KNOWN = 12_000  # training digits that marks are compared with
+DIGITS = 300  # held-out digits that are shown as they are, and as many changed a little
+STRANGERS = 60  # of each kind
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Turned:
-    """How many strangers of one kind are turned away.
+    """Strangers of one kind, and how many of them are turned away.
 
     Attributes:
       key: the kind's name.
       title: what people call it.
       n: how many were shown.
       share: of them that were turned away, in [0, 1].
+      scores: (n,), how strange each was found.
     """
 
     key: str
     title: str
     n: int
     share: float
+    scores: NDArray[np.float32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Gate:
     """What the gate does when it may turn away a share of real digits.
 
@@ -41,10 +51,11 @@ class Gate:
       refuse: that share, as asked for.
       threshold: turned away is what scores more.
       n: held-out digits that it was set on.
-      judged: digits of the other half that it was judged on.
+      known: (n,), their scores.
+      judged: digits of the other half of the test set that it was judged on.
       kept: the share of those that it lets through.
-      accuracy: of those it lets through, how many are read right.
-      accuracy_all: of all of them.
+      accuracy: of those it lets through, the share that is read right.
+      accuracy_all: the same of all of them.
       strangers: what became of images that are no digits.
       says: how it was set, in words.
     """
@@ -52,6 +63,7 @@ class Gate:
     refuse: float
     threshold: float
     n: int
+    known: NDArray[np.float32]
     judged: int
     kept: float
     accuracy: float
@@ -61,61 +73,93 @@ class Gate:
 
 
 class Judge:
-    """Scores images by how strange they are to the members. Made once for a run and epoch."""
+    """Says how strange images are to a run's members. Made once for a run and epoch.
 
-    def __init__(self, params: Any, dataset: Dataset) -> None:
+    Args:
+      params: the members' parameters, leaves (M, …), on a device.
+      dataset: the name of what they have learnt.
+    """
+
+    def __init__(self, params: Any, dataset: str) -> None:
         self._params, self._dataset = params, dataset
-        labels = dataset.test_labels
-        fitted, judged = (np.flatnonzero(half) for half in halves(labels))
-        spread = np.linspace(0, len(dataset.train_labels) - 1, REFERENCE).astype(int)
-        known = np.unique(spread)
-        self.reference = activations(params, np.asarray(dataset.train_images[known])).features
-        held_out = activations(params, np.asarray(dataset.test_images[fitted[:HELD_OUT]]))
-        self._rarities = [Rarity.of(values) for values in self._values(held_out)]
-        self.held_out = np.sort(self.scores(held_out))
-        self._judged = judged[:JUDGED]
-        self._figures: Any = None
+        self._known = known(dataset)
+        images, _ = held_out(dataset, fitted=True)
+        self.rejection = Rejection.of(self._known.measures(images, self._asked(images)))
+        self._measured = functools.cache(self._measure)
 
-    def scores(self, found: Activations) -> NDArray[np.float64]:
-        """How strange N images are, (N,): higher is stranger."""
-        pairs = zip(self._rarities, self._values(found), strict=True)
-        return np.sum([rarity(values) for rarity, values in pairs], axis=0)
-
-    def threshold(self, refuse: float) -> float:
-        """The score that this share of held-out digits exceeds."""
-        return float(np.quantile(self.held_out, 1 - refuse, method="higher"))
-
-    def stranger_than(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The share of held-out digits that are less strange, (N,)."""
-        return np.searchsorted(self.held_out, scores) / len(self.held_out)
+    def measures(self, images: Pixels, probabilities: NDArray[np.float32]) -> NDArray[np.float64]:
+        """How strange images (N, 28, 28, 1) are in four respects, (4, N)."""
+        return self._known.measures(images, probabilities)
 
     def gate(self, refuse: float) -> Gate:
-        """What the gate does, judged on digits that it was not set on, and on strangers."""
-        if self._figures is None:
-            self._figures = self._measure()
-        scores, right, strangers = self._figures
-        threshold = self.threshold(refuse)
+        """What the gate does, measured on digits that it was not set on, and on strangers."""
+        threshold = self.rejection.threshold(refuse)
+        scores, right, others = self._measured()
         kept = scores <= threshold
+        ranked = self.rejection.held_out.astype(np.float32)
         turned = tuple(
-            Turned(key, title, len(values), float((values > threshold).mean()))
-            for key, title, values in strangers
+            Turned(key, title, len(found), float((found > threshold).mean()), found)
+            for key, title, found in others
         )
         return Gate(
-            refuse, threshold, len(self.held_out), len(kept), float(kept.mean()),
+            refuse, threshold, len(ranked), ranked, len(kept), float(kept.mean()),
             float(right[kept].mean()) if kept.any() else 0.0, float(right.mean()), turned,
-            f"Set on {len(self.held_out):,} digits of the test set.",
+            _says(data.info(self._dataset).title, len(ranked), len(kept), refuse),
         )  # fmt: skip
 
-    def _measure(self) -> Any:
-        found = activations(self._params, np.asarray(self._dataset.test_images[self._judged]))
-        said = average(found.probabilities).argmax(-1)
-        right = said == self._dataset.test_labels[self._judged]
-        strangers = [
-            (one.key, one.title, self.scores(activations(self._params, one.load())))
-            for one in outsiders(self._dataset.name, STRANGERS)
-        ]
-        return self.scores(found), right, strangers
+    def _measure(self) -> tuple[NDArray[np.float32], NDArray[np.bool_], list[Any]]:
+        images, labels = held_out(self._dataset, fitted=False)
+        asked = self._asked(images)
+        others = [(key, title, self._scores(shown)) for key, title, shown in foreign(self._dataset)]
+        return self._scores(images, asked), average(asked).argmax(axis=-1) == labels, others
 
-    def _values(self, found: Activations) -> list[NDArray[Any]]:
-        doubt = 1 - confidence(average(found.probabilities))
-        return [distances_to_nearest(found.features, self.reference), doubt]
+    def _scores(
+        self, images: Pixels, asked: NDArray[np.float32] | None = None
+    ) -> NDArray[np.float32]:
+        asked = self._asked(images) if asked is None else asked
+        return self.rejection.scores(self.measures(images, asked)).astype(np.float32)
+
+    def _asked(self, images: Pixels) -> NDArray[np.float32]:
+        return activations(self._params, images).probabilities
+
+
+def _says(title: str, n: int, judged: int, refuse: float) -> str:
+    return (
+        f"Set on {n:,} test images of {title}, half of them as they are and half turned, "
+        f"slanted, stretched, bent and blurred a little, as pens and cameras do: {refuse:.0%} of "
+        f"them score more than the threshold. No stranger had a part in it. Judged on {judged:,} "
+        "other test images, likewise half of them changed, and on strangers."
+    )
+
+
+# What follows depends on the dataset alone, and is the same for every run and epoch on it.
+
+
+@functools.lru_cache(maxsize=2)
+def known(dataset: str) -> Known:
+    """Training images that marks are compared with, evenly out of all: 14 MB at most."""
+    found = data.load(dataset)
+    size = len(found.train_labels)
+    chosen = np.unique(np.linspace(0, size - 1, min(KNOWN, size)).astype(np.int64))
+    images = np.asarray(found.train_images[chosen])
+    return Known.of(images, found.train_labels[chosen], len(found.class_names))
+
+
+@functools.lru_cache(maxsize=4)
+def held_out(dataset: str, fitted: bool) -> tuple[Pixels, NDArray[np.int32]]:
+    """Images and labels out of one half of the test set, the second half of them changed."""
+    found = data.load(dataset)
+    half = np.flatnonzero(halves(found.test_labels)[0 if fitted else 1])
+    chosen = half[np.linspace(0, len(half) - 1, min(2 * DIGITS, len(half))).astype(np.int64)]
+    images, labels = np.asarray(found.test_images[chosen]), found.test_labels[chosen]
+    turn = np.arange(len(chosen)) % 2 == 1
+    changed = varied(images[turn], seed=int(fitted))
+    return np.concatenate([images[~turn], changed]), np.concatenate([labels[~turn], labels[turn]])
+
+
+@functools.lru_cache(maxsize=2)
+def foreign(dataset: str) -> tuple[tuple[str, str, Pixels], ...]:
+    """Key, title and images of each kind of stranger that there is."""
+    drawn = [(kind.key, kind.title, strangers(kind.key, STRANGERS)) for kind in KINDS.values()]
+    others = [(one.key, one.title, one.load()) for one in outsiders(dataset, STRANGERS)]
+    return (*drawn, *others)

@@ -1,0 +1,114 @@
+"""What a verdict rests on: each place of an image covered in turn, and what that changes.
+
+Source: M. D. Zeiler and R. Fergus, "Visualizing and understanding convolutional networks",
+ECCV 2014, section 4.2. There the cover is grey; here it is ground, so that to cover is to take
+ink away, and the question is one a pen can answer.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.averaging import Floats, average
+
+Pixels = NDArray[np.uint8]
+Box = tuple[int, int, int, int]
+
+STRIDES = {5: 2, 7: 3, 9: 3}  # by the patch's side, both in pixels
+
+
+@dataclass(frozen=True)
+class Flip:
+    """What changes a member's mind.
+
+    Attributes:
+      box: left, top, right, bottom of the patch in pixels; right and bottom lie outside.
+      label: the class that the member says under it.
+    """
+
+    box: Box
+    label: int
+
+
+@dataclass(frozen=True, eq=False)
+class Occlusion:
+    """What covering an image's places does to M members.
+
+    Attributes:
+      change: (M, 28, 28), by how much the probability of what a member says falls when a place
+        is covered: the mean over all patches that cover it, in [-1, 1]; 0 where there is no ink.
+      averaged: (28, 28), the same of the averaged probability of what the ensemble says.
+      flips: for each member the smallest patch that changes its mind, of equal ones that which
+        takes most from what it says; None where no patch does.
+      largest: the side of the largest patch, in pixels.
+    """
+
+    change: NDArray[np.float32]
+    averaged: NDArray[np.float32]
+    flips: tuple[Flip | None, ...]
+    largest: int
+
+
+def patches(image: Pixels) -> list[Box]:
+    """All patches that take ink away from an image (28, 28, 1), the smallest first."""
+    height, width = image.shape[:2]
+    return [
+        (left, top, left + side, top + side)
+        for side, stride in STRIDES.items()
+        for top in _starts(height - side, stride)
+        for left in _starts(width - side, stride)
+        if image[top : top + side, left : left + side].any()
+    ]
+
+
+def covered(image: Pixels, boxes: list[Box]) -> Pixels:
+    """The image under each of K patches, uint8 (K, 28, 28, 1)."""
+    images = np.repeat(image[None], len(boxes), axis=0)
+    for one, (left, top, right, bottom) in zip(images, boxes, strict=True):
+        one[top:bottom, left:right] = 0
+    return images
+
+
+def occlusion(shape: tuple[int, ...], boxes: list[Box], before: Floats, under: Floats) -> Occlusion:
+    """What covering does, from what the members say without and with each patch.
+
+    Args:
+      shape: (28, 28, …), the image's.
+      boxes: the K patches.
+      before: (M, C), the members' probabilities of the image as it is.
+      under: (M, K, C), of the image under each patch.
+    """
+    members = np.arange(len(before))
+    said = before.argmax(axis=-1)
+    drops = before[members, said][:, None] - under[members, :, said]
+    ensemble, mean = before.mean(axis=0), average(under)
+    drop = ensemble.max() - mean[:, ensemble.argmax()]
+    return Occlusion(
+        np.stack([_map(shape, boxes, one) for one in drops]),
+        _map(shape, boxes, drop),
+        tuple(_flip(boxes, under[m], said[m], drops[m]) for m in members),
+        max(STRIDES),
+    )
+
+
+def _starts(last: int, stride: int) -> list[int]:
+    """Where patches begin, so that the last one ends at the image's edge."""
+    return sorted({*range(0, last + 1, stride), last})
+
+
+def _map(shape: tuple[int, ...], boxes: list[Box], drops: Floats) -> NDArray[np.float32]:
+    total, count = np.zeros(shape[:2], np.float64), np.zeros(shape[:2], np.int64)
+    for (left, top, right, bottom), drop in zip(boxes, drops, strict=True):
+        total[top:bottom, left:right] += drop
+        count[top:bottom, left:right] += 1
+    return (total / np.maximum(count, 1)).astype(np.float32)
+
+
+def _flip(boxes: list[Box], under: Floats, said: int, drops: Floats) -> Flip | None:
+    labels = under.argmax(axis=-1)
+    changed = np.flatnonzero(labels != said)
+    if not len(changed):
+        return None
+    best = min(changed, key=lambda k: (boxes[k][2] - boxes[k][0], -drops[k]))
+    return Flip(boxes[best], int(labels[best]))

@@ -1,0 +1,250 @@
+"""Strangers: what a person may show that is no digit, shaped as a digit from a picture would be.
+
+Letters and signs are glyphs of the typeface that comes with Pillow; figures, runes and scribbles
+are drawn as hands draw them; patches are what ink would be in the two photographs that come with
+scikit-learn. All are turned, leant and waved a little and given a pen's width; then `shape`
+brings them to the form of MNIST's digits.
+
+Left out is what is written like a digit, or as a digit is by some: C c O o D Q (0), I i l J j r f t
+{ } (1), Z z (2), S s (5), b G (6), T ? (7), B & $ (8), g q p P (9), and A h y Y, which quickly
+written are a 4; of photographs' patches those that are a mere bar (1).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from ensemble.data.shape import to_mnist
+
+Pixels = NDArray[np.uint8]
+Draws = np.random.Generator
+Strokes = list[NDArray[np.floating]]
+
+LETTERS = "EFHKLMNRUVWXadekmnuvwx"
+SIGNS = "@#%+=*<>~±"
+BAR = 0.12  # the least share of a patch's spread that lies across its main direction
+SIDE = 128  # of the sheet that a stranger is drawn on, in pixels
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of stranger.
+
+    Attributes:
+      key: its name in files and addresses.
+      title: what people call it.
+      draw: makes the cover of one, float32 (h, w) in 0..1, from random draws.
+    """
+
+    key: str
+    title: str
+    draw: Callable[[Draws], NDArray[np.float32]]
+
+
+def strangers(kind: str, count: int, seed: int = 0) -> Pixels:
+    """Strangers of one kind, uint8 (count, 28, 28, 1); the first are the same for every count.
+
+    Args:
+      kind: a key of `KINDS`.
+      count: how many.
+      seed: of the draw.
+    """
+    draws = np.random.default_rng([seed, *kind.encode()])
+    covers = (KINDS[kind].draw(draws) for _ in range(count))
+    found = [to_mnist(np.rint(255 * cover.clip(0, 1)).astype(np.uint8)) for cover in covers]
+    return np.array(found, np.uint8).reshape(count, 28, 28, 1)
+
+
+def letter(draws: Draws) -> NDArray[np.float32]:
+    """A letter that is no digit's neighbour."""
+    return _glyph(str(draws.choice(list(LETTERS))), draws)
+
+
+def sign(draws: Draws) -> NDArray[np.float32]:
+    """A sign of a keyboard."""
+    return _glyph(str(draws.choice(list(SIGNS))), draws)
+
+
+def _glyph(character: str, draws: Draws) -> NDArray[np.float32]:
+    sheet = Image.new("L", (SIDE, SIDE))
+    font = ImageFont.load_default(SIDE * 0.7)
+    ImageDraw.Draw(sheet).text((SIDE / 2, SIDE / 2), character, 255, font, anchor="mm")
+    return _waved(np.asarray(sheet, np.float32) / np.float32(255), draws)
+
+
+def _waved(cover: NDArray[np.float32], draws: Draws) -> NDArray[np.float32]:
+    """Turned by up to 15°, leant, stretched and bent, as two hands never write the same."""
+    from scipy import ndimage
+
+    turn, lean = np.deg2rad(draws.uniform(-15, 15)), draws.uniform(-0.25, 0.25)
+    stretch = draws.uniform(0.8, 1.25)
+    matrix = np.array(
+        [[np.cos(turn), np.sin(turn)], [-np.sin(turn) + lean, np.cos(turn) * stretch]]
+    )
+    rows, columns = np.mgrid[:SIDE, :SIDE] - (SIDE - 1) / 2
+    bend = [
+        SIDE * draws.uniform(0, 0.03) * np.sin((2 * a + b) * np.pi / SIDE + draws.uniform(0, 6))
+        for a, b in ((rows, columns), (columns, rows))
+    ]
+    where = np.tensordot(matrix, [rows, columns], 1) + bend + (SIDE - 1) / 2
+    return ndimage.map_coordinates(cover, where, order=1)  # type: ignore[no-any-return]
+
+
+def scribble(draws: Draws) -> NDArray[np.float32]:
+    """One or two strokes that lead nowhere."""
+    strokes = [
+        smooth(draws.uniform(0, 1, (draws.integers(6, 12), 2))) for _ in range(draws.integers(1, 3))
+    ]
+    return _inked(strokes, draws)
+
+
+def rune(draws: Draws) -> NDArray[np.float32]:
+    """Three to five strokes between the corners of a grid: a letter of no alphabet."""
+    strokes: Strokes = []
+    for _ in range(draws.integers(3, 6)):
+        ends = draws.permutation(9)[:2]
+        corners = np.stack([ends % 3 / 2, ends // 3 / 2 * 1.3], axis=1)
+        middle = corners.mean(axis=0) + draws.normal(0, 0.12, 2)
+        strokes.append(smooth(np.stack([corners[0], middle, corners[1]])))
+    return _inked(strokes, draws)
+
+
+def figure(draws: Draws) -> NDArray[np.float32]:
+    """A simple figure: arrow, heart, star, cross, zigzag, house and others."""
+    return _inked(FIGURES[draws.integers(len(FIGURES))](draws), draws)
+
+
+def patch(draws: Draws) -> NDArray[np.float32]:
+    """What would be ink, in one piece, somewhere in a photograph."""
+    pieces = photograph_pieces()
+    return pieces[draws.integers(len(pieces))]
+
+
+@cache
+def photograph_pieces() -> list[NDArray[np.float32]]:
+    """What is darker than its surroundings in scikit-learn's two photographs, piece by piece.
+
+    Each is a cover, float32 (h, w); pieces of 12 to 120 pixels that are no bars.
+    """
+    from scipy import ndimage
+    from sklearn.datasets import load_sample_image
+
+    pieces = []
+    for name in ("china.jpg", "flower.jpg"):
+        grey = load_sample_image(name).mean(axis=2, dtype=np.float32) / 255
+        for dark in (grey, 1 - grey):
+            ink = ndimage.gaussian_filter(dark, 12) - ndimage.gaussian_filter(dark, 1) > 0.06
+            marks, _ = ndimage.label(ink, np.ones((3, 3)))
+            for number, place in enumerate(ndimage.find_objects(marks), 1):
+                piece = marks[place] == number
+                if 12 <= max(piece.shape) <= 120 and not _is_bar(piece):
+                    pieces.append(piece.astype(np.float32))
+    return pieces
+
+
+def _is_bar(piece: NDArray[np.bool_]) -> bool:
+    """Whether ink is long and thin, in whichever direction: a one to anybody."""
+    across, along = np.linalg.eigvalsh(np.cov(np.nonzero(piece)))
+    return bool(across < BAR * along)
+
+
+def smooth(points: NDArray[np.floating]) -> NDArray[np.floating]:
+    """(60, 2): along a smooth curve through the points (K, 2)."""
+    from scipy.interpolate import CubicSpline
+
+    curve = CubicSpline(np.arange(len(points)), points)
+    return np.asarray(curve(np.linspace(0, len(points) - 1, 60)))
+
+
+def _inked(strokes: Strokes, draws: Draws) -> NDArray[np.float32]:
+    """Strokes of points (x, y), drawn with a round pen of some width, then waved."""
+    points = np.concatenate(strokes)
+    low, size = points.min(axis=0), np.ptp(points, axis=0).max()
+    sheet = Image.new("L", (SIDE, SIDE))
+    pen, wide = ImageDraw.Draw(sheet), int(draws.integers(7, 14))
+    for stroke in strokes:
+        on_sheet = (stroke - low) / size * SIDE * 0.6 + SIDE * 0.2
+        pen.line([tuple(point) for point in on_sheet], 255, wide, joint="curve")
+        for x, y in on_sheet[[0, -1]]:
+            pen.ellipse((x - wide / 2, y - wide / 2, x + wide / 2, y + wide / 2), 255)
+    return _waved(np.asarray(sheet, np.float32) / np.float32(255), draws)
+
+
+def _path(*corners: tuple[float, float]) -> NDArray[np.floating]:
+    return np.array(corners, float)
+
+
+def _arc(start: float, end: float, middle: tuple[float, float] = (0.5, 0.5),
+         radius: float = 0.5) -> NDArray[np.floating]:  # fmt: skip
+    """Part of a circle, from and to a share of the round, clockwise from the right."""
+    angle = 2 * np.pi * np.linspace(start, end, 60)
+    return np.stack([np.cos(angle), np.sin(angle)], axis=1) * radius + middle
+
+
+def _star(draws: Draws) -> Strokes:
+    angle = 2 * np.pi * (np.arange(6) * 2 / 5 + 0.75)
+    return [np.stack([np.cos(angle), np.sin(angle)], axis=1)]
+
+
+def _asterisk(draws: Draws) -> Strokes:
+    angles = np.pi * (np.arange(3) / 3 + draws.uniform(0, 1))
+    ends = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    return [np.stack([end, -end]) for end in ends]
+
+
+def _arrow(draws: Draws) -> Strokes:
+    turn = np.pi / 2 * draws.integers(4)
+    matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+    return [stroke @ matrix for stroke in
+            (_path((0, 0.5), (1, 0.5)), _path((0.65, 0.15), (1, 0.5), (0.65, 0.85)))]  # fmt: skip
+
+
+def _zigzag(draws: Draws) -> Strokes:
+    teeth = int(draws.integers(5, 8))
+    return [np.stack([np.arange(teeth) / (teeth - 1), np.arange(teeth) % 2 * 0.6], axis=1)]
+
+
+def _heart(draws: Draws) -> Strokes:
+    angle = 2 * np.pi * np.linspace(0, 1, 80)
+    x = 16 * np.sin(angle) ** 3
+    y = 13 * np.cos(angle) - 5 * np.cos(2 * angle) - 2 * np.cos(3 * angle) - np.cos(4 * angle)
+    return [np.stack([x, -y], axis=1)]
+
+
+def _fixed(*strokes: NDArray[np.floating]) -> Callable[[Draws], Strokes]:
+    return lambda draws: list(strokes)
+
+
+CROSS = _path((0, 0), (1, 1)), _path((1, 0), (0, 1))
+PLUS = _path((0.5, 0), (0.5, 1)), _path((0, 0.5), (1, 0.5))
+SQUARE = _path((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
+FIGURES: tuple[Callable[[Draws], Strokes], ...] = (
+    _star, _asterisk, _arrow, _zigzag, _heart,
+    _fixed(*CROSS), _fixed(*PLUS), _fixed(SQUARE), _fixed(SQUARE, *CROSS),
+    _fixed(_path((0.5, 0), (1, 0.9), (0, 0.9), (0.5, 0))),
+    _fixed(_path((0, 1), (0, 0.4), (0.5, 0), (1, 0.4), (1, 1), (0, 1))),
+    _fixed(_arc(0, 1), *(stroke * 0.7 + 0.15 for stroke in CROSS)),
+    _fixed(_arc(0, 1), _arc(0, 1, radius=0.2)),
+    _fixed(_arc(0, 1), _arc(0.1, 0.4, radius=0.3), _path((0.35, 0.35), (0.35, 0.4)),
+           _path((0.65, 0.35), (0.65, 0.4))),
+    _fixed(*(_path((at, 0), (at, 1)) for at in (0.3, 0.7)),
+           *(_path((0, at), (1, at)) for at in (0.3, 0.7))),
+    _fixed(_path((0, 0.6), (0.35, 1), (1, 0))),
+    _fixed(*(_path((0, at), (1, at)) for at in (0.1, 0.5, 0.9))),
+)  # fmt: skip
+
+KINDS = {
+    kind.key: kind
+    for kind in (
+        Kind("letters", "Letters", letter),
+        Kind("signs", "Signs", sign),
+        Kind("figures", "Figures", figure),
+        Kind("runes", "Strokes like letters", rune),
+        Kind("scribbles", "Scribbles", scribble),
+        Kind("patches", "Patches of photographs", patch),
+    )
+}

@@ -1,0 +1,113 @@
+"""What an ensemble says of a picture's marks: digits, their doubts, and the whole number."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.averaging import Floats, average, votes
+from ensemble.analysis.disagreement import mutual_information
+from ensemble.analysis.rejection import Rejection, whole_picture
+from ensemble.analysis.strangeness import NAMES
+
+REJECTED = "?"
+WHOLE = "Most of what is on this picture is no digit, or none I know: it is turned away as a whole."
+
+
+@dataclass(frozen=True, eq=False)
+class Digit:
+    """What the ensemble says of one mark.
+
+    Attributes:
+      label: the class with the highest averaged probability.
+      probabilities: (C,), averaged over the members.
+      members: (M, C), each member's own.
+      votes: (M,), each member's class.
+      information: mutual information in nats: how far the members disagree.
+      score: how strange the mark is; it is rejected when this is more than `threshold`.
+      threshold: see `score`.
+      stranger_than: the share of held-out digits that are less strange, in [0, 1].
+      rejected: whether it is not a digit, or not one that the members know.
+      why: what is strange about it, one sentence; empty where it is not rejected.
+    """
+
+    label: int
+    probabilities: NDArray[np.float64]
+    members: NDArray[np.float32]
+    votes: NDArray[np.int64]
+    information: float
+    score: float
+    threshold: float
+    stranger_than: float
+    rejected: bool
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What the ensemble says of a picture's marks.
+
+    Attributes:
+      digits: one for each mark, in reading order.
+      text: the classes' names in reading order, "?" where a mark is rejected.
+      confidence: in [0, 1], that all classes said are right: the product of their averaged
+        probabilities, which takes the digits' errors to have nothing to do with one another.
+        Rejected marks are left out; 0 where nothing is said.
+      refused: why the whole picture is taken for something else than digits; empty if it is not.
+    """
+
+    digits: tuple[Digit, ...]
+    text: str
+    confidence: float
+    refused: str
+
+
+def make_reading(
+    probabilities: NDArray[np.float32],
+    measures: Floats,
+    rejection: Rejection,
+    refuse: float,
+    sizes: Floats,
+    class_names: Sequence[str],
+) -> Reading:
+    """Everything that is said of N marks, N at least 1.
+
+    Args:
+      probabilities: (M, N, C), the members' own.
+      measures: (4, N), of `strangeness`.
+      rejection: what tells strange ones.
+      refuse: the share of real digits that may be turned away, in (0, 1).
+      sizes: (N,), the marks' longer sides.
+      class_names: C names.
+    """
+    averaged, voted = average(probabilities), votes(probabilities)
+    information = mutual_information(probabilities, averaged)
+    parts, threshold = rejection.parts(measures), rejection.threshold(refuse)
+    scores = rejection.scores(measures)
+    rarer, labels = rejection.stranger_than(scores), averaged.argmax(axis=-1)
+    rejected = scores > threshold
+    digits = tuple(
+        Digit(
+            int(labels[n]), averaged[n], probabilities[:, n], voted[:, n], float(information[n]),
+            float(scores[n]), threshold, float(rarer[n]), bool(rejected[n]),
+            _why(parts[:, n], class_names[labels[n]]) if rejected[n] else "",
+        )
+        for n in range(len(labels))
+    )  # fmt: skip
+    texts = [REJECTED if one.rejected else class_names[one.label] for one in digits]
+    said = averaged.max(axis=-1)[~rejected]
+    confidence = float(said.prod()) if len(said) else 0.0
+    joint = "" if max(map(len, class_names)) == 1 else " "
+    refused = WHOLE if whole_picture(rejected, sizes) else ""
+    return Reading(digits, joint.join(texts), confidence, refused)
+
+
+def _why(parts: Floats, name: str) -> str:
+    """The measure that is rarest among held-out digits, in words."""
+    return {
+        "decision": "The members cannot decide what it is.",
+        "picture": f"It looks most like “{name}”, but unlike those that the members learnt from.",
+        "form": f"Its form comes nearest to “{name}”, but to none that the members learnt from.",
+        "strokes": f"Its strokes, loops or gaps are not those of “{name}”.",
+    }[NAMES[int(np.argmax(parts))]]
