@@ -47,6 +47,7 @@ OPENERS: dict[str, type[ImageFile.ImageFile]] = {
 }
 # Bytes that one pixel takes at the peak of decoding, measured with the worst kind of each
 # format (getrusage, one process a picture) and rounded up. JPEG and TIFF: `cost_of`.
+DEEP_HEIC = 13.0  # of more than 8 bits, or with transparency
 COSTS = {"PNG": 4.5, "WebP": 14.0, "BMP": 4.5, "GIF": 4.5, "HEIC": 9.0, "AVIF": 22.0}
 DAMAGED = "The picture is damaged and cannot be read to its end: save it again, or take another."
 SMALLER = "The picture has too many pixels to be opened safely: save it smaller."
@@ -168,6 +169,8 @@ def cost_of(name: str, image: ImageFile.ImageFile, content: bytes) -> tuple[tupl
         bits = image.tag_v2.get(258, (1,))
         tile = [image.tag_v2.get(tag, 0) for tag in (322, 323)]
         return (max(width, tile[0]), max(height, tile[1])), 8.5 + sum(bits) / 8
+    if name == "HEIC" and (image.mode != "RGB" or image.info.get("bit_depth", 8) > 8):
+        return image.size, DEEP_HEIC
     return image.size, COSTS[name]
 
 
