@@ -9,12 +9,12 @@ from ensemble.data.ink import Ink
 from ensemble.data.parts import Box, Parts, around, find_parts, join
 from ensemble.data.reading_order import reading_order
 from ensemble.data.shape import ink_box, to_mnist
+from ensemble.data.strays import without_strays
 from ensemble.data.touching import Decide, split
 
 MAX_MARKS = 100
 LARGE = 240  # pixels: what is larger has edges enough without soft ones
 SOFT_EDGES = 2  # pixels around ink in which edges fade
-TINY = 0.3  # of the line's digits: what is lower and narrower is a dot, a comma or dirt
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +59,12 @@ def find_marks(
     """
     parts = find_parts(ink.mask, ink.stroke)
     pieces = [piece_of(ink, parts, group) for group in join(parts)]
-    pieces, dots = without_dots(pieces)
+    boxes = np.array([piece.box for piece in pieces], np.intp).reshape(-1, 4)
+    kept, said = without_strays(boxes, (ink.mask.shape[1], ink.mask.shape[0]))
+    pieces = [piece for piece, keep in zip(pieces, kept, strict=True) if keep]
+    notes = list(said)
     if len(pieces) <= MAX_MARKS:
         pieces = [digit for piece in pieces for digit in digits_in(piece, decide)]
-    notes = []
-    if dots:
-        notes.append(
-            f"{dots} {'dot' if dots == 1 else 'dots'} left out: too small beside the rest."
-        )
     if len(pieces) > MAX_MARKS:
         notes.append(f"{len(pieces)} marks: the {MAX_MARKS} largest were taken.")
         pieces = sorted(pieces, key=lambda piece: -height(piece.box))[:MAX_MARKS]
@@ -131,22 +129,6 @@ def placed(cut: NDArray[np.uint8], x: int, y: int) -> Piece:
     """A piece whose array begins at pixel (x, y) of the working picture."""
     left, top, right, bottom = ink_box(cut > 127) or (0, 0, 1, 1)
     return Piece((left + x, top + y, right + x, bottom + y), cut)
-
-
-def without_dots(pieces: list[Piece]) -> tuple[list[Piece], int]:
-    """Leaves out what is tiny beside the others, unless that is all there is; and how many."""
-    if not pieces:
-        return [], 0
-    heights = np.array([height(piece.box) for piece in pieces], float)
-    usual = np.sort(heights)[::-1][
-        np.searchsorted(np.cumsum(np.sort(heights)[::-1]), heights.sum() / 2)
-    ]
-    kept = [
-        piece
-        for piece in pieces
-        if max(height(piece.box), piece.box[2] - piece.box[0]) >= TINY * usual
-    ]
-    return kept, len(pieces) - len(kept)
 
 
 def height(box: Box) -> int:

@@ -11,11 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.data.strays import usual_height
+
 MOST = 400  # parts looked at, the largest ones: a page of text has thousands
 POINTS = 300  # of a part's edge at most, for distances between parts
 LOW = 0.6  # of the digits' height: what is lower may be a piece of a digit
 CRACK = 0.9  # widths of a stroke: pieces nearer than this are one stroke, broken
-STACKED = 0.2  # of the height of both: how far apart pieces above each other may be
+STACKED = 0.22  # of the height of both: how far apart pieces above each other may be
+BESIDE = 0.1  # the same where they are rather beside each other
+FLAT = 0.3  # heights for a width: what is lower lies
 TALL = 1.35  # of the digits' height: what is joined grows no higher
 PAIRS = 600  # pairs of parts whose distance is measured, the nearest ones
 BROAD = 1.5  # widths for a height: nor any broader
@@ -64,7 +68,8 @@ def join(parts: Parts) -> list[list[int]]:
     for _ in range(2):  # what has become one piece may be a piece of more
         for gap, a, b in pairs:
             a, b = member_of[a], member_of[b]
-            if a == b or not belong(boxes[a], boxes[b], gap, parts.stroke, usual):
+            alone = sum(map(len, groups)) == len(groups[a]) + len(groups[b])
+            if a == b or not belong(boxes[a], boxes[b], gap, parts.stroke, 0 if alone else usual):
                 continue
             a, b = min(a, b), max(a, b)
             boxes[a] = around(boxes[a], boxes[b])
@@ -75,14 +80,6 @@ def join(parts: Parts) -> list[list[int]]:
     return [sorted(group) for group in groups if group]
 
 
-def usual_height(boxes: NDArray[np.intp]) -> float:
-    """The height of the digits: half of all ink's height stands in parts at least this high."""
-    if not len(boxes):
-        return 0.0
-    heights = np.sort(boxes[:, 3] - boxes[:, 1])[::-1]
-    return float(heights[np.searchsorted(np.cumsum(heights), heights.sum() / 2)])
-
-
 def belong(a: Box, b: Box, gap: float, stroke: float, usual: float) -> bool:
     """Whether two pieces of ink, `gap` pixels apart, are of one digit.
 
@@ -91,21 +88,25 @@ def belong(a: Box, b: Box, gap: float, stroke: float, usual: float) -> bool:
       b: the box of the other.
       gap: the shortest distance between their inks in pixels.
       stroke: the width of strokes in pixels.
-      usual: the height of the digits in pixels.
+      usual: the height of the digits in pixels; 0 where there are no others to tell it.
     """
+    if b[3] - b[1] > a[3] - a[1]:
+        a, b = b, a
     whole = around(a, b)
     width, height = whole[2] - whole[0], whole[3] - whole[1]
-    lower = min(a[3] - a[1], b[3] - b[1])
-    digit = max(usual, a[3] - a[1], b[3] - b[1])
-    if lower > LOW * digit or width > BROAD * max(height, digit) or height > TALL * digit:
+    digit = max(usual, a[3] - a[1])
+    low = b[3] - b[1] <= LOW * digit
+    share = (min(a[2], b[2]) - max(a[0], b[0])) / min(a[2] - a[0], b[2] - b[0])
+    if width > BROAD * max(height, digit) or (usual and height > TALL * digit):
         return False
     if gap <= CRACK * stroke + 1:
-        return True
-    narrower = min(a[2] - a[0], b[2] - b[0])
-    above = (min(a[2], b[2]) - max(a[0], b[0])) >= 0.5 * narrower
-    # A dot or a comma is no piece: a bar is longer than its stroke is wide.
-    long = min(max(a[2] - a[0], a[3] - a[1]), max(b[2] - b[0], b[3] - b[1])) > 1.8 * stroke
-    return above and long and gap <= STACKED * height
+        return low or share >= 0.5
+    # A dot or a comma is no piece: a bar is longer than its stroke is wide. What lies flat below
+    # a digit underlines it.
+    bar = max(b[2] - b[0], b[3] - b[1]) > 1.8 * stroke
+    flat = b[3] - b[1] < FLAT * (b[2] - b[0]) and b[1] + b[3] > a[1] + a[3]
+    reach = min(BESIDE + 0.3 * share, STACKED) * height
+    return low and bar and not flat and share > 0 and gap <= reach
 
 
 def around(a: Box, b: Box) -> Box:
@@ -115,7 +116,7 @@ def around(a: Box, b: Box) -> Box:
 
 def near_pairs(parts: Parts, usual: float) -> list[tuple[float, int, int]]:
     """Pairs of parts that may belong together: the gap between their inks, nearest first."""
-    limit = max(CRACK * parts.stroke + 1, STACKED * TALL * usual)
+    limit = max(CRACK * parts.stroke + 1, 2 * STACKED * usual)
     left, top, right, bottom = parts.boxes.T
     across = np.maximum(left[:, None], left) - np.minimum(right[:, None], right)
     down = np.maximum(top[:, None], top) - np.minimum(bottom[:, None], bottom)
@@ -124,7 +125,7 @@ def near_pairs(parts: Parts, usual: float) -> list[tuple[float, int, int]]:
     low = np.minimum(height[:, None], height) <= LOW * np.maximum(
         usual, np.maximum(height[:, None], height)
     )
-    first, second = np.nonzero(np.triu((apart <= limit) & low, 1))
+    first, second = np.nonzero(np.triu((apart <= limit) & (low | (across < 0)), 1))
     order = np.argsort(apart[first, second], kind="stable")[:PAIRS]
     points: dict[int, NDArray[np.intp]] = {}
     found = []

@@ -27,6 +27,7 @@ OFFSET = CENTRE - (SIZE - 1) / 2  # pixel (14, 14) lies half a pixel after the p
 ROOM = SIZE / 2 - OFFSET - 0.5  # pixels that ink may reach from the centre
 LEAST = 0.25  # cells: strokes are not changed for less
 LOOP = 1.6  # cells of ground, from its middle, that stay open in a loop
+FINE = 0.75  # of a cell: a pen finer than this is drawn darker on the bench
 GENTLE = 0.3  # widths of the stroke that may be taken off from either side
 SOFT = 0.13  # of full ink: less than this becomes none, and as much below full becomes full
 
@@ -73,7 +74,16 @@ def on_bench(cut: NDArray[np.uint8]) -> NDArray[np.float32] | None:
     image = Image.fromarray(np.pad(cut, reach))
     box_on_cut = (x - half_x, y - half_y, x + half_x, y + half_y)
     cells = np.asarray(image.resize((width, height), resampling, box_on_cut))
-    return cells.astype(np.float32) / np.float32(255)
+    return clear(cells.astype(np.float32) / np.float32(255))
+
+
+def clear(cells: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Cells whose inked ones are full in the middle of strokes, of fine pens too."""
+    from scipy import ndimage
+
+    ridge = cells[(cells == ndimage.maximum_filter(cells, 3)) & (cells > 0.02)]
+    usual = float(np.quantile(ridge, 0.25)) if ridge.size else 0.0
+    return cells if usual > FINE else (cells * (FINE / max(usual, 0.05))).clip(0, 1)
 
 
 def ink_box(ink: NDArray[np.bool_]) -> tuple[int, int, int, int] | None:

@@ -1,0 +1,107 @@
+"""Strays: ink that is no digit by where it lies: dots, underlines, punched holes, a pen left there.
+
+Told from the other marks alone, so what is by itself is never dropped: whether that is a digit is
+the ensemble's question. A minus sign or a full stop of some size stays, too.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+TINY = 0.3  # of the usual height: what is lower and narrower is a dot, a comma or dirt
+FLAT = 0.25  # of its own width: an underline is lower
+LONG = 0.7  # usual heights: and at least so long
+UNDER = 0.8  # usual heights below the marks above it, at most
+LIKE = 0.6, 1.5  # usual heights: what runs out of the picture and is not like this is no digit
+HOLES = 6  # equal marks under each other, evenly spaced, from which on they are holes
+EVENLY = 0.12  # deviation of their sizes and distances, as a share
+RIM = 0.2  # of the picture's width, in which holes are punched
+
+WORDS = {
+    "hole": "punched hole",
+    "outside": "thing that runs out of the picture",
+    "dot": "dot too small beside the rest",
+    "underline": "underline",
+}
+PLURAL = {
+    "hole": "punched holes",
+    "outside": "things that run out of the picture",
+    "dot": "dots too small beside the rest",
+    "underline": "underlines",
+}
+
+
+def without_strays(
+    boxes: NDArray[np.intp], size: tuple[int, int]
+) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
+    """Which marks are kept, bool (N,), and a note for each kind of thing left out.
+
+    Args:
+      boxes: (N, 4) left, top, right, bottom of the marks in pixels.
+      size: (width, height) of the picture.
+    """
+    kept = np.ones(len(boxes), bool)
+    notes = []
+    for kind, find in (("hole", holes), ("outside", outside), ("dot", dots), ("underline", lines)):
+        found = np.flatnonzero(kept)[find(boxes[kept], size)]
+        if 0 < len(found) < kept.sum():
+            kept[found] = False
+            what = WORDS[kind] if len(found) == 1 else PLURAL[kind]
+            notes.append(f"Left out: {len(found)} {what}.")
+    return kept, tuple(notes)
+
+
+def usual_height(boxes: NDArray[np.intp]) -> float:
+    """The height of the digits: half of all ink's height stands in marks at least this high."""
+    if not len(boxes):
+        return 0.0
+    heights = np.sort(boxes[:, 3] - boxes[:, 1])[::-1]
+    return float(heights[np.searchsorted(np.cumsum(heights), heights.sum() / 2)])
+
+
+def dots(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
+    """What is tiny beside the marks at its height of the picture; no commas, no dirt."""
+    left, top, right, bottom = boxes.T
+    height = bottom - top
+    largest = np.maximum(height, right - left)
+    level = (np.minimum(bottom[:, None], bottom) - np.maximum(top[:, None], top)) > -height
+    # Small writing below a large headline is measured by its own line.
+    line = np.array([usual_height(boxes[row]) for row in level]) if len(boxes) < 200 else 0.0
+    return largest < TINY * np.maximum(line, TINY * usual_height(boxes))
+
+
+def lines(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
+    """Flat long marks close below others: underlines, and the bars of fractions."""
+    left, top, right, bottom = boxes.T
+    width, height = right - left, bottom - top
+    usual = usual_height(boxes[height > FLAT * width]) if (height > FLAT * width).any() else 0.0
+    flat = (height <= FLAT * width) & (width >= LONG * usual)
+    middle = (left + right) / 2
+    over = (middle > left[:, None]) & (middle < right[:, None])
+    drop = top[:, None] - bottom
+    below = over & (drop > -0.1 * usual) & (drop < UNDER * usual) & ~flat
+    return flat & below.any(axis=1)
+
+
+def outside(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
+    """What runs out of the picture and is not as high as the marks that do not."""
+    left, top, right, bottom = boxes.T
+    out = (left <= 1) | (top <= 1) | (right >= size[0] - 1) | (bottom >= size[1] - 1)
+    usual = usual_height(boxes[~out])
+    height = bottom - top
+    return out & (usual > 0) & ((height < LIKE[0] * usual) | (height > LIKE[1] * usual))
+
+
+def holes(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
+    """Many marks of one size under each other at the picture's side, evenly spaced."""
+    left, top, right, bottom = boxes.T
+    x, y, width, height = (left + right) / 2, (top + bottom) / 2, right - left, bottom - top
+    rim = (x < RIM * size[0]) | (x > (1 - RIM) * size[0])
+    found = np.zeros(len(boxes), bool)
+    for k in np.flatnonzero(rim)[:100]:
+        alike = np.abs(x - x[k]) < 0.5 * width[k]
+        alike &= np.abs(height - height[k]) <= EVENLY * height[k] + 2
+        alike &= np.abs(width - width[k]) <= EVENLY * width[k] + 2
+        steps = np.diff(np.sort(y[alike]))
+        if alike.sum() >= HOLES and steps.std() < EVENLY * steps.mean():
+            found |= alike
+    return found
