@@ -33,6 +33,7 @@ def of_run(run: runs.Run) -> None:
         way = classify_input.choose()
         st.space("stretch")
         classify_epoch.slider(epochs, epoch)
+    classify_epoch.watch(run, epochs, epoch)
     left, right = st.columns([6, 5], gap="large")
     with left:
         source = classify_input.show(way, run)

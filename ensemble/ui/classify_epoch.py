@@ -51,3 +51,9 @@ def slider(epochs: Sequence[int], shown: int) -> None:
             help="What would the ensemble have said earlier in its training?",
         ),
     )  # fmt: skip
+
+
+def watch(run: runs.Run, epochs: Sequence[int], shown: int) -> None:
+    """Says when a later epoch is in than the one asked, where none was chosen by hand."""
+    if run.active and address.whole(st.query_params.get("epoch")) is None:
+        digits_waiting.watch(run, epochs[-1], shown)

@@ -85,9 +85,10 @@ def table(sources: list[Source], rows: dict[str, Row]) -> None:
         on_select=chosen, selection_mode="single-row",
         alt="Your pictures, what the ensemble says of each, and why not where it does not",
         column_config={
-            "": st.column_config.TextColumn(width=28),
-            "Picture": st.column_config.TextColumn(width="medium"),
-            "Note": st.column_config.TextColumn(width="large"),
+            "": st.column_config.TextColumn(width=20),
+            "Picture": st.column_config.TextColumn(width=150),
+            "Says": st.column_config.TextColumn(width=60),
+            "Sure": st.column_config.TextColumn(width=80),
         },
     )  # fmt: skip
 

@@ -76,7 +76,10 @@ def upload(run: runs.Run) -> None:
 
 def uploaded(key: str) -> None:
     """Callback: takes the files out of the uploader, which would keep all of them for good."""
-    files = st.session_state[key] or []
+    # A browser may send once more what has been let go, before its uploader is gone.
+    files = [one for one in st.session_state[key] or [] if hasattr(one, "getvalue")]
+    if not files:
+        return
     st.session_state[CUT] = max(0, len(files) - classify_tray.MOST)
     few = files[: classify_tray.MOST]
     classify_tray.add([classify_tray.source(one.name, one.getvalue()) for one in few])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ensemble.data.preparing import Prepared
 
 WIDE, HIGH = 160, 120  # pixels of the screen
+RIM = 205  # grey
 INK = {"auto": "Automatic", "dark": "Darker", "light": "Lighter"}
 
 
@@ -37,7 +38,11 @@ def one(image: Pixels, title: str, says: str) -> None:
 def crisp(image: Pixels, across: int) -> Pixels:
     """A small image in whole squares: a browser would smooth what it enlarges."""
     times = -(-across // image.shape[1])
-    return image.repeat(times, axis=0).repeat(times, axis=1)
+    large = image.repeat(times, axis=0).repeat(times, axis=1)
+    # White paper has no edge on a white page.
+    rim = max(1, large.shape[1] // across)
+    large[:rim], large[-rim:], large[:, :rim], large[:, -rim:] = (RIM,) * 4
+    return large
 
 
 def width(image: Pixels) -> int:

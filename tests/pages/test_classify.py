@@ -1,0 +1,228 @@
+"""Classify: pictures handed in, read, overruled and listed; bad ones beside good ones."""
+
+import io
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from ensemble import data
+from ensemble.runs import Run
+from ensemble.runs.classifying import open_classifier
+from ensemble.ui import classify_sheet, classify_tray
+from tests.pages.members import askable
+from tests.pages.predictions_screen import opened, value, widget
+
+NAME = "<b>one</b> **two** $x$ [a](b).png"
+SEVEN = [[60, 60, 160, 60], [160, 60, 100, 230]]
+
+
+@pytest.fixture(scope="module")
+def runs_of_this_file(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """One run for all tests: what its members need is measured and compiled once."""
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(folder))
+        return {"folder": folder, "run": askable()}
+
+
+@pytest.fixture
+def run(runs_of_this_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(runs_of_this_file["folder"]))
+    return runs_of_this_file["run"]
+
+
+def classify(run: Any = "", **address: object) -> AppTest:
+    return sound(opened(run, "classify", **{"detail": "neighbours"} | address))
+
+
+def sound(at: AppTest) -> AppTest:
+    """The screen, with no word of a fault on it."""
+    assert not at.exception
+    assert not [one.value for one in at.error if "fault of the program" in one.value]
+    return at
+
+
+def png(pixels: Any) -> bytes:
+    buffer = io.BytesIO()
+    Image.fromarray(np.asarray(pixels, np.uint8)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def digit(number: int) -> Any:
+    return data.load("digits").test_images[number, ..., 0]
+
+
+def paper(*numbers: int) -> bytes:
+    """Test digits as dark ink side by side on light paper."""
+    across = np.hstack([np.pad(digit(n).repeat(4, 0).repeat(4, 1), 20) for n in numbers])
+    return png(240 - (across // 255.0 * 0 + across * 0.8))
+
+
+def hand_in(at: AppTest, *files: tuple[str, bytes]) -> AppTest:
+    sent = [(name, content, "image/png") for name, content in files]
+    return sound(widget(at, "file_uploader", "classify_upload").set_value(sent).run())
+
+
+def sent(at: AppTest, *words: str) -> dict[str, Any]:
+    """What the component was given whose data has these words."""
+    every = [json.loads(one.proto.json) for one in at.get("bidi_component") if one.proto.json]
+    return next(one for one in every if set(words) <= set(one))
+
+
+def number(at: AppTest) -> str:
+    return " / ".join("".join(one["said"] for one in line) for line in sent(at, "lines")["lines"])
+
+
+def table(at: AppTest) -> Any:
+    return next(one.value for one in at.dataframe if "Picture" in one.value)
+
+
+def words(at: AppTest) -> str:
+    return "\n".join(one.value for one in (*at.subheader, *at.markdown, *at.caption, *at.warning))
+
+
+def test_without_a_run_the_next_step_is_to_train() -> None:
+    at = classify()
+    assert "digit of your own" in at.subheader[0].value
+    assert not at.get("file_uploader")
+    assert at.get("page_link")
+
+
+def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
+    at = hand_in(classify(run), (NAME, png(digit(3))))
+    said = open_classifier(run.id).read(digit(3)[None, ..., None])
+    assert number(at) == said.text
+    (box,) = sent(at, "src")["boxes"]
+    assert box["place"] == [0, 0, 1, 1]
+    assert "\\<b\\>one\\</b\\> \\*\\*two\\*\\* \\$x\\$ \\[a\\]\\(b\\)\\.png" in words(at)
+    assert not at.get("file_uploader")[0].value, "the uploader keeps no file"
+
+
+def test_another_epoch_is_asked_about_the_same_picture(run: Run) -> None:
+    at = hand_in(classify(run), ("three.png", png(digit(3))))
+    widget(at, "select_slider", "classify_epoch").set_value(1).run()
+    assert value(sound(at), "epoch") == "1"
+    assert number(at) == open_classifier(run.id, 1).read(digit(3)[None, ..., None]).text
+    at = classify(run, epoch=99, input="nonsense", refuse="much")
+    assert "epoch 99 are not kept; epoch 2" in words(at)
+    assert widget(at, "button_group", "address_input").value == "upload"
+
+
+def test_bad_files_are_a_sentence_each_and_the_others_go_on(run: Run) -> None:
+    good, whole = ("good.png", paper(0, 1)), png(np.zeros((64, 64)))
+    bad = [("no.png", b"a text"), ("empty.png", b""), ("torn.png", whole[:60])]
+    at = hand_in(classify(run), *bad, good)
+    rows = table(at)
+    assert rows["Picture"].tolist() == ["no.png", "empty.png", "torn.png", "good.png"]
+    assert all(note.endswith(".") for note in rows["Note"][:3])
+    assert len(set(rows["Note"])) == 4
+    assert rows["Says"][3] not in ("–", "…")
+    assert rows["Note"][0] in at.warning[0].value.replace("\\", "")
+    widget(at, "button", "classify_before").click().run()
+    assert len(sent(sound(at), "src")["boxes"]) == 2
+
+
+def test_a_picture_that_the_program_chokes_on_takes_no_other_with_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from ensemble.data import preparing
+
+    real = preparing.prepare
+
+    def choking(picture: Any, choices: Any) -> Any:
+        if picture.size == (31, 31):
+            raise ZeroDivisionError
+        return real(picture, choices)
+
+    monkeypatch.setattr(preparing, "prepare", choking)
+    at = hand_in(classify(run), ("good.png", paper(4)), ("bad.png", png(np.eye(31) * 255)))
+    notes = table(at)["Note"]
+    assert "fault of the program" in notes[1]
+    assert "fault of the program" not in notes[0]
+
+
+def test_two_hundred_pictures_are_kept_and_the_rest_is_said(run: Run) -> None:
+    at = classify(run)
+    at.session_state["classify_files_rows"] = {}
+    many = [(f"{n}.png", png(np.full((4, 4 + n), 255))) for n in range(classify_tray.MOST + 5)]
+    hand_in(at, *many)
+    assert len(at.session_state[classify_tray.TRAY]) == len(table(at)) == classify_tray.MOST
+    assert "the last 5 of these" in at.warning[0].value
+    for _ in range(40):
+        if "…" not in set(table(at)["Says"]):
+            break
+        sound(at.run())
+    assert set(table(at)["Note"]) == {"I see no digit here."}
+    widget(at, "button", "classify_clear").click().run()
+    assert not sound(at).dataframe
+
+
+def test_the_files_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(classify_tray, "MOST_BYTES", 25)
+    every = [classify_tray.source(str(n), bytes([n]) * 10) for n in range(4)]
+    kept = classify_tray.bounded(every)
+    assert [one.content is None for one in kept] == [False, False, True, True]
+
+
+def test_what_is_overruled_is_the_pictures_own_and_can_be_taken_back(run: Run) -> None:
+    at = hand_in(classify(run), ("a.png", paper(0, 1)), ("b.png", paper(2)))
+    before = number(at), len(sent(at, "src")["boxes"])
+    widget(at, "slider", "classify_across").set_value((0, 50)).run()
+    assert len(sent(sound(at), "src")["boxes"]) == 1
+    assert sent(at, "src")["crop"] == [0, 0, 0.5, 1]
+    assert set(at.query_params) == {"run", "detail"}
+    widget(at, "button", "classify_after").click().run()
+    assert sent(at, "src")["crop"] is None
+    widget(at, "button", "classify_before").click().run()
+    assert sent(at, "src")["crop"] == [0, 0, 0.5, 1]
+    widget(at, "button", "classify_reset").click().run()
+    assert (number(sound(at)), len(sent(at, "src")["boxes"])) == before
+    widget(at, "button_group", "classify_ink").set_value("light").run()
+    assert sound(at).session_state["classify_overrules"]
+
+
+def test_a_test_digit_is_tried_at_a_press(run: Run) -> None:
+    at = classify(run)
+    widget(at, "button", "classify_try").click().run()
+    assert len(sent(sound(at), "lines")["lines"]) == 1
+    widget(at, "button", "classify_try_number").click().run()
+    assert len(sent(sound(at), "src")["boxes"]) == 4
+
+
+def test_a_drawing_is_read_and_outlives_another_way_in(run: Run) -> None:
+    at = classify(run, input="draw")
+    strokes = [{"w": 18.0, "p": path} for path in SEVEN]
+    drawn = {"strokes": strokes, "serial": 2, "pen": 18, "width": 300, "height": 280}
+    at.session_state[classify_sheet.DRAWING] = classify_sheet.cleaned(drawn)
+    at.run()
+    assert len(sent(sound(at), "strokes")["boxes"]) == 1
+    for way in ("upload", "camera", "draw"):
+        widget(at, "button_group", "address_input").set_value(way).run()
+    assert sent(sound(at), "strokes")["strokes"] == strokes
+    left, top, right, bottom = sent(at, "strokes")["boxes"][0]["place"]
+    assert abs(np.array([left, top, right, bottom]) - [51, 51, 169, 239]).max() < 4
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [None, [], {}, {"strokes": [{"w": 1, "p": [1]}]}, {"strokes": [{"w": "x", "p": [1, 2]}]},
+     {"strokes": [{"w": float("nan"), "p": [1, 2]}]}, {"strokes": [{"w": 1, "p": [0] * 9000}]}],
+)  # fmt: skip
+def test_what_is_no_drawing_is_not_taken_for_one(wrong: Any) -> None:
+    whole = {"serial": 1, "pen": 18, "width": 300, "height": 280}
+    sent_ = wrong | whole if isinstance(wrong, dict) and wrong else wrong
+    assert classify_sheet.cleaned(sent_) is None
+
+
+def test_the_drawing_is_ink_where_the_pen_was() -> None:
+    drawn = {"strokes": [{"w": 10.0, "p": [20, 30, 60, 30, 100, 30]}], "width": 120, "height": 60}
+    page = np.asarray(Image.open(io.BytesIO(classify_sheet.picture(drawn))))
+    assert page.shape == (60, 120)
+    inked = np.argwhere(page < 128)
+    assert abs(inked.min(axis=0) - [25, 15]).max() <= 1
+    assert abs(inked.max(axis=0) - [35, 105]).max() <= 1
+    assert page[30, 20:101].max() == 0
