@@ -11,6 +11,10 @@ from PIL import Image
 from scipy import ndimage
 
 ENLARGED = 8
+LEVELS = (40, 70, 110, 150)  # of grey, at which a digit's edge may be
+ALIKE = 0.95
+LOOPS = {0: 1, 6: 1, 8: 2, 9: 1}
+EIGHT = np.ones((3, 3))
 AROUND = ((-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1), (-1, -1))  # from north
 
 
@@ -61,24 +65,72 @@ def thin(mask: np.ndarray) -> np.ndarray:
             return thinned[1:-1, 1:-1].astype(bool)
 
 
-def middle_distance(digit: np.ndarray) -> np.ndarray:
+def middle_distance(digit: np.ndarray, label: int) -> np.ndarray | None:
     """Distance to the digit's middle line, in heights of the digit; 0.25 of a height around it.
+
+    Of the lines that several levels of grey give, the one that brings the digit back best. None
+    where none does, where a loop has run full or a stroke has come apart: a pen that followed
+    it would write something else. No classifier is asked.
 
     Args:
       digit: (28, 28) uint8, ink bright.
+      label: what it is; says how many loops there have to be.
     """
     large = ndimage.zoom(np.pad(digit, 2).astype(np.float32), ENLARGED, order=3)
-    mask = ndimage.gaussian_filter(large, 0.35 * ENLARGED) > 110
-    parts, count = ndimage.label(mask, np.ones((3, 3)))
-    sizes = np.bincount(parts.ravel())[1:]
-    mask = np.isin(parts, 1 + np.flatnonzero(sizes > 0.05 * sizes.max())) if count else mask
-    line = thin(mask)
+    large = ndimage.gaussian_filter(large, 0.3 * ENLARGED)
+    whole = ndimage.label(large > LEVELS[0], EIGHT)[1]
+    lines = [line_at(large, level) for level in LEVELS]
+    sound = [
+        line
+        for line in lines
+        if ndimage.label(line, EIGHT)[1] <= whole
+        and ndimage.label(~line)[1] - 1 >= LOOPS.get(label, 0)
+    ]
+    tried = [likeness(line, large) for line in sound]
+    if max(tried, default=0) < ALIKE:
+        return None
+    line = lengthened(sound[int(np.argmax(tried))], large)
     rows, columns = np.nonzero(line)
     height = rows.max() - rows.min() + 1
     pad = height // 4
     line = np.pad(line[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1], pad)
     smooth = ndimage.gaussian_filter(ndimage.distance_transform_edt(~line), 1.5)
     return ((smooth - 0.9).clip(0) / height).astype(np.float32)
+
+
+def line_at(large: np.ndarray, level: float) -> np.ndarray:
+    """The middle line of what is brighter than a level, crumbs left out."""
+    mask = large > level
+    parts, _ = ndimage.label(mask, EIGHT)
+    sizes = np.bincount(parts.ravel())[1:]
+    return thin(np.isin(parts, 1 + np.flatnonzero(sizes > 0.05 * sizes.max(initial=0))))
+
+
+def lengthened(line: np.ndarray, large: np.ndarray) -> np.ndarray:
+    """The line with its ends drawn on to where the digit ends: thinning takes half a width off."""
+    around = ndimage.convolve(line.astype(int), EIGHT.astype(int)) * line
+    places = np.argwhere(line)
+    longer = line.copy()
+    for end in np.argwhere(around == 2):
+        near = places[np.abs(places - end).max(axis=1) < 2 * ENLARGED]
+        way = end - near.mean(axis=0)
+        way = way / max(1e-9, float(np.hypot(*way)))
+        for step in np.arange(0, 2 * ENLARGED, 0.5):
+            row, column = np.rint(end + step * way).astype(int)
+            if large[row, column] < 0.6 * large.max():
+                break
+            longer[row, column] = True
+    return longer
+
+
+def likeness(line: np.ndarray, large: np.ndarray) -> float:
+    """Correlation of the enlarged digit with a stroke of its own mean width along the line."""
+    if not line.any():
+        return 0.0
+    away = ndimage.distance_transform_edt(~line)
+    radius = (large > large.max() / 2).sum() / line.sum() / 2
+    again = ndimage.gaussian_filter((away <= radius).astype(np.float32), 0.6 * ENLARGED)
+    return float(np.corrcoef(again.ravel(), large.ravel())[0, 1])
 
 
 def clouds(draws: np.random.Generator, shape: tuple[int, int], size: float) -> np.ndarray:

@@ -18,9 +18,9 @@ EACH = 9  # pictures of a style
 
 
 class Digits:
-    """Test digits of the datasets, each used once: three of MNIST to one of `digits`."""
+    """Test digits of the datasets, each used once: five of MNIST to one of `digits`."""
 
-    def __init__(self, names: tuple[str, ...] = ("mnist", "mnist", "mnist", "digits")):
+    def __init__(self, names: tuple[str, ...] = (*["mnist"] * 5, "digits")):
         from ensemble import data
 
         there = [name for name in names if data.is_prepared(name)]
@@ -33,12 +33,18 @@ class Digits:
         self.used = dict.fromkeys(sets, 0)
 
     def take(self, turn: int) -> tuple[np.ndarray, int]:
-        """The next digit (28, 28) and its label; all digits of one number are of one dataset."""
+        """The next digit as middle_distance gives it, and its label.
+
+        All digits of one number are of one dataset; what a pen cannot follow is passed over.
+        """
         name = self.names[turn % len(self.names)]
         found = self.sets[name]
-        at = self.orders[name][self.used[name] % len(found.test_labels)]
-        self.used[name] += 1
-        return np.asarray(found.test_images[at]).reshape(28, 28), int(found.test_labels[at])
+        while True:
+            at = self.orders[name][self.used[name] % len(found.test_labels)]
+            self.used[name] += 1
+            image, label = np.asarray(found.test_images[at]), int(found.test_labels[at])
+            if (away := photo_pens.middle_distance(image.reshape(28, 28), label)) is not None:
+                return away, label
 
 
 def render(name: str, number: int, digits: Digits) -> Photo:
@@ -49,7 +55,7 @@ def render(name: str, number: int, digits: Digits) -> Photo:
     lines, texts = [], []
     for _ in range(style.rows):
         taken = [digits.take(number) for _ in range(draws.integers(low, high + 1))]
-        lines.append([photo_pens.middle_distance(image) for image, _ in taken])
+        lines.append([away for away, _ in taken])
         texts.append("".join(str(label) for _, label in taken))
     made = photo_styles.photo(lines, style, draws)
     return Photo(made.content, made.suffix, tuple(texts), made.boxes)
