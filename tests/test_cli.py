@@ -14,6 +14,7 @@ from PIL import Image
 
 from ensemble import data, runs
 from ensemble.__main__ import main
+from ensemble.cli.predicting import line_of
 from ensemble.config import EnsembleConfig
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
@@ -88,23 +89,57 @@ def test_train_show_predict_and_delete(tmp_path):
     assert run_id in call("runs", "list").output
     assert runs.find(run_id).config.learning_rate == 0.05
 
-    digits = data.load("digits")
-    for number in range(2):
-        Image.fromarray(digits.test_images[number, ..., 0]).save(tmp_path / f"{number}.png")
-    (tmp_path / "bad.png").write_text("not a picture")
-    names = [str(tmp_path / name) for name in ("0.png", "bad.png", "1.png")]
-    predicted = call("predict", run_id, *names, "--json")
-    assert predicted.exit_code == 1
-    assert "bad.png" in predicted.stderr
-    first, second = map(json.loads, predicted.stdout.splitlines())
-    kept = runs.read_predictions(run_id, 1)
-    for number, one in enumerate((first, second)):
-        np.testing.assert_allclose(one["probabilities"], kept[:, number].mean(0), atol=1e-5)
-        assert one["votes"] == kept[:, number].argmax(-1).tolist()
-    assert "votes" in call("predict", run_id, names[0]).output
+    check_predict(run_id, tmp_path)
 
     assert call("runs", "delete", run_id).exit_code == 0
     assert runs.list_runs() == []
+
+
+def check_predict(run_id: str, folder: Path) -> None:
+    """The run's own test images read as they were when it was trained; the rest in sentences."""
+    images = data.load("digits").test_images[:2, ..., 0]
+    for number, image in enumerate(images):
+        Image.fromarray(image).save(folder / f"{number}.png")
+    photo = np.full((300, 400), 235, np.uint8)
+    for number, image in enumerate(images):
+        photo[90:202, 60 + 160 * number : 172 + 160 * number] -= (
+            image.repeat(4, 0).repeat(4, 1) // 2
+        )
+    Image.fromarray(photo).convert("RGB").save(folder / "photo.tif")
+    (folder / "bad\x1b[1m.png").write_text("not a picture")
+    names = [str(folder / name) for name in
+             ("0.png", "bad\x1b[1m.png", "1.png", "none.png", "photo.tif")]  # fmt: skip
+    done = call("predict", run_id, *names, "--json", "--refuse", "0.1", "--epoch", "1")
+    assert done.exit_code == 1
+    bad, none = done.stderr.splitlines()
+    assert bad.startswith(rf"{folder}/bad\x1b[1m.png: This is text, not a picture")
+    assert none == f"{folder}/none.png: The file cannot be read: No such file or directory."
+
+    found = list(map(json.loads, done.stdout.splitlines()))
+    assert [one["image"] for one in found] == [names[0], names[2], names[4]]
+    assert all((one["run_id"], one["epoch"]) == (run_id, 1) for one in found)
+    kept = runs.read_predictions(run_id, 1)
+    for number, one in enumerate(found[:2]):
+        (digit,) = one["digits"]
+        assert digit["box"] == [0, 0, 28, 28]
+        np.testing.assert_allclose(digit["probabilities"], kept[:, number].mean(0), atol=1e-5)
+        assert digit["votes"] == kept[:, number].argmax(-1).tolist()
+        assert digit["label"] == kept[:, number].mean(0).argmax()
+        assert digit["rejected"] == (digit["score"] > digit["threshold"]) == (one["text"] == "?")
+        assert 0 <= digit["mutual_information"] <= np.log(2) + 1e-6
+        assert one["confidence"] <= max(digit["probabilities"]) + 1e-6
+    boxes = [digit["box"] for digit in found[2]["digits"]]
+    assert [60 < left < right < 172 for left, _, right, _ in boxes] == [True, False]
+    assert all(90 <= top < bottom <= 202 for _, top, _, bottom in boxes)
+    assert len(found[2]["text"]) == 2
+
+    line = line_of({**found[0], "image": names[1], "notes": ["First of 2 pages."]})
+    share = 100 * found[0]["confidence"]
+    votes = " ".join(map(str, found[0]["digits"][0]["votes"]))
+    assert line == (rf"{folder}/bad\x1b[1m.png: {found[0]['text']}  ({share:.1f} %; "
+                    f"votes {votes}) First of 2 pages.")  # fmt: skip
+    assert "nothing of epoch 7" in call("predict", run_id, names[0], "--epoch", "7").stderr
+    assert call("predict", run_id, names[0], "--refuse", "1").exit_code == 2
 
 
 def test_ctrl_c_stops_with_a_checkpoint_and_resume_goes_on():
