@@ -1,13 +1,17 @@
 """The threshold of "not a digit": how it was set, what it turns away, and how strict it is."""
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
 from ensemble import data
-from ensemble.runs.gate import Gate
 from ensemble.ui import address, classify_mark, formats
 from ensemble.ui import figure as pictures
 from ensemble.ui.classify_gate_figure import alt, figure, shares, table
 from ensemble.ui.classify_shown import REFUSE, REFUSE_PERCENT, Shown
+
+if TYPE_CHECKING:  # it draws in JAX
+    from ensemble.runs.gate import Gate
 
 CHOICES = (1, 2, 5, 10)  # per cent
 
@@ -46,7 +50,7 @@ def control(shown: Shown, noun: str) -> None:
     )  # fmt: skip
 
 
-def sentence(gate: Gate, noun: str) -> str:
+def sentence(gate: "Gate", noun: str) -> str:
     """What the gate keeps, how well that is read, and what it turns away."""
     kept = formats.percent(gate.kept, gate.judged)
     said = f"It lets **{kept}** of other real {noun}s through"

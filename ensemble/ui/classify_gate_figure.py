@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from ensemble.runs.gate import Gate
 
-ROW = 46  # pixels
+ROW = 36  # pixels
 # Dots of a row are spread evenly over its height by this step, which never comes back to itself.
 GOLDEN, HEIGHT = (5**0.5 - 1) / 2, 0.56
 
@@ -88,7 +88,7 @@ def dots(row: tuple[str, Floats], place: int, gate: "Gate") -> dict[str, Any]:
 
 def spread(count: int) -> NDArray[np.float64]:
     """Heights of the dots of a row around its middle: evenly spread, no chance in it."""
-    return HEIGHT * (np.arange(count) * GOLDEN % 1 - 0.5)
+    return np.asarray(HEIGHT * (np.arange(count) * GOLDEN % 1 - 0.5))
 
 
 def mark(score: float, gate: "Gate") -> dict[str, Any]:

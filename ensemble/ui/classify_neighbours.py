@@ -1,13 +1,14 @@
 """The test digits nearest to a mark, as the members see it, and which of them they confuse."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from ensemble.analysis.averaging import Ints
+from ensemble.analysis.neighbours import Neighbours
 from ensemble.analysis.predictions import judge
 from ensemble.errors import EnsembleError
 from ensemble.ui import (
@@ -24,9 +25,6 @@ from ensemble.ui import (
 )
 from ensemble.ui.classify_shown import Shown
 
-if TYPE_CHECKING:
-    from ensemble.runs.classifying import Neighbours
-
 COUNT = 12
 FEATURES = (
     "Near means: alike in the members' own features, what their last layer but one makes of an "
@@ -41,7 +39,7 @@ def show(shown: Shown) -> None:
     st.markdown(sentence(found, shown.names, noun), help=FEATURES)
     digits_grid.component()(
         data={
-            "strip": digits_pictures.strip(found.images),
+            "strip": digits_pictures.strip(found.images[..., None]),
             "label": f"{len(found.numbers)} nearest test {noun}s: arrow keys move, Enter opens",
             "wide": max(map(len, shown.names)) > 1,
             "colors": {"right": theme.RIGHT, "wrong": theme.WRONG},
@@ -58,25 +56,25 @@ def show(shown: Shown) -> None:
     detail(shown, found.numbers, noun)
 
 
-def nearest(shown: Shown) -> "Neighbours":
+def nearest(shown: Shown) -> Neighbours:
     """The nearest test digits, found once for each mark, run and epoch."""
     return _nearest(shown.run.id, shown.epoch, shown.image.tobytes(), shown.classifier)
 
 
 # Twelve images of 784 bytes each.
 @st.cache_resource(max_entries=64, show_spinner="Looking for similar ones")
-def _nearest(run_id: str, epoch: int, image: bytes, _classifier: Any) -> "Neighbours":
+def _nearest(run_id: str, epoch: int, image: bytes, _classifier: Any) -> Neighbours:
     pixels = np.frombuffer(image, np.uint8).reshape(28, 28, 1)
     found: Neighbours = _classifier.neighbours(pixels, COUNT)
     return found
 
 
-def confused(found: "Neighbours") -> np.ndarray:
+def confused(found: Neighbours) -> np.ndarray:
     """(K,), where not all members say what it is."""
     return np.asarray((found.votes != found.labels).any(axis=0))
 
 
-def sentence(found: "Neighbours", names: Sequence[str], noun: str) -> str:
+def sentence(found: Neighbours, names: Sequence[str], noun: str) -> str:
     """What the nearest are, the most first, and how many of them members get wrong."""
     counts = np.bincount(found.labels, minlength=len(names))
     order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
@@ -91,7 +89,7 @@ def sentence(found: "Neighbours", names: Sequence[str], noun: str) -> str:
     return f"{said}; members confuse {f'{wrong} of them' if wrong else 'none of them'}."
 
 
-def tile(found: "Neighbours", place: int, names: Sequence[str], noun: str) -> dict[str, Any]:
+def tile(found: Neighbours, place: int, names: Sequence[str], noun: str) -> dict[str, Any]:
     """One of them for the grid, as on other screens: what is said of it, and who disagrees."""
     number = int(found.numbers[place])
     # Only votes are known of it: whoever votes for a class is taken for sure of it.
@@ -125,7 +123,7 @@ def detail(shown: Shown, numbers: Ints, noun: str) -> None:
     digits_detail.show(digits_detail.Shown(made, dataset, numbers, noun, source))
 
 
-def table(found: "Neighbours", names: Sequence[str]) -> pd.DataFrame:
+def table(found: Neighbours, names: Sequence[str]) -> pd.DataFrame:
     """A row for each: its number, label, distance and the members' votes."""
     named = np.asarray(names, object)
     frame = pd.DataFrame({"number": found.numbers, "label": named[found.labels],

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
+from ensemble.analysis.occlusion import Occlusion
 from ensemble.ui import classify_mark, digits_files, digits_pictures
 from ensemble.ui import classify_saliency_picture as painting
 from ensemble.ui.classify_shown import Shown
 
 if TYPE_CHECKING:
-    from ensemble.runs.classifying import Digit, Occlusion
+    from ensemble.runs.classifying import Digit
 
 MOST = 12  # members whose maps are drawn one by one: those whose minds change first
 
@@ -40,25 +41,25 @@ def show(shown: Shown) -> None:
     keep(shown, found, pictures, captions)
 
 
-def occlusion(shown: Shown) -> "Occlusion":
+def occlusion(shown: Shown) -> Occlusion:
     """What covering does, found once for each mark, run and epoch."""
     return _occlusion(shown.run.id, shown.epoch, shown.image.tobytes(), shown.classifier)
 
 
 # A member's map takes 3 kB.
 @st.cache_resource(max_entries=64, show_spinner="Covering one place after another")
-def _occlusion(run_id: str, epoch: int, image: bytes, _classifier: Any) -> "Occlusion":
+def _occlusion(run_id: str, epoch: int, image: bytes, _classifier: Any) -> Occlusion:
     found: Occlusion = _classifier.occlusion(np.frombuffer(image, np.uint8).reshape(28, 28, 1))
     return found
 
 
-def side(found: "Occlusion", m: int) -> int:
+def side(found: Occlusion, m: int) -> int:
     """How large the patch is that changes a member's mind, in pixels; 99 where none does."""
     box = painting.box_of(found, m)
     return 99 if box is None else max(box[2] - box[0], box[3] - box[1])
 
 
-def drawn(found: "Occlusion") -> list[int]:
+def drawn(found: Occlusion) -> list[int]:
     """The members that have a map: all of a few, else those whose minds change first."""
     M = len(found.change)
     if M <= MOST:
@@ -66,14 +67,14 @@ def drawn(found: "Occlusion") -> list[int]:
     return sorted(sorted(range(M), key=lambda m: side(found, m))[:MOST])
 
 
-def caption(found: "Occlusion", m: int, shown: Shown) -> str:
+def caption(found: Occlusion, m: int, shown: Shown) -> str:
     """What stands under a member's map: "member 3: 9 → 4"."""
     who = f"member {m + 1}" if shown.members > 1 else "the one member"
     said, flip = shown.names[int(shown.digit.votes[m])], found.flips[m]
     return f"{who}: {said}" if flip is None else f"{who}: {said} → {shown.names[flip.label]}"
 
 
-def sentence(found: "Occlusion") -> str:
+def sentence(found: Occlusion) -> str:
     """How many members would change their minds, and under what."""
     M, sides = len(found.change), [side(found, m) for m in range(len(found.change))]
     few = sorted(one for one in sides if one < 99)
@@ -93,14 +94,14 @@ def steady(largest: int, M: int) -> str:
     return f"No patch up to {size(largest)} pixels changes {whose}."
 
 
-def told(found: "Occlusion", members: Sequence[int], shown: Shown) -> list[str]:
+def told(found: Occlusion, members: Sequence[int], shown: Shown) -> list[str]:
     """One sentence a member; none where the answer has said it already."""
     if all(found.flips[m] is None for m in members):
         return []
     return [mind(found, m, shown.digit, shown.names) for m in members]
 
 
-def mind(found: "Occlusion", m: int, digit: "Digit", names: Sequence[str]) -> str:
+def mind(found: Occlusion, m: int, digit: "Digit", names: Sequence[str]) -> str:
     """What would change a member's mind."""
     who, flip = f"Member {m + 1}" if len(found.change) > 1 else "It", found.flips[m]
     if flip is None:
@@ -115,7 +116,7 @@ def size(side: int) -> str:
     return f"{side}×{side}"
 
 
-def keep(shown: Shown, found: "Occlusion", pictures: Any, captions: list[str]) -> None:
+def keep(shown: Shown, found: Occlusion, pictures: Any, captions: list[str]) -> None:
     """The maps as a picture, and their figures as a table."""
     title = f"What covering a place does · {classify_mark.said(shown.digit, shown.names)}"
     with st.container(horizontal=True, gap="small"):

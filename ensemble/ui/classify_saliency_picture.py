@@ -1,7 +1,6 @@
 """Where a mark is read: what covering each place does to the verdict, painted over the mark."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -9,10 +8,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from ensemble.analysis.averaging import Floats
+from ensemble.analysis.occlusion import Occlusion
 from ensemble.ui import digits_pictures, theme
-
-if TYPE_CHECKING:
-    from ensemble.runs.classifying import Occlusion
 
 Pixels = NDArray[np.uint8]
 Box = tuple[int, int, int, int]
@@ -23,7 +20,7 @@ INK = 0.55  # how bright the mark itself stays under the colours
 GAP, LINE = 12, 18  # pixels of the sheet to keep
 
 
-def scale(found: "Occlusion") -> float:
+def scale(found: Occlusion) -> float:
     """The change that is painted in full colour: the same for all maps of a mark."""
     return max(LEAST, float(np.abs(found.change).max()))
 
@@ -58,7 +55,7 @@ def enlarged(pixels: Pixels, box: Box | None) -> Image.Image:
     return big
 
 
-def maps(image: Pixels, found: "Occlusion", members: Sequence[int]) -> list[Image.Image]:
+def maps(image: Pixels, found: Occlusion, members: Sequence[int]) -> list[Image.Image]:
     """The map averaged over all members, where there are several, then those of some."""
     full = scale(found)
     several = len(found.change) > 1
@@ -68,7 +65,7 @@ def maps(image: Pixels, found: "Occlusion", members: Sequence[int]) -> list[Imag
     ]
 
 
-def box_of(found: "Occlusion", m: int) -> Box | None:
+def box_of(found: Occlusion, m: int) -> Box | None:
     """The smallest patch whose covering changes a member's mind: left, top, right, bottom."""
     flip = found.flips[m]
     return None if flip is None else flip.box
@@ -90,7 +87,7 @@ def sheet(pictures: Sequence[Image.Image], captions: Sequence[str], title: str) 
     return digits_pictures.png(page)
 
 
-def table(found: "Occlusion") -> pd.DataFrame:
+def table(found: Occlusion) -> pd.DataFrame:
     """A row for each place: how far the averaged and each member's probability falls."""
     rows, columns = np.indices(found.averaged.shape).reshape(2, -1)
     each = {f"member_{m + 1}": change.ravel() for m, change in enumerate(found.change)}

@@ -9,7 +9,7 @@ from PIL import Image
 from ensemble.data.pictures import open_picture
 from ensemble.data.preparing import prepare
 from ensemble.runs import Run
-from ensemble.runs.classifying import Digit, Reading
+from ensemble.runs.reading import Digit, Reading
 from ensemble.ui.classify_shown import Shown
 from ensemble.ui.digits_pictures import png
 

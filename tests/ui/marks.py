@@ -1,11 +1,9 @@
 """Marks as an ensemble has read them, made from votes that are known beforehand."""
 
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
 
-from ensemble.runs.classifying import Digit
+from ensemble.analysis.occlusion import Flip, Occlusion
+from ensemble.runs.reading import Digit
 
 
 def voting(
@@ -23,10 +21,8 @@ def voting(
     )  # fmt: skip
 
 
-def covered(*flips: tuple[int, int] | None) -> Any:
+def covered(*flips: tuple[int, int] | None) -> Occlusion:
     """What covering does to members: for each the (side, class) that changes its mind, or None."""
     change = np.random.default_rng(0).uniform(-0.5, 1, (len(flips), 28, 28)).astype(np.float32)
-    boxes = [flip and SimpleNamespace(box=(3, 5, 3 + flip[0], 5 + flip[0]), label=flip[1])
-             for flip in flips]  # fmt: skip
-    return SimpleNamespace(change=change, averaged=change.mean(axis=0), flips=tuple(boxes),
-                           largest=9)  # fmt: skip
+    made = tuple(flip and Flip((3, 5, 3 + flip[0], 5 + flip[0]), flip[1]) for flip in flips)
+    return Occlusion(change, change.mean(axis=0), made, 9)
