@@ -129,8 +129,8 @@ def test_a_file_cut_off_is_damaged_and_nothing_else_is_ever_raised(format):  # n
 
 
 def test_a_phone_s_200_megapixels_are_not_too_many():
-    with pytest.raises(ImageError, match="damaged"):  # its pixels are missing
-        open_picture(jpeg_claiming(16_320, 12_240))
+    found = open_picture(jpeg_claiming(16_320, 12_240))  # most of it missing, which JPEG allows
+    assert (found.size, found.scale) == ((16_320, 12_240), 8.0)
 
 
 def test_a_small_bmp_in_runs_is_read():
