@@ -97,10 +97,14 @@ def belong(a: Box, b: Box, gap: float, stroke: float, usual: float) -> bool:
     digit = max(usual, a[3] - a[1])
     low = b[3] - b[1] <= LOW * digit
     share = (min(a[2], b[2]) - max(a[0], b[0])) / min(a[2] - a[0], b[2] - b[0])
+    if share >= 0.5 and gap <= CRACK / 2 * stroke + 1:
+        return True
     if width > BROAD * max(height, digit) or (usual and height > TALL * digit):
         return False
     if gap <= CRACK * stroke + 1:
         return low or share >= 0.5
+    if not usual and share >= 0.5 and b[1] < a[3] and a[1] < b[3]:
+        return gap <= 2 * CRACK * stroke + 1
     # A dot or a comma is no piece: a bar is longer than its stroke is wide. What lies flat below
     # a digit underlines it.
     bar = max(b[2] - b[0], b[3] - b[1]) > 1.8 * stroke
@@ -116,7 +120,7 @@ def around(a: Box, b: Box) -> Box:
 
 def near_pairs(parts: Parts, usual: float) -> list[tuple[float, int, int]]:
     """Pairs of parts that may belong together: the gap between their inks, nearest first."""
-    limit = max(CRACK * parts.stroke + 1, 2 * STACKED * usual)
+    limit = max(2 * CRACK * parts.stroke + 1, 2 * STACKED * usual)
     left, top, right, bottom = parts.boxes.T
     across = np.maximum(left[:, None], left) - np.minimum(right[:, None], right)
     down = np.maximum(top[:, None], top) - np.minimum(bottom[:, None], bottom)

@@ -44,13 +44,11 @@ def slope_of(boxes: NDArray[np.intp]) -> float:
     if not len(here):
         return 0.0
     there = nearest[here]
-    # Of tops and bottoms the one that differs less: a 4 reaches lower, a 6 higher than others.
-    tops, bottoms = top[there] - top[here], bottom[there] - bottom[here]
-    rise = np.where(np.abs(tops) < np.abs(bottoms), tops, bottoms)
-    slopes = rise / step[here, there]
-    weights = step[here, there]
+    # Tops and bottoms both: a 4 reaches lower, a 6 higher than its neighbours.
+    steps = np.tile(step[here, there], 2)
+    slopes = np.concatenate([top[there] - top[here], bottom[there] - bottom[here]]) / steps
     order = np.argsort(slopes)
-    half = np.searchsorted(np.cumsum(weights[order]), weights.sum() / 2)
+    half = np.searchsorted(np.cumsum(steps[order]), steps.sum() / 2)
     return float(np.clip(slopes[order][half], -STEEPEST, STEEPEST))
 
 

@@ -26,7 +26,7 @@ THIN, THICK = 2.6, 3.4  # pixels: strokes between these are left as they are
 OFFSET = CENTRE - (SIZE - 1) / 2  # pixel (14, 14) lies half a pixel after the picture's middle
 ROOM = SIZE / 2 - OFFSET - 0.5  # pixels that ink may reach from the centre
 LEAST = 0.25  # cells: strokes are not changed for less
-LOOP = 1.6  # cells of ground, from its middle, that stay open in a loop
+LOOP = 3.0  # cells of ground, from its middle, that stay open in a loop
 FINE = 0.75  # of a cell: a pen finer than this is drawn darker on the bench
 GENTLE = 0.3  # widths of the stroke that may be taken off from either side
 SOFT = 0.13  # of full ink: less than this becomes none, and as much below full becomes full
@@ -136,13 +136,23 @@ def thicker(ink: NDArray[np.bool_], grow: float) -> NDArray[np.float32]:
 
 
 def thinner(ink: NDArray[np.bool_], width: Width, shrink: float) -> NDArray[np.float32]:
-    """Ink taken off by `shrink` cells from all sides, by less where that would cut or drop some."""
+    """Ink taken off by `shrink` cells from all sides, by less where strokes are thin there."""
+    from scipy import ndimage
+
+    # In the middle of a stroke the distance to its edge has no slope; whatever the width around
+    # it, the middle stays.
+    down, across = np.gradient(width.inside)
+    middle = ink & (np.hypot(down, across) < 0.75)
+    nearest = ndimage.distance_transform_edt(~middle, return_distances=False, return_indices=True)
+    half = width.inside[nearest[0], nearest[1]]
     shrink = min(shrink, GENTLE * width.stroke)
     before = pieces(ink)
     while shrink >= LEAST:
-        cells = (width.inside - shrink).clip(0, 1)
+        # Nowhere thinner than the usual stroke becomes.
+        spare = half - (width.stroke / 2 - shrink)
+        cells = (width.inside - spare.clip(0, shrink)).clip(0, 1)
         if pieces(cells > 0.5) == before:
-            return cells
+            return cells.astype(np.float32)
         shrink /= 2
     return ink.astype(np.float32)
 

@@ -12,6 +12,7 @@ FLAT = 0.25  # of its own width: an underline is lower
 LONG = 0.7  # usual heights: and at least so long
 UNDER = 0.8  # usual heights below the marks above it, at most
 LIKE = 0.6, 1.5  # usual heights: what runs out of the picture and is not like this is no digit
+EDGE = 0.005  # of the picture: what ends so near its edge runs out of it
 HOLES = 6  # equal marks under each other, evenly spaced, from which on they are holes
 EVENLY = 0.12  # deviation of their sizes and distances, as a share
 RIM = 0.2  # of the picture's width, in which holes are punched
@@ -85,7 +86,9 @@ def lines(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
 def outside(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
     """What runs out of the picture and is not as high as the marks that do not."""
     left, top, right, bottom = boxes.T
-    out = (left <= 1) | (top <= 1) | (right >= size[0] - 1) | (bottom >= size[1] - 1)
+    near = 1 + EDGE * max(size)
+    out = np.minimum(left, top) <= near
+    out |= np.minimum(size[0] - right, size[1] - bottom) <= near
     usual = usual_height(boxes[~out])
     height = bottom - top
     return out & (usual > 0) & ((height < LIKE[0] * usual) | (height > LIKE[1] * usual))

@@ -30,7 +30,7 @@ ROUNDS = 4  # halvings: 16 digits in a row
 FLECK = 0.25  # of a side's largest part: what a path cut off goes back to the other side
 # Log-odds for each of `Features`, and from where on a piece is cut: what two of 1,000 of the
 # lone broad digits reach, and so less than one of 1,000 of all.
-SHAPE, SHAPE_AT_0, SHAPE_SURE = np.array([4.4, -3.0, 13.5, 2.0, 2.4]), -15.4, 2.6
+SHAPE, SHAPE_AT_0, SHAPE_SURE = np.array([4.4, -3.0, 13.5, 2.0, 2.4]), -15.4, 1.9
 # The same with the logarithms of how unsure of the whole, and of the less sure side, one is.
 BOTH, BOTH_AT_0, BOTH_SURE = np.array([2.0, -2.0, 11.9, 1.6, 2.1, 0.85, -0.42]), -9.5, 2.6
 

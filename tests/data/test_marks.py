@@ -1,0 +1,207 @@
+"""Ink to marks: pieces joined, neighbours not, touching digits cut, strays left out, in order."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ensemble import data
+from ensemble.data import touching
+from ensemble.data.ink import Ink
+from ensemble.data.marks import MAX_MARKS, find_marks
+from ensemble.data.reading_order import reading_order
+from ensemble.data.strays import without_strays
+
+STROKE = 12.0
+
+
+def ink_of(mask, offset=(0, 0)):
+    even = mask.astype(np.float32)
+    return Ink(1 - even, even, mask, False, 0.45, STROKE, 0, offset)
+
+
+def sheet_of(*placed, size=(400, 900)):
+    """A mask with each array of ink at its (x, y)."""
+    mask = np.zeros(size, bool)
+    for ink, x, y in placed:
+        mask[y : y + ink.shape[0], x : x + ink.shape[1]] |= ink
+    return mask
+
+
+def bar(width, height):
+    return np.ones((height, width), bool)
+
+
+def boxes_of(mask):
+    return [mark.box for mark in find_marks(ink_of(mask), 1.0)[0]]
+
+
+@pytest.fixture(scope="module")
+def digits():
+    """Test digits of `digits`, as masks about 150 pixels high, with their labels."""
+    found = data.load("digits")
+    masks = []
+    for image in found.test_images[:120, :, :, 0]:
+        large = (
+            np.asarray(Image.fromarray(image).resize((224, 224), Image.Resampling.BICUBIC)) > 127
+        )
+        rows, columns = np.flatnonzero(large.any(1)), np.flatnonzero(large.any(0))
+        masks.append(large[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1])
+    return masks, found.test_labels[:120]
+
+
+def is_whole(mask):
+    from scipy import ndimage
+
+    return ndimage.label(mask, np.ones((3, 3)))[1] == 1
+
+
+def pushed_together(first, second, overlap):
+    """Two masks on one base, the second moved left until `overlap` pixels of ink are shared."""
+    height = max(len(first), len(second))
+    masks = [np.pad(mask, ((height - len(mask), 0), (0, 0))) for mask in (first, second)]
+    for x in range(masks[0].shape[1], 0, -1):
+        sheet = np.zeros((2, height, x + masks[1].shape[1] + masks[0].shape[1]), bool)
+        sheet[0, :, : masks[0].shape[1]] = masks[0]
+        sheet[1, :, x : x + masks[1].shape[1]] = masks[1]
+        if sheet.all(axis=0).sum() >= overlap:
+            break
+    both = sheet.any(axis=0)
+    return both[:, : np.flatnonzero(both.any(axis=0))[-1] + 1], x
+
+
+@pytest.mark.parametrize(
+    ("pieces", "count"),
+    [
+        # A 5 and its bar, above and set off to the right.
+        ([(bar(60, 12), 130, 100), (bar(12, 50), 100, 122), (bar(60, 90), 100, 160)], 1),
+        # The halves of an 8, with a crack between them.
+        ([(bar(60, 70), 100, 100), (bar(70, 75), 95, 178)], 1),
+        # A 4 whose second stroke does not touch the first.
+        ([(bar(60, 80), 100, 100), (bar(12, 160), 170, 105)], 1),
+        # A stroke broken in three by a pencil.
+        ([(bar(12, 50), 100, 100), (bar(12, 50), 104, 156), (bar(12, 50), 108, 212)], 1),
+        # Neighbours, close together.
+        ([(bar(60, 150), 100, 100), (bar(60, 150), 170, 105), (bar(12, 150), 244, 98)], 3),
+        # Dirt beside a digit, and a comma.
+        ([(bar(60, 150), 100, 100), (bar(14, 14), 190, 110), (bar(12, 24), 180, 240)], 1),
+        # A minus sign is left to the networks; it is no part of a digit.
+        ([(bar(60, 14), 20, 170), (bar(60, 150), 130, 100)], 2),
+        # Lines above each other.
+        ([(bar(60, 120), 100, 20), (bar(60, 120), 100, 180), (bar(60, 120), 300, 100)], 3),
+        # A dot that is all there is.
+        ([(bar(14, 14), 100, 100)], 1),
+        # What is underlined.
+        ([(bar(60, 150), 100, 50), (bar(60, 150), 200, 50), (bar(220, 10), 70, 230)], 2),
+    ],
+)
+def test_pieces_are_joined_and_neighbours_are_not(pieces, count):
+    assert len(boxes_of(sheet_of(*pieces))) == count
+
+
+def test_digits_of_any_hand_stay_whole_beside_each_other(digits):
+    masks, _ = digits
+    rows, x = [], 20
+    for mask in masks[:8]:
+        rows.append((mask, x, 200 - len(mask)))
+        x += mask.shape[1] + 14
+    found = boxes_of(sheet_of(*rows, size=(260, x + 20)))
+    assert found == [(x, y, x + m.shape[1], y + len(m)) for m, x, y in rows]
+
+
+def test_lone_broad_digits_are_never_cut(digits):
+    masks, _ = digits
+    broad = 0
+    for mask in masks:
+        stretched = np.asarray(Image.fromarray(mask).resize((int(1.25 * len(mask)), len(mask))))
+        for ink in (mask, stretched):
+            broad += ink.shape[1] > touching.LEAST * len(ink)
+            assert len(touching.split(ink.astype(np.uint8) * 255)) == 1
+    assert broad > 110
+
+
+def test_touching_pairs_are_cut_where_they_touch(digits):
+    masks, _ = digits
+    rounds = [m for m in masks if is_whole(m) and m.shape[1] > 0.6 * len(m)][:24]
+    cut = near = 0
+    for first, second in zip(rounds[::2], rounds[1::2], strict=True):
+        both, x = pushed_together(first, second, 40)
+        found = touching.split(both.astype(np.uint8) * 255)
+        assert (sum(side > 127 for side in found) == both).all()  # no ink lost, none twice
+        if len(found) == 2:
+            cut += 1
+            near += abs(np.flatnonzero((found[1] > 127).any(axis=0))[0] - x) < 0.3 * len(both)
+    assert cut >= 5
+    assert near >= cut - 1
+
+
+def test_recognition_settles_what_shape_leaves_open():
+    ring = np.hypot(*np.mgrid[-60:61, -50:51] / np.array([1, 0.85])[:, None, None])
+    pair = np.concatenate([(ring < 58) & (ring > 46)] * 2, axis=1).astype(np.uint8) * 255
+    pair[:, 96:106] = np.maximum(pair[:, 96:106], 255 * (np.abs(np.arange(121) - 60) < 14)[:, None])
+    asked = []
+
+    def answer(sure_of_whole):
+        def decide(images):
+            asked.append(images.shape)
+            sure = np.full(len(images), 0.999 - 0.9 * sure_of_whole)
+            sure[0] = 0.1 + 0.899 * sure_of_whole
+            return np.stack([sure, 1 - sure], axis=1)
+
+        return decide
+
+    assert len(touching.split(pair, answer(False))) == 2
+    assert len(touching.split(pair[:, :101], answer(True))) == 1
+    assert all(shape[1:] == (28, 28, 1) and shape[0] % 2 for shape in asked)
+
+
+@pytest.mark.parametrize("degrees", [-5, 0, 5])
+def test_two_tilted_lines_are_read_one_after_the_other(degrees):
+    draws = np.random.default_rng(3)
+    slope, truth, boxes = np.tan(np.radians(degrees)), [], []
+    for line in range(2):
+        for place in range(9):
+            x, height = 100 + 90 * place, draws.integers(55, 90)
+            y = 200 + 130 * line + slope * x + draws.normal() * 5
+            width = draws.integers(8, 60)
+            boxes.append((x, int(y - height / 2), x + width, int(y + height / 2)))
+            truth.append((line, place))
+    shuffled = draws.permutation(len(boxes))
+    order, lines = reading_order(np.array(boxes)[shuffled])
+    assert [truth[shuffled[k]] for k in order] == truth
+    assert [lines[k] for k in order] == [0] * 9 + [1] * 9
+
+
+def test_punched_holes_and_what_runs_out_of_the_picture_are_no_digits():
+    digits = [(300 + 80 * k, 300, 350 + 80 * k, 400) for k in range(3)]
+    holes = [(20, 40 + 60 * k, 46, 66 + 60 * k) for k in range(12)]
+    pen = [(500, 400, 1000, 800)]
+    kept, notes = without_strays(np.array(digits + holes + pen), (1000, 800))
+    assert kept.tolist() == [True] * 3 + [False] * 13
+    assert len(notes) == 2
+    kept, notes = without_strays(np.array(pen), (1000, 800))
+    assert kept.all()  # by itself it is the ensemble's question
+    assert notes == ()
+
+
+def test_boxes_are_those_of_the_original():
+    mask = sheet_of((bar(40, 100), 30, 50))
+    (mark,), _ = find_marks(ink_of(mask, offset=(100, 200)), 2.5)
+    assert mark.box == (325, 625, 425, 875)
+    assert mark.image.max() == 255
+    assert (mark.cut > 127).sum() == 4000
+
+
+def test_no_ink_is_no_mark_and_a_note():
+    marks, notes = find_marks(ink_of(np.zeros((50, 60), bool)), 1.0)
+    assert marks == ()
+    assert notes == ("No ink was found.",)
+
+
+def test_marks_are_bounded():
+    mask = np.zeros((900, 900), bool)
+    for k in range(400):
+        y, x = divmod(k, 20)
+        mask[10 + 44 * y : 40 + 44 * y - k % 9, 10 + 44 * x : 16 + 44 * x + k % 13] = True
+    marks, notes = find_marks(ink_of(mask), 1.0)
+    assert len(marks) == MAX_MARKS
+    assert "400 marks" in notes[-1]
