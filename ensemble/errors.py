@@ -6,7 +6,7 @@ EnsembleError
 │   ├── NotPreparedError   it has not been fetched yet
 │   ├── DownloadError      no network, a cut or stalled transfer, a wrong checksum
 │   └── StorageError       a full disk, a folder that cannot be written
-├── ImageError             a picture cannot be read as a digit
+├── ImageError             a picture cannot be opened
 └── RunError               a run cannot be found, read, started or changed
     └── UnknownRunError    no run has this id
 
@@ -45,7 +45,7 @@ class StorageError(DataError):
 
 
 class ImageError(EnsembleError):
-    """A picture cannot be read as a digit."""
+    """A picture cannot be opened."""
 
 
 class RunError(EnsembleError):

@@ -47,8 +47,8 @@ def open_picture(content: bytes) -> Picture:
 
     At most `decoding.MEMORY` (600 MB) are taken above `content` and released again: a picture
     that could take more is refused by its header, and of the large ones one is opened at a
-    time. That admits 100 megapixels of PNG, 250 of a JPEG as cameras write it (130 and more of
-    a progressive one), 50 of HEIC, 32 of WebP, 36 of TIFF in colour.
+    time. That admits 100 megapixels of PNG, 250 of a JPEG as cameras write it (66 to 130 of a
+    progressive one in colour), 50 of HEIC (34 if it is deep), 32 of WebP, 36 of TIFF in colour.
 
     Args:
       content: the bytes of a file of `signatures.FORMATS`, at most `decoding.MAX_BYTES`.
