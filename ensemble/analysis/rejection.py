@@ -105,9 +105,9 @@ class Rejection:
 def whole_picture(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
     """Whether a picture of several marks is to be taken for something else than digits.
 
-    A rejected mark much smaller than the largest one that is read is dirt, and does not count;
-    one that is read, but tiny beside what is rejected, is a chance likeness and does not count
-    either. Of what counts more than half has to be rejected, of eight or more marks a third:
+    A rejected mark much smaller than those that are read (their median) is dirt and does not
+    count; one that is read, but tiny beside those rejected, is a chance likeness and does not
+    count either. Of what counts more than half has to be rejected, of eight or more marks a third:
     so many real digits are never turned away by chance, and in a page of text or a photograph
     only a few marks pass.
 
@@ -115,10 +115,11 @@ def whole_picture(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
       rejected: (N,).
       sizes: (N,), each mark's longer side, in any unit.
     """
-    largest_read = sizes[~rejected].max(initial=0.0)
-    largest_rejected = sizes[rejected].max(initial=0.0)
-    against = int((rejected & (sizes >= DIRT * largest_read)).sum())
-    read = int((~rejected & (sizes >= CHANCE * largest_rejected)).sum())
+    usual_read, usual_rejected = (
+        float(np.median(sizes[which])) if which.any() else 0.0 for which in (~rejected, rejected)
+    )
+    against = int((rejected & (sizes >= DIRT * usual_read)).sum())
+    read = int((~rejected & (sizes >= CHANCE * usual_rejected)).sum())
     share = 1 / 3 if against + read >= MANY else 1 / 2
     return against >= 2 and against > share * (against + read)
 

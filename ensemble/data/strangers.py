@@ -27,7 +27,7 @@ Strokes = list[NDArray[np.floating]]
 LETTERS = "EFHKLMNRUVWXadekmnuvwx"
 SIGNS = "@#%+=*<>~±"
 BAR = 0.12  # the least share of a patch's spread that lies across its main direction
-SIDE = 128  # of the sheet that a stranger is drawn on, in pixels
+SIDE = 96  # of the sheet that a stranger is drawn on, in pixels
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ def _inked(strokes: Strokes, draws: Draws) -> NDArray[np.float32]:
     points = np.concatenate(strokes)
     low, size = points.min(axis=0), np.ptp(points, axis=0).max()
     sheet = Image.new("L", (SIDE, SIDE))
-    pen, wide = ImageDraw.Draw(sheet), int(draws.integers(7, 14))
+    pen, wide = ImageDraw.Draw(sheet), int(draws.integers(5, 11))
     for stroke in strokes:
         on_sheet = (stroke - low) / size * SIDE * 0.6 + SIDE * 0.2
         pen.line([tuple(point) for point in on_sheet], 255, wide, joint="curve")

@@ -20,7 +20,7 @@ from ensemble.engine import activations
 Pixels = NDArray[np.uint8]
 
 KNOWN = 12_000  # training digits that marks are compared with
-DIGITS = 300  # held-out digits that are shown as they are, and as many changed a little
+DIGITS = 250  # held-out digits that are shown as they are, and as many changed a little
 STRANGERS = 60  # of each kind
 
 

@@ -99,14 +99,13 @@ def kept_epochs(folder: Path) -> list[int]:
 def wanted_epochs(last: int, best: int, room: int) -> set[int]:
     """Which of the epochs 1 to `last` stay when there is room for so many files.
 
-    A spacing that fits was a multiple of every smaller one, so that what is wanted now has not
-    been dropped before.
+    The spacing never shrinks as a run goes on, and each is a multiple of those before it: what
+    is wanted now has not been dropped before.
     """
-    always = {1, best, last}
     spacing = 1
-    while len(wanted := always | set(range(spacing, last + 1, spacing))) > max(room, len(always)):
+    while last // spacing > max(room - 3, 0):
         spacing *= 2
-    return wanted
+    return {1, best, last} | set(range(spacing, last + 1, spacing))
 
 
 def _thin_out(folder: Path, last: int, best: int, size: int) -> None:

@@ -1,0 +1,52 @@
+"""Strangers and varied digits: the right form, the same every time, and what they are called."""
+
+import numpy as np
+import pytest
+
+from ensemble import data
+from ensemble.data.strangers import BAR, KINDS, LETTERS, SIGNS, photograph_pieces, strangers
+from ensemble.data.variation import varied
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_strangers_have_the_form_of_digits(kind):
+    images = strangers(kind, 6)
+    assert images.shape == (6, 28, 28, 1)
+    assert images.dtype == np.uint8
+    assert (images.max(axis=(1, 2, 3)) > 200).all(), "something is drawn"
+    ring = np.ones((28, 28), bool)
+    ring[2:-2, 2:-2] = False
+    assert not images[:, ring].any(), "and stays off the edge"
+    for image in images[..., 0] / images.sum(axis=(1, 2), dtype=float).reshape(-1, 1, 1):
+        middle = [(image.sum(axis=axis) * np.arange(28)).sum() for axis in (0, 1)]
+        assert np.allclose(middle, 14, atol=1.5)
+    assert len({one.tobytes() for one in images}) > 3
+    np.testing.assert_array_equal(strangers(kind, 2), images[:2])
+    assert not np.array_equal(strangers(kind, 2, seed=1), images[:2])
+
+
+def test_no_letter_or_sign_is_written_like_a_digit():
+    assert not set(LETTERS + SIGNS) & set("0123456789oOQDcCIilJj|rftZzSsbGTB&$gqpPAhyY?{}/\\")
+
+
+def test_patches_of_photographs_are_no_bars():
+    pieces = photograph_pieces()
+    assert len(pieces) > 100
+    for piece in pieces:
+        spread = np.linalg.svd(np.argwhere(piece) - np.argwhere(piece).mean(axis=0))[1]
+        assert spread[1] ** 2 >= BAR * spread[0] ** 2
+
+
+def test_a_varied_digit_is_another_picture_of_the_same_digit():
+    digits = data.load("digits")
+    images, labels = digits.test_images[:40], digits.test_labels[:40]
+    changed = varied(images)
+    np.testing.assert_array_equal(changed[:3], varied(images[:3]))
+    assert (changed != varied(images, seed=1)).any(axis=(1, 2, 3)).all()
+    assert changed.max(axis=(1, 2, 3)).min() > 200
+    # The nearest of many untouched digits is still one of its own kind, seldom itself by chance.
+    known = digits.train_images.reshape(-1, 784).astype(np.float32)
+    apart = ((changed.reshape(-1, 1, 784).astype(np.float32) - known) ** 2).sum(axis=2)
+    assert (digits.train_labels[apart.argmin(axis=1)] == labels).mean() > 0.85
+    moved = np.abs(changed.astype(int) - images).mean(axis=(1, 2, 3))
+    assert (moved > 2).all(), "every one of them is changed"
