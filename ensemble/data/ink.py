@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from ensemble.data import light as lights
-from ensemble.data import lines, polarity
+from ensemble.data import lines, polarity, specks
 from ensemble.errors import ImageError
 
 SMALL = 320  # longest side of the copy on which paper and polarity are found
+SURE = 1.35  # times the threshold: what the surest pixel of a stroke has
+NOISE = 4.0  # deviations of the paper around it that ink is clear by
+CLEAR = 5.0  # the same for the whole picture's ink
 INKS = ("auto", "dark", "light")
 
 
@@ -84,21 +87,14 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
     look = polarity.choose(small, choices.ink)
     away = lights.contrast(grey, lights.enlarge(look.ground, grey.shape), look.light)
     along, across = take_out(away)
-    even, noise, core = normalised(away)
-    threshold = 0.45 * 2.0**choices.threshold
-    if core < max(6 * noise, 0.06):
-        mask = np.zeros(grey.shape, bool)
-        even = even * 0
-    else:
-        mask = hysteresis(even, threshold, min(0.95, 1.35 * threshold))
-        for line in along:
-            lines.mend(mask, line)
-        for line in across:
-            lines.mend(mask.T, line)
-    stroke = stroke_width(mask)
-    return Ink(
-        grey, even, mask, look.light, threshold, stroke, len(along) + len(across), (left, top)
-    )
+    even, mask, threshold = above_noise(away, choices.threshold)
+    for line in along:
+        lines.mend(mask, line)
+    for line in across:
+        lines.mend(mask.T, line)
+    mask, stroke = specks.clean(mask)
+    count = len(along) + len(across)
+    return Ink(grey, even, mask, look.light, threshold, stroke, count, (left, top))
 
 
 def take_out(away: NDArray[np.float32]) -> tuple[list[lines.Line], list[lines.Line]]:
@@ -124,37 +120,61 @@ def crop_box(
     return left, top, max(right, left + 1), max(bottom, top + 1)
 
 
-def normalised(away: NDArray[np.float32]) -> tuple[NDArray[np.float32], float, float]:
-    """Contrast brought to 0 paper .. 1 core; the paper's noise and the core's contrast with it."""
-    sample = away[:: max(1, away.shape[0] // 400), :: max(1, away.shape[1] // 400)]
-    paper = float(np.median(sample))
-    noise = 1.4826 * float(np.median(np.abs(sample - paper)))
-    far = sample[sample > max(polarity.otsu(sample), paper + 4 * noise)]
-    core = float(np.quantile(far, 0.6)) - paper if far.size else 0.0
-    if core <= 0:
-        return np.zeros_like(away), noise, 0.0
-    return ((away - paper) / core).clip(0, 1).astype(np.float32), noise, core
+def above_noise(
+    away: NDArray[np.float32], wish: float
+) -> tuple[NDArray[np.float32], NDArray[np.bool_], float]:
+    """Contrast brought to 0 paper .. 1 ink, the ink in it, and the threshold that it is above.
+
+    Args:
+      away: float32 (H, W), contrast with the paper.
+      wish: -1..1, as in `Choices`.
+    """
+    factor = 2.0**wish
+    threshold = lights.THRESHOLD * factor
+    noise = noise_map(away)
+    # Who asks for more ink on a sheet that seems blank is shown also what hardly stands out.
+    for ease in (1.0, min(1.0, factor**2)):
+        core, paper = lights.clear_core(
+            away, ease * max(CLEAR * float(np.median(noise)), lights.LEAST)
+        )
+        if core:
+            break
+    else:
+        return np.zeros_like(away), np.zeros(away.shape, bool), threshold
+    even = ((away - paper) / core).clip(0, 1).astype(np.float32)
+    least = lights.enlarge((NOISE * factor * noise / core).astype(np.float32), away.shape)
+    low = np.maximum(threshold, least)
+    return even, hysteresis(even, low, min(0.95, SURE * threshold)), threshold
 
 
-def hysteresis(even: NDArray[np.float32], low: float, high: float) -> NDArray[np.bool_]:
-    """Pixels above `low` that hang together with one above `high` (Canny 1986)."""
+def noise_map(away: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Deviation of the paper's or table's own grain around each place, on a coarse grid (h, w).
+
+    Told by the median difference of pixels near each other: most of a place's pixels lie on no
+    edge of ink, also where ink covers all of it.
+    """
+    step = max(1, max(away.shape) // 500)
+    sample = np.pad(
+        away[::step, ::step], ((0, 2), (0, 2)), "reflect" if min(away.shape) > 3 * step else "edge"
+    )
+    apart = np.abs(sample[2:, :-2] - sample[:-2, :-2]) + np.abs(sample[:-2, 2:] - sample[:-2, :-2])
+    rows, columns = (max(1, side // 24) for side in apart.shape)
+    deep, broad = apart.shape[0] // rows, apart.shape[1] // columns
+    tiles = apart[: rows * deep, : columns * broad].reshape(rows, deep, columns, broad)
+    tiles = tiles.transpose(0, 2, 1, 3).reshape(rows, columns, -1)
+    middle = tiles.shape[2] // 2
+    # The sum of two such differences of normal noise has a median of 2.1 deviations.
+    return np.partition(tiles, middle, axis=2)[..., middle] / np.float32(2.1)
+
+
+def hysteresis(
+    even: NDArray[np.float32], low: NDArray[np.float32], high: float
+) -> NDArray[np.bool_]:
+    """Pixels above `low` that hang together with one above `high` too (Canny 1986)."""
     from scipy import ndimage
 
     labels, count = ndimage.label(even > low, np.ones((3, 3), np.uint8))
     sure = np.zeros(count + 1, bool)
-    sure[labels[even > high]] = True
+    sure[labels[even > np.maximum(low, high)]] = True
     sure[0] = False
     return sure[labels]
-
-
-def stroke_width(mask: NDArray[np.bool_]) -> float:
-    """Typical width of a stroke: twice the distance to the edge along the middle of strokes."""
-    from scipy import ndimage
-
-    if not mask.any():
-        return 0.0
-    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
-    cut = mask[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    inside = ndimage.distance_transform_edt(np.pad(cut, 1))
-    ridge = (inside == ndimage.maximum_filter(inside, 3)) & (inside > 0)
-    return float(2 * np.median(inside[ridge]) - 0.5)

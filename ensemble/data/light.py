@@ -14,6 +14,8 @@ from PIL import Image
 
 Grey = NDArray[np.float32]
 LUMINANCE = (0.299, 0.587, 0.114)
+THRESHOLD = 0.45  # of the core of a stroke: what has more contrast is ink
+LEAST = 0.045  # contrast below which nothing is ink: one grey in twenty
 FLOOR = 0.12  # of full white: keeps the ratio of two blacks from being noise
 
 
@@ -85,3 +87,22 @@ def enlarge(small: Grey, shape: tuple[int, int]) -> Grey:
         return small
     large = Image.fromarray(small).resize(shape[::-1], Image.Resampling.BILINEAR)
     return np.asarray(large)
+
+
+def clear_core(away: NDArray[np.float32], least: float) -> tuple[float, float]:
+    """Contrast of a clear stroke's core with the paper, and the paper's own level.
+
+    It is a mean in which high contrast counts more, so that a little ink on much uneven paper
+    is told from it, and a speck that is darker than the ink does not outweigh it. 0.0 where
+    nothing has more contrast than `least`.
+    """
+    step = max(1, max(away.shape) // 700)
+    sample = away[::step, ::step]
+    paper = float(np.median(sample))
+    apart, core = sample - paper, 0.0
+    for _ in range(4):
+        far = apart[apart > max(least, 0.5 * core)].astype(np.float64)
+        if not far.size:
+            return 0.0, paper
+        core = float((far**4).sum() / (far**3).sum())
+    return core, paper

@@ -112,7 +112,7 @@ def course(
     away = abs(near[0] - strip)
     if len(near) < 3:
         return float(rows[0]), reach * away
-    slope, middle = np.polyfit(np.array(near) - strip, rows, 1)
+    middle = np.polyfit(np.array(near) - strip, rows, 1)[1]
     return float(middle), tight + 0.25 * away
 
 
@@ -152,7 +152,7 @@ def fit(profiles: Profiles, track: dict[int, int], away: Away) -> Line | None:
 def measure(away: Away, course: NDArray[np.floating], start: int, stop: int) -> Line | None:
     """The line's width and contrast, from the rows around its course; None for a thick one."""
     height = len(away)
-    most = max(3, round(0.006 * max(away.shape)))
+    most = max(3, round(0.009 * max(away.shape)))
     around = np.arange(-3 * most, 3 * most + 1)
     columns = np.arange(start, stop)
     rows = (np.rint(course[start:stop])[None].astype(int) + around[:, None]).clip(0, height - 1)

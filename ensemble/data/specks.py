@@ -1,0 +1,126 @@
+"""Specks, holes and things at the border: what is found beside the strokes of a pen and dropped.
+
+A pen writes with one width, so what is much thinner than the strokes that carry most ink is a
+crease or an edge, what is much smaller is dust, what touches the border and is broad is a finger
+or the table. Where nothing but such things is there, they stay: the networks' gate judges them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.floating]
+SMALL = 0.14  # of the usual height: what is smaller in both directions is a speck
+DUST = 0.02  # of the ink of the largest part
+HAIR = 0.38  # of the pen's width: what is thinner is a crease, or the edge of a sheet
+SOLID = 0.68  # of its box: what fills more, and is as high as it is wide, is a dot or a hole
+RIM = 3.0  # widths of a stroke along the border: a stroke that is cut there touches it for less
+MOST = 3000  # parts measured, the largest ones
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What hangs together in a mask, in figures: arrays (P,) by its number less one."""
+
+    areas: Values
+    widths: Values
+    boxes: Values  # (P, 4): top, left, bottom, right
+    contacts: Values  # pixels on the picture's border
+
+    @property
+    def extents(self) -> Values:
+        """The longer side of each part's box."""
+        return np.maximum(self.boxes[:, 2] - self.boxes[:, 0], self.boxes[:, 3] - self.boxes[:, 1])
+
+
+def clean(mask: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], float]:
+    """The strokes of a mask bool (H, W), and the width of the pen in pixels, 0 without ink."""
+    from scipy import ndimage
+
+    if not mask.any():
+        return mask, 0.0
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    top, left, bottom, right = rows[0], columns[0], rows[-1] + 1, columns[-1] + 1
+    cut = np.ascontiguousarray(mask[top:bottom, left:right])
+    labels, count = ndimage.label(cut, np.ones((3, 3), np.uint8))
+    sides = (top == 0, left == 0, bottom == mask.shape[0], right == mask.shape[1])
+    parts = measure(labels, count, sides)
+    stays = kept(parts)
+    cleaned = np.zeros_like(mask)
+    cleaned[top:bottom, left:right] = np.concatenate([[False], stays])[labels]
+    weights = parts.areas * stays
+    return cleaned, middle(parts.widths, weights)
+
+
+def measure(labels: NDArray[np.integer], count: int, sides: tuple[bool, bool, bool, bool]) -> Parts:
+    """Figures of each part; `sides`: whether top, left, bottom, right are the picture's border."""
+    from scipy import ndimage
+
+    padded = np.pad(labels, 1)
+    areas = np.bincount(labels.ravel(), minlength=count + 1)[1:].astype(float)
+    outline = np.zeros(count + 1)
+    for near, far in (
+        (padded[1:], padded[:-1]),
+        (padded[:-1], padded[1:]),
+        (padded[:, 1:], padded[:, :-1]),
+        (padded[:, :-1], padded[:, 1:]),
+    ):
+        outline += np.bincount(near[(near > 0) & (far == 0)], minlength=count + 1)
+    rims = (labels[0], labels[:, 0], labels[-1], labels[:, -1])
+    contacts = sum(
+        np.bincount(rim, minlength=count + 1)[1:] * float(touches)
+        for rim, touches in zip(rims, sides, strict=True)
+    )
+    boxes = np.array(
+        [(y.start, x.start, y.stop, x.stop) for y, x in ndimage.find_objects(labels)], float
+    )
+    # Outlines on a grid are 4/π as long as the curve, over all directions.
+    widths = 2 * areas / (outline[1:] * np.pi / 4)
+    return Parts(areas, widths, boxes.reshape(-1, 4), np.asarray(contacts, float))
+
+
+def kept(parts: Parts) -> NDArray[np.bool_]:
+    """Which parts are strokes of the pen."""
+    stays = without_border(parts)
+    solid = dots(parts) & stays
+    if (stays & ~solid).any():
+        stays &= ~solid
+    weights = parts.areas * stays
+    pen, tall = middle(parts.widths, weights), middle(parts.extents, weights)
+    speck = (parts.extents < SMALL * tall) | (parts.areas < DUST * weights.max(initial=0))
+    speck &= parts.extents < 0.5 * tall
+    return stays & ~speck & (parts.widths >= HAIR * pen)
+
+
+def without_border(parts: Parts) -> NDArray[np.bool_]:
+    """All but what lies along the border, or reaches it and was not drawn by the pen inside."""
+    touching = parts.contacts > 0
+    along = parts.contacts > np.maximum(RIM * parts.widths, 0.25 * parts.extents)
+    stays = ~along
+    inner = ~touching
+    weights = parts.areas * inner
+    if not weights.any():
+        return stays if stays.any() else np.ones_like(stays)
+    pen, tall = middle(parts.widths, weights), middle(parts.extents, weights)
+    other = (parts.widths > 1.5 * pen) | (parts.widths < 0.6 * pen)
+    if tall > 0.2 * (parts.extents * touching).max(initial=0):
+        stays &= ~(touching & other)
+    return stays
+
+
+def dots(parts: Parts) -> NDArray[np.bool_]:
+    """Parts that are solid and round or square, as holes of a binder are."""
+    high = parts.boxes[:, 2] - parts.boxes[:, 0]
+    wide = parts.boxes[:, 3] - parts.boxes[:, 1]
+    square = np.minimum(high, wide) > 0.7 * np.maximum(high, wide)
+    return square & (parts.areas > SOLID * high * wide)
+
+
+def middle(values: Values, weights: Values) -> float:
+    """The median of values (P,) by weights; 0 where all weights are 0."""
+    order = np.argsort(values)
+    summed = np.cumsum(weights[order])
+    if not summed.size or summed[-1] <= 0:
+        return 0.0
+    return float(values[order][np.searchsorted(summed, summed[-1] / 2)])
