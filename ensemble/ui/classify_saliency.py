@@ -14,6 +14,7 @@ from ensemble.ui.classify_shown import Shown
 if TYPE_CHECKING:
     from ensemble.runs.classifying import Digit
 
+NAMED = 8  # members that are listed by their numbers
 MOST = 12  # members whose maps are drawn one by one: those whose minds change first
 
 OCCLUSION = (
@@ -37,7 +38,7 @@ def show(shown: Shown) -> None:
                      alt=f"What covering a place does, {text}")  # fmt: skip
     if len(members) < shown.members:
         st.caption(f"The {len(members)} of {shown.members} members whose minds change first.")
-    st.markdown("\n".join(f"- {one}" for one in told(found, members, shown)))
+    st.markdown("\n".join(f"- {one}" for one in told(found, shown.digit, shown.names)))
     keep(shown, found, pictures, captions)
 
 
@@ -94,21 +95,38 @@ def steady(largest: int, M: int) -> str:
     return f"No patch up to {size(largest)} pixels changes {whose}."
 
 
-def told(found: Occlusion, members: Sequence[int], shown: Shown) -> list[str]:
-    """One sentence a member; none where the answer has said it already."""
-    if all(found.flips[m] is None for m in members):
+def told(found: Occlusion, digit: "Digit", names: Sequence[str]) -> list[str]:
+    """What would change each member's mind, members of whom the same is said together.
+
+    Nothing where no mind changes: the answer has said so already.
+    """
+    if all(flip is None for flip in found.flips):
         return []
-    return [mind(found, m, shown.digit, shown.names) for m in members]
+    alike: dict[str, list[int]] = {}
+    for m in range(len(found.flips)):
+        alike.setdefault(mind(found, m, digit, names), []).append(m)
+    return [f"{who(members, len(found.flips))} {said}" for said, members in alike.items()]
 
 
 def mind(found: Occlusion, m: int, digit: "Digit", names: Sequence[str]) -> str:
-    """What would change a member's mind."""
-    who, flip = f"Member {m + 1}" if len(found.change) > 1 else "It", found.flips[m]
+    """What would change a member's mind, without saying who it is."""
+    flip, said = found.flips[m], names[int(digit.votes[m])]
     if flip is None:
-        said = names[int(digit.votes[m])]
-        return f"{who} stays with {said}: no patch up to {size(found.largest)} changes its mind."
-    return (f"{who} would say {names[flip.label]} if the place marked were covered "
+        return f"would say {said} still: no patch up to {size(found.largest)} changes that."
+    return (f"would say {names[flip.label]} if the place marked were covered "
             f"({size(side(found, m))} pixels).")  # fmt: skip
+
+
+def who(members: Sequence[int], M: int) -> str:
+    """Some of M members by their numbers; many are counted."""
+    if M == 1:
+        return "It"
+    if len(members) == 1:
+        return f"Member {members[0] + 1}"
+    if len(members) > NAMED:
+        return f"{len(members)} members"
+    numbers = [str(m + 1) for m in members]
+    return f"Members {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
 def size(side: int) -> str:

@@ -6,25 +6,16 @@ import streamlit as st
 
 from ensemble.ui import classify_mark, digits_pictures, digits_words, theme
 from ensemble.ui import figure as pictures
+from ensemble.ui.classify_details import DETAILS
 from ensemble.ui.classify_shown import Shown
 from ensemble.ui.classify_verdict_figure import alt, figure, table
 
 TIMES = 4  # pixels of the screen for one of the mark's
-WORDS = 400  # pixels: what fits a phone's width is narrower by itself
 
 STRANGENESS = (
     "How strange a mark is to the members, counted against real digits of the test set that "
-    "were held out. The view “Threshold” says how it was set, and sets it."
+    f"were held out. “{DETAILS['gate']}”, below, says how the threshold was set, and sets it."
 )
-
-
-def show(shown: Shown) -> None:
-    """The mark as the networks see it beside the verdict, and everybody's probabilities."""
-    with st.container(horizontal=True, gap="medium", key="classify_verdict_frame"):
-        with st.container(width=WORDS, gap="xsmall"):
-            words(shown)
-        with st.container(width="stretch", key="classify_verdict_bars"):
-            chart(shown)
 
 
 def words(shown: Shown) -> None:
@@ -33,7 +24,7 @@ def words(shown: Shown) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.image(digits_pictures.enlarged(shown.image, TIMES), width=28 * TIMES,
                  alt=f"Mark {shown.index + 1} as the networks see it, 28 by 28 pixels")  # fmt: skip
-        with st.container(width=260, gap="xsmall"):
+        with st.container(width=230, gap="xsmall"):
             st.subheader(classify_mark.verdict(digit, names), anchor=False)
             if digit.rejected:
                 st.caption(f"It would have said {classify_mark.said(digit, names)}.")

@@ -101,13 +101,25 @@ def test_how_many_minds_a_patch_changes(flips: list[tuple[int, int] | None], sai
     assert classify_saliency.sentence(covered(*flips)) == f"**{said}**"
 
 
-def test_what_would_change_each_mind() -> None:
-    found, digit = covered((5, 4), None), voting(7, 9)
-    minds = [classify_saliency.mind(found, m, digit, DIGIT_NAMES) for m in range(2)]
-    assert minds == [
-        "Member 1 would say 4 if the place marked were covered (5×5 pixels).",
-        "Member 2 stays with 9: no patch up to 9×9 changes its mind.",
-    ]
+@pytest.mark.parametrize(
+    ("flips", "said"),
+    [
+        ([(5, 4), None], ["Member 1 would say 4 if the place marked were covered (5×5 pixels).",
+                          "Member 2 would say 7 still: no patch up to 9×9 changes that."]),
+        ([(5, 4), (7, 4), (5, 4), (5, 9), (5, 4)],
+         ["Members 1, 3 and 5 would say 4 if the place marked were covered (5×5 pixels).",
+          "Member 2 would say 4 if the place marked were covered (7×7 pixels).",
+          "Member 4 would say 9 if the place marked were covered (5×5 pixels)."]),
+        ([(9, 1)], ["It would say 1 if the place marked were covered (9×9 pixels)."]),
+        ([None, None], []),
+        ([(5, 4)] * 60 + [None] * 4,
+         ["60 members would say 4 if the place marked were covered (5×5 pixels).",
+          "Members 61, 62, 63 and 64 would say 7 still: no patch up to 9×9 changes that."]),
+    ],
+)  # fmt: skip
+def test_what_would_change_each_mind(flips: list[tuple[int, int] | None], said: list[str]) -> None:
+    digit = voting(*[7] * len(flips))
+    assert classify_saliency.told(covered(*flips), digit, DIGIT_NAMES) == said
 
 
 def test_of_many_members_those_are_drawn_whose_minds_change_first() -> None:
