@@ -38,20 +38,22 @@ def of_run(run: runs.Run) -> None:
     with left:
         source = classify_input.show(way, run)
         picture = st.container()
+    if not source:
+        # Before the members are opened, which takes seconds the first time.
+        classify_empty.no_picture(way, picture, right)
     try:
         with right, st.spinner("Opening the members"):
             asked = classify_loader.classifier(run, epoch)
     except NotPreparedError as error:
         digits_waiting.not_prepared(run, error)
         return
-    if source:
-        classify_read.show(run, asked, source, way, picture, right)
-        if way == "upload":
-            with right:
-                classify_files.show(asked, classify_shown.refuse())
-    else:
-        classify_empty.no_picture(way, picture, right)
+    if not source:
         classify_loader.make_ready(asked)
+        return
+    classify_read.show(run, asked, source, way, picture, right)
+    if way == "upload":
+        with right:
+            classify_files.show(asked, classify_shown.refuse())
 
 
 main()

@@ -52,7 +52,7 @@ function draw(sheet) {
   if (current) trace(paint, current)
   const empty = !strokes.length && !current
   find(sheet.root, 'hint').hidden = !empty
-  find(sheet.root, 'undo').disabled = !sheet.past.length
+  find(sheet.root, 'undo').disabled = !undoable(sheet)
   find(sheet.root, 'clear').disabled = empty
   sheet.root.dataset.strokes = strokes.length
 }
@@ -93,9 +93,14 @@ function send(sheet) {
   })
 }
 
+// A sheet that comes back with its strokes has forgotten the steps: then the last stroke goes.
 function undo(sheet) {
-  if (sheet.current || !sheet.past.length) return
-  changed(sheet, sheet.past.pop())
+  if (sheet.current || !undoable(sheet)) return
+  changed(sheet, sheet.past.pop() ?? sheet.strokes.slice(0, -1))
+}
+
+function undoable(sheet) {
+  return sheet.past.length > 0 || sheet.strokes.length > 0
 }
 
 function key(sheet, event) {

@@ -1,0 +1,149 @@
+"""Classify as a person meets it: files handed in, pasted, drawn, pressed, on a phone."""
+
+import base64
+import io
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from PIL import Image
+from playwright.sync_api import Locator, Page, expect
+
+from ensemble import data
+from ensemble.runs import Run
+from tests.browser.conftest import App, Server
+from tests.pages.members import askable
+
+SEVEN = [(40, 50), (140, 50), (80, 220)]
+ONE = [(230, 50), (230, 220)]
+PASTE = """base64 => {
+  const held = new DataTransfer()
+  if (base64) {
+    const bytes = Uint8Array.from(atob(base64), char => char.charCodeAt(0))
+    held.items.add(new File([bytes], 'image.png', { type: 'image/png' }))
+  } else held.setData('text/plain', 'no picture')
+  document.body.dispatchEvent(
+    new ClipboardEvent('paste', { clipboardData: held, bubbles: true, composed: true }))
+}"""
+
+
+@pytest.fixture(scope="module")
+def run(server: Server) -> Run:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(server.runs))
+        return askable(members=2, epochs=1)
+
+
+def paper(*numbers: int) -> bytes:
+    """Test digits as dark ink side by side on light paper."""
+    images = data.load("digits").test_images[list(numbers), ..., 0]
+    across = np.hstack([np.pad(image.repeat(4, 0).repeat(4, 1), 20) for image in images])
+    buffer = io.BytesIO()
+    Image.fromarray((240 - 0.8 * across).astype(np.uint8)).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
+def paste(page: Page, content: bytes) -> None:
+    """What Ctrl+V does; with nothing, as if words were in the clipboard."""
+    expect(page.get_by_role("button", name="Paste a picture")).to_be_visible()
+    page.evaluate(PASTE, base64.b64encode(content).decode())
+
+
+def draw(page: Page, points: Sequence[tuple[int, int]]) -> None:
+    """One stroke on the sheet."""
+    box = page.locator(".sheet canvas").bounding_box()
+    assert box
+    places = [(box["x"] + x, box["y"] + y) for x, y in points]
+    page.mouse.move(*places[0])
+    page.mouse.down()
+    for place in places[1:]:
+        page.mouse.move(*place, steps=5)
+    page.mouse.up()
+
+
+def said(page: Page) -> Locator:
+    return page.locator(".answer .digit")
+
+
+def inked(page: Page) -> int:
+    """How many pixels of the sheet are dark."""
+    return int(page.locator(".sheet canvas").evaluate(
+        "sheet => { const { width, height } = sheet;"
+        "const all = sheet.getContext('2d').getImageData(0, 0, width, height).data;"
+        "let dark = 0; for (let i = 3; i < all.length; i += 4) dark += all[i] > 128; return dark }"
+    ))  # fmt: skip
+
+
+def test_files_are_handed_in_and_pressed(app: App, run: Run) -> None:
+    app.open("classify", run=run.id)
+    page = app.page
+    files = [("number.png", paper(0, 1, 2)), ("no.png", b"no picture"), ("one.png", paper(3))]
+    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(
+        [{"name": name, "mimeType": "image/png", "buffer": content} for name, content in files]
+    )
+    expect(said(page)).to_have_count(3)
+    expect(page.get_by_text("1 of 3")).to_be_visible()
+    expect(page.locator(".picture img")).to_have_js_property("complete", True)
+    page.locator(".picture .box").nth(1).click()
+    expect(said(page).nth(1)).to_have_attribute("aria-pressed", "true")
+    said(page).nth(2).click()
+    expect(page.locator(".picture .box").nth(2)).to_have_attribute("aria-pressed", "true")
+    app.settle()
+    page.get_by_role("button", name="chevron_right").click()
+    expect(page.get_by_test_id("stAlert")).to_contain_text("no.png")
+    assert "fault of the program" not in page.get_by_test_id("stApp").inner_text()
+
+
+def test_what_is_pasted_is_read_and_a_part_of_it_alone(app: App, run: Run) -> None:
+    app.open("classify", run=run.id)
+    page, content = app.page, paper(4, 5)
+    paste(page, content)
+    expect(said(page)).to_have_count(2)
+    frame = page.locator(".picture .frame")
+    frame.scroll_into_view_if_needed()
+    box = frame.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + 2, box["y"] + 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 2, steps=4)
+    page.mouse.up()
+    expect(said(page)).to_have_count(1)
+    expect(page.locator(".picture .crop")).to_be_visible()
+    page.get_by_role("button", name="As it was").click()
+    expect(said(page)).to_have_count(2)
+    app.settle()
+    paste(page, b"")
+    expect(page.locator(".paste .note")).to_contain_text("There is no picture")
+    written = [path for path in app.server.log.parent.rglob("*") if path.is_file()]
+    assert app.server.log in written
+    assert all(content[:64] not in path.read_bytes() for path in written), "nothing on the disk"
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_a_drawing_is_read_undone_and_kept(app: App, run: Run, width: int) -> None:
+    page = app.page
+    page.set_viewport_size({"width": width, "height": 900})
+    app.open("classify", run=run.id, input="draw")
+    sheet = page.locator(".sheet")
+    draw(page, SEVEN)
+    expect(said(page)).to_have_count(1)
+    seven = inked(page)
+    draw(page, ONE)
+    expect(said(page)).to_have_count(2)
+    expect(page.locator(".sheet .box")).to_have_count(2)
+    app.settle()
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.keyboard.press("Control+z")
+    expect(said(page)).to_have_count(1)
+    assert inked(page) == seven
+    app.settle()
+    page.get_by_role("radio", name="Upload").click()
+    expect(sheet).to_have_count(0)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    page.get_by_role("radio", name="Draw").click()
+    expect(sheet).to_have_attribute("data-strokes", "1")
+    assert inked(page) == seven
+    page.get_by_role("button", name="Clear").click()
+    expect(page.get_by_role("heading", name=re.compile("What does it say"))).to_be_visible()
+    app.settle()
