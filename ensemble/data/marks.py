@@ -83,13 +83,11 @@ def piece_of(ink: Ink, parts: Parts, group: list[int]) -> Piece:
     soft = SOFT_EDGES if max(right - left, bottom - top) < LARGE else 0
     left, top = max(left - soft, 0), max(top - soft, 0)
     right, bottom = min(right + soft, broad), min(bottom + soft, tall)
-    labels = parts.labels[top:bottom, left:right]
-    own = labels == parts.numbers[group[0]]
-    for k in group[1:]:
-        own |= labels == parts.numbers[k]
+    rows, columns = slice(top, bottom), slice(left, right)
+    own = parts.paint(group, (left, top, right, bottom))
     cut = own.astype(np.uint8) * np.uint8(255)
     if soft:
-        cut = soften(own, labels > 0, ink.even[top:bottom, left:right], ink.threshold)
+        cut = soften(own, ink.mask[rows, columns], ink.even[rows, columns], ink.threshold)
     return placed(cut, left, top)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.data.strays import usual_height
+from ensemble.data.stretches import Stretches, connect, paint, stretches_of
 
 MOST = 400  # parts looked at, the largest ones: a page of text has thousands
 POINTS = 300  # of a part's edge at most, for distances between parts
@@ -32,30 +33,43 @@ class Parts:
     """The parts of a mask, from the largest to the smallest, at most `MOST`.
 
     Attributes:
-      labels: int32 (H, W), 0 ground, otherwise the part's number in the mask.
-      numbers: (P,) the parts' numbers in `labels`.
+      stretches: the mask's, sorted by part.
+      bounds: (P, 2) first and last of each part's stretches, the last one excluded.
       boxes: int (P, 4) left, top, right, bottom; right and bottom beyond the ink.
       areas: int (P,) pixels.
       stroke: typical width of a stroke in pixels.
     """
 
-    labels: NDArray[np.int32]
-    numbers: NDArray[np.intp]
+    stretches: Stretches
+    bounds: NDArray[np.intp]
     boxes: NDArray[np.intp]
     areas: NDArray[np.intp]
     stroke: float
 
+    def paint(self, group: list[int], box: Box) -> NDArray[np.bool_]:
+        """The ink of some parts, as a mask of the box, in which they lie."""
+        chosen = np.concatenate([np.arange(*self.bounds[part]) for part in group])
+        return paint(self.stretches.take(chosen), box)
+
 
 def find_parts(mask: NDArray[np.bool_], stroke: float) -> Parts:
     """The parts of a mask of ink bool (H, W); pixels that touch at a corner hang together."""
-    from scipy import ndimage
-
-    labels, count = ndimage.label(mask, np.ones((3, 3), np.uint8))
-    areas = np.bincount(labels.ravel(), minlength=count + 1)[1:]
-    slices = ndimage.find_objects(labels)
-    boxes = np.array([(x.start, y.start, x.stop, y.stop) for y, x in slices], np.intp)
-    order = np.argsort(-areas, kind="stable")[:MOST]
-    return Parts(labels, order + 1, boxes.reshape(-1, 4)[order], areas[order], stroke)
+    found = stretches_of(mask)
+    count, part = connect(found)
+    order = np.argsort(part, kind="stable")
+    found, part = found.take(order), part[order]
+    if not count:
+        none = np.zeros((0, 4), np.intp)
+        return Parts(found, none[:, :2], none, none[:, 0], stroke)
+    first = np.searchsorted(part, np.arange(count))
+    bounds = np.stack([first, np.append(first[1:], len(part))], axis=1)
+    areas = np.add.reduceat(found.ends - found.starts, first)
+    left, right = np.minimum.reduceat(found.starts, first), np.maximum.reduceat(found.ends, first)
+    # Sorting kept the rows of each part in their order.
+    top, bottom = found.rows[bounds[:, 0]], found.rows[bounds[:, 1] - 1] + 1
+    boxes = np.stack([left, top, right, bottom], axis=1)
+    largest = np.argsort(-areas, kind="stable")[:MOST]
+    return Parts(found, bounds[largest], boxes[largest], areas[largest], stroke)
 
 
 def join(parts: Parts) -> list[list[int]]:
@@ -147,7 +161,7 @@ def near_pairs(parts: Parts, usual: float) -> list[tuple[float, int, int]]:
 def edge_points(parts: Parts, part: int) -> NDArray[np.intp]:
     """Pixels (N, 2) on the edge of a part, evenly left out where there are more than `POINTS`."""
     left, top, right, bottom = parts.boxes[part]
-    ink = np.pad(parts.labels[top:bottom, left:right] == parts.numbers[part], 1)
+    ink = np.pad(parts.paint([part], (left, top, right, bottom)), 1)
     inner = ink[1:-1, 1:-1] & ink[:-2, 1:-1] & ink[2:, 1:-1] & ink[1:-1, :-2] & ink[1:-1, 2:]
     points = np.argwhere(ink[1:-1, 1:-1] & ~inner)
     return points[:: -(-len(points) // POINTS)] + np.array((top, left))

@@ -22,7 +22,8 @@ SIZE = 28
 BOX = 19.6  # pixels between half-way edges: the soft edges then end at MNIST's 20
 CENTRE = 14.0  # the pixel, counted from 0, on which MNIST's centres of mass lie
 BENCH = 4  # cells of the bench in a pixel
-THIN, THICK = 2.6, 3.4  # pixels: strokes between these are left as they are
+THIN, THICK = 2.1, 3.4  # pixels: strokes between these are left as they are
+PEN, HAIR = 2.6, 1.4  # a pen of HAIR or less becomes PEN wide; in between, gradually
 OFFSET = CENTRE - (SIZE - 1) / 2  # pixel (14, 14) lies half a pixel after the picture's middle
 ROOM = SIZE / 2 - OFFSET - 0.5  # pixels that ink may reach from the centre
 LEAST = 0.25  # cells: strokes are not changed for less
@@ -44,7 +45,7 @@ def to_mnist(cut: NDArray[np.uint8], thin: float = THIN, thick: float = THICK) -
 
     Args:
       cut: uint8 (h, w), how much of each pixel is ink, 255 all of it; half marks the edge.
-      thin: strokes thinner than this, in pixels of the result, are made as thick as this.
+      thin: strokes thinner than this, in pixels of the result, are made thicker.
       thick: strokes thicker than this are made thinner.
 
     Returns:
@@ -108,16 +109,28 @@ def stroke_width(ink: NDArray[np.bool_]) -> Width:
 
 
 def with_stroke(cells: NDArray[np.float32], thin: float, thick: float) -> NDArray[np.float32]:
-    """The bench's cells with strokes that will be `thin` to `thick` pixels wide in the result."""
+    """The bench's cells with strokes as wide as `wanted_width` says."""
     ink = cells > 0.5
     width = stroke_width(ink)
     size = max(ink.any(axis=0).sum(), ink.any(axis=1).sum())
-    wanted = float(np.clip(width.stroke * BOX / size, thin, thick)) / BOX
+    wanted = wanted_width(width.stroke * BOX / size, thin, thick) / BOX
     # The box grows with the stroke, and is scaled to 20 afterwards: w + 2g = wanted·(size + 2g).
     grow = (wanted * size - width.stroke) / (2 * (1 - wanted))
     if abs(grow) < LEAST:
         return cells
     return thicker(ink, grow) if grow > 0 else thinner(ink, width, -grow)
+
+
+def wanted_width(stroke: float, thin: float, thick: float) -> float:
+    """How wide strokes are to be that would be `stroke` pixels wide in the result.
+
+    MNIST's own finest strokes hardly change; a pen finer than all of them is drawn about as wide
+    as most of them are.
+    """
+    if stroke >= thin:
+        return min(stroke, thick)
+    finer = min(1.0, (thin - stroke) / (THIN - HAIR))
+    return thin + finer * (PEN - THIN)
 
 
 def thicker(ink: NDArray[np.bool_], grow: float) -> NDArray[np.float32]:

@@ -18,12 +18,14 @@ EVENLY = 0.12  # deviation of their sizes and distances, as a share
 RIM = 0.2  # of the picture's width, in which holes are punched
 
 WORDS = {
+    "frame": "frame around others",
     "hole": "punched hole",
     "outside": "thing that runs out of the picture",
     "dot": "dot too small beside the rest",
     "underline": "underline",
 }
 PLURAL = {
+    "frame": "frames around others",
     "hole": "punched holes",
     "outside": "things that run out of the picture",
     "dot": "dots too small beside the rest",
@@ -42,7 +44,7 @@ def without_strays(
     """
     kept = np.ones(len(boxes), bool)
     notes = []
-    for kind, find in (("hole", holes), ("outside", outside), ("dot", dots), ("underline", lines)):
+    for kind, find in FINDERS.items():
         found = np.flatnonzero(kept)[find(boxes[kept], size)]
         if 0 < len(found) < kept.sum():
             kept[found] = False
@@ -108,3 +110,17 @@ def holes(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
         if alike.sum() >= HOLES and steps.std() < EVENLY * steps.mean():
             found |= alike
     return found
+
+
+def frames(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
+    """What goes around two others of some size, or broadly around one: a form's boxes."""
+    left, top, right, bottom = boxes.T
+    width, height = right - left, bottom - top
+    within = (left > left[:, None]) & (right < right[:, None])
+    within &= (top > top[:, None]) & (bottom < bottom[:, None])
+    within &= height >= TINY * height[:, None]
+    inside = within.sum(axis=1)
+    return (inside >= 2) | ((inside == 1) & (width > 1.6 * height))
+
+
+FINDERS = {"frame": frames, "hole": holes, "outside": outside, "dot": dots, "underline": lines}

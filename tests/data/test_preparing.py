@@ -1,0 +1,109 @@
+"""Pictures to marks, from the bytes' pixels to what the networks get, and the stages between."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ensemble import data
+from ensemble.data.ink import Choices
+from ensemble.data.pictures import Picture
+from ensemble.data.preparing import prepare
+from ensemble.data.stages import LONGEST
+
+
+def picture_of(grey, scale=1.0):
+    pixels = np.repeat(np.asarray(grey, np.uint8)[:, :, None], 3, axis=2)
+    height, width = pixels.shape[:2]
+    return Picture(pixels, scale, (round(width * scale), round(height * scale)), "PNG")
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return data.load("digits").test_images[:12, :, :, 0]
+
+
+@pytest.fixture(scope="module")
+def photo(digits):
+    """Two lines of three digits each, grey on paper whose light falls off; truth with it."""
+    sheet = np.zeros((320, 450), np.float32)
+    for k, digit in enumerate(digits[:6]):
+        large = np.asarray(Image.fromarray(digit).resize((100, 100), Image.Resampling.BICUBIC))
+        line, place = divmod(k, 3)
+        sheet[30 + 140 * line : 130 + 140 * line, 40 + 130 * place : 140 + 130 * place] = large
+    light = np.linspace(230, 150, 450)[None, :] + np.linspace(10, -20, 320)[:, None]
+    return picture_of(light * (1 - 0.75 * sheet / 255), scale=4.0)
+
+
+def test_a_picture_in_the_networks_form_is_taken_to_the_bit(digits):
+    for digit in digits:
+        prepared = prepare(picture_of(digit))
+        (mark,) = prepared.marks
+        assert (mark.image[..., 0] == digit).all()
+        assert mark.box == (0, 0, 28, 28)
+        assert prepared.light
+        assert [stage.name for stage in prepared.stages] == ["original", "marks"]
+
+
+def test_other_small_pictures_are_not(digits):
+    framed = digits[0].copy()
+    framed[0] = 255
+    assert not (prepare(picture_of(framed)).marks[0].image[..., 0] == framed).all()
+    turned = prepare(picture_of(255 - digits[0]))
+    assert not turned.light
+    chosen = prepare(picture_of(digits[0]), Choices(ink="light"))
+    assert chosen.ink is not None
+
+
+def test_a_photo_becomes_its_digits_in_order(photo, digits):
+    prepared = prepare(photo)
+    assert [mark.line for mark in prepared.marks] == [0, 0, 0, 1, 1, 1]
+    for k, (mark, digit) in enumerate(zip(prepared.marks, digits, strict=False)):
+        made = mark.image[..., 0].astype(float)
+        assert np.corrcoef(made.ravel(), digit.ravel())[0, 1] > 0.85
+        line, place = divmod(k, 3)
+        left, top, right, bottom = mark.box
+        assert 160 + 520 * place < left < right < 560 + 520 * place
+        assert 120 + 560 * line < top < bottom < 520 + 560 * line
+    assert not prepared.light
+
+
+def test_a_crop_leaves_the_boxes_where_they_are(photo):
+    whole = prepare(photo).marks[4].box
+    (mark,) = prepare(photo, Choices(crop=(0.36, 0.5, 0.65, 1.0))).marks
+    assert mark.box == pytest.approx(whole, abs=6)
+
+
+def test_stages_say_what_was_done_and_are_small(photo):
+    prepared = prepare(photo)
+    stages = {stage.name: stage for stage in prepared.stages}
+    assert list(stages) == ["original", "grey", "even", "ink", "marks"]
+    for stage in prepared.stages:
+        assert stage.image.dtype == np.uint8
+        assert max(stage.image.shape[:2]) <= LONGEST
+        assert stage.says.endswith(".")
+    assert "1800 × 1280" in stages["original"].says
+    assert "6 marks on 2 lines" in stages["marks"].says
+    # Ink is dark on white in the stages, as on paper: about what the mask has.
+    dark = (stages["ink"].image < 128).mean()
+    assert dark == pytest.approx(prepared.ink.mask.mean(), rel=0.1)
+    assert prepared.stages is prepared.stages  # made once
+
+
+def test_a_blank_picture_has_no_marks_and_says_so():
+    prepared = prepare(picture_of(np.full((120, 160), 240)))
+    assert prepared.marks == ()
+    assert prepared.notes == ("No ink was found.",)
+    assert prepared.stages[-1].says == "No ink, no digits."
+
+
+@pytest.mark.parametrize("grey", [0, 255])
+@pytest.mark.parametrize("size", [(1, 1), (1, 300), (28, 28), (400, 3)])
+def test_odd_pictures_do_no_harm(size, grey):
+    for ink in ("auto", "dark", "light"):
+        assert len(prepare(picture_of(np.full(size, grey)), Choices(ink=ink)).marks) <= 1
+
+
+def test_a_page_full_of_crumbs_is_bounded():
+    crumbs = np.random.default_rng(5).random((40, 50)) < 0.3
+    page = 255 - 220 * np.kron(crumbs, np.ones((10, 10)))
+    assert len(prepare(picture_of(page)).marks) <= 100
