@@ -120,4 +120,4 @@ def scores(digit: "Digit") -> str:
 
 def percent(share: float) -> str:
     """A share in few figures: "5 %", "0.3 %", "99.5 %"."""
-    return f"{100 * share:.{3 if share >= 0.99 else 2}g} %"
+    return f"{100 * share:.{3 if share >= 0.99 else 2}g}\N{NO-BREAK SPACE}%"

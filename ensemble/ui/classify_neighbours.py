@@ -20,6 +20,7 @@ from ensemble.ui import (
     digits_loader,
     digits_pictures,
     digits_words,
+    inspect_words,
     loaders,
     theme,
 )
@@ -82,11 +83,16 @@ def sentence(found: Neighbours, names: Sequence[str], noun: str) -> str:
     if len(order) == 1:
         said = f"All {K} test {noun}s nearest to it are {names[order[0]]}"
     else:
-        each = [f"{counts[c]} {'is' if counts[c] == 1 else 'are'} {names[c]}" for c in order]
-        said = f"Of the {K} test {noun}s nearest to it {', '.join(each[:-1])} and {each[-1]}"
+        each = [f"{names[c]} {times(int(counts[c]))}" for c in order]
+        said = f"The {K} test {noun}s nearest to it are {', '.join(each[:-1])} and {each[-1]}"
     if len(found.votes) == 1:
         return f"{said}; the one member gets {f'{wrong} of them wrong' if wrong else 'all right'}."
     return f"{said}; members confuse {f'{wrong} of them' if wrong else 'none of them'}."
+
+
+def times(count: int) -> str:
+    """How often, in words: beside a digit a figure would be taken for one."""
+    return {1: "once", 2: "twice"}.get(count, f"{inspect_words.number(count)} times")
 
 
 def tile(found: Neighbours, place: int, names: Sequence[str], noun: str) -> dict[str, Any]:

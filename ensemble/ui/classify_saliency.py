@@ -70,9 +70,9 @@ def drawn(found: Occlusion) -> list[int]:
 
 def caption(found: Occlusion, m: int, shown: Shown) -> str:
     """What stands under a member's map: "member 3: 9 → 4"."""
-    who = f"member {m + 1}" if shown.members > 1 else "the one member"
+    who = f"member {m + 1}: " if shown.members > 1 else ""
     said, flip = shown.names[int(shown.digit.votes[m])], found.flips[m]
-    return f"{who}: {said}" if flip is None else f"{who}: {said} → {shown.names[flip.label]}"
+    return f"{who}{said}" if flip is None else f"{who}{said} → {shown.names[flip.label]}"
 
 
 def sentence(found: Occlusion) -> str:

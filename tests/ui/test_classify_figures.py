@@ -134,8 +134,9 @@ def test_the_frame_hides_nothing_of_the_patch_that_it_marks() -> None:
 
 def test_the_nearest_digits_are_told_and_the_confused_ones_marked() -> None:
     said = classify_neighbours.sentence(NEAREST, DIGIT_NAMES, "digit")
-    assert said == "Of the 3 test digits nearest to it 2 are 4 and 1 is 9; members confuse 1 of "\
-        "them."  # fmt: skip
+    assert said == (
+        "The 3 test digits nearest to it are 4 twice and 9 once; members confuse 1 of them."
+    )
     tiles = [classify_neighbours.tile(NEAREST, place, DIGIT_NAMES, "digit") for place in range(3)]
     assert [tile["number"] for tile in tiles] == [7, 812, 3]
     assert [tile["verdict"] for tile in tiles] == ["✓ 4", "✓ 9", "✓ 4"]
