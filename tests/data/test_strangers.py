@@ -10,8 +10,8 @@ from ensemble.data.variation import varied
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_strangers_have_the_form_of_digits(kind):
-    images = strangers(kind, 6)
-    assert images.shape == (6, 28, 28, 1)
+    images = strangers(kind, 4)
+    assert images.shape == (4, 28, 28, 1)
     assert images.dtype == np.uint8
     assert (images.max(axis=(1, 2, 3)) > 200).all(), "something is drawn"
     ring = np.ones((28, 28), bool)
@@ -20,9 +20,9 @@ def test_strangers_have_the_form_of_digits(kind):
     for image in images[..., 0] / images.sum(axis=(1, 2), dtype=float).reshape(-1, 1, 1):
         middle = [(image.sum(axis=axis) * np.arange(28)).sum() for axis in (0, 1)]
         assert np.allclose(middle, 14, atol=1.5)
-    assert len({one.tobytes() for one in images}) > 3
-    np.testing.assert_array_equal(strangers(kind, 2), images[:2])
-    assert not np.array_equal(strangers(kind, 2, seed=1), images[:2])
+    assert len({one.tobytes() for one in images}) > 2
+    np.testing.assert_array_equal(strangers(kind, 1), images[:1])
+    assert not np.array_equal(strangers(kind, 1, seed=1), images[:1])
 
 
 def test_no_letter_or_sign_is_written_like_a_digit():
@@ -33,13 +33,14 @@ def test_patches_of_photographs_are_no_bars():
     pieces = photograph_pieces()
     assert len(pieces) > 100
     for piece in pieces:
-        spread = np.linalg.svd(np.argwhere(piece) - np.argwhere(piece).mean(axis=0))[1]
+        at = np.argwhere(piece)
+        spread = np.linalg.svd(at - at.mean(axis=0), compute_uv=False)
         assert spread[1] ** 2 >= BAR * spread[0] ** 2
 
 
 def test_a_varied_digit_is_another_picture_of_the_same_digit():
     digits = data.load("digits")
-    images, labels = digits.test_images[:40], digits.test_labels[:40]
+    images, labels = digits.test_images[:30], digits.test_labels[:30]
     changed = varied(images)
     np.testing.assert_array_equal(changed[:3], varied(images[:3]))
     assert (changed != varied(images, seed=1)).any(axis=(1, 2, 3)).all()

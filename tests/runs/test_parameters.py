@@ -36,7 +36,8 @@ def test_what_is_written_comes_back_as_float32(run):
 
 @pytest.mark.parametrize("room", [3, 5, 8, 40, 1000])
 def test_what_is_kept_is_evenly_spaced_and_never_more_than_there_is_room_for(room):
-    kept, best = set(), 1
+    kept: set[int] = set()
+    best = 1
     for last in range(1, 200):
         best = last if last in (2, 7, 90) else best
         wanted = wanted_epochs(last, best, room)
@@ -98,8 +99,7 @@ def test_any_epoch_can_be_asked_also_of_a_run_with_checkpoints_alone(run):
     assert runs.member_epochs(run.id) == (2, 5), "the best and the last"
     write_parameters(run.path, 3, create_members(3, 2).params, best=3)
     assert runs.member_epochs(run.id) == (2, 3, 5)
-    states[3] = create_members(3, 2)
-    for epoch, state in states.items():
+    for epoch, state in ((2, states[2]), (3, create_members(3, 2))):
         members = runs.open_members(run.id, epoch)
         assert (members.epoch, members.steps_after) == (epoch, 0)
         expected = predict_probabilities(state.params, image)

@@ -1,0 +1,181 @@
+"""Marks read by members that are good in a second: random features, the last layer fitted."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from ensemble import data, runs
+from ensemble.config import EnsembleConfig
+from ensemble.data.strangers import strangers
+from ensemble.engine import activations, predict_probabilities
+from ensemble.engine.step import create_members
+from ensemble.errors import ConfigError, RunError, UnknownRunError
+from ensemble.runs import gate
+from ensemble.runs.classifying import Classifier, open_classifier
+from ensemble.runs.gate import held_out
+from ensemble.runs.parameters import write_parameters
+
+MEMBERS = 2
+FITTED = 768  # training digits: six rooms of 128
+SHARPER = 8.0  # least squares give logits between 0 and 1
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return data.load("digits")
+
+
+@pytest.fixture(scope="module")
+def params(digits):
+    """M networks as they are drawn, whose last layer is fitted by least squares (ridge)."""
+    drawn = dict(create_members(0, MEMBERS).params)
+    targets = SHARPER * np.eye(10)[digits.train_labels[:FITTED]]
+    kernels = []
+    for features in activations(drawn, digits.train_images[:FITTED]).features.astype(np.float64):
+        spread = features.T @ features + 1e-2 * np.eye(256)
+        kernels.append(np.linalg.solve(spread, features.T @ targets))
+    return {**drawn, "Dense_1": {"kernel": np.array(kernels, np.float32),
+                                 "bias": np.zeros((MEMBERS, 10), np.float32)}}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def opened(params, tmp_path_factory) -> Iterator[Classifier]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gate, "STRANGERS", 12)
+        patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("opened")))
+        run = runs.create(EnsembleConfig(members=MEMBERS, epochs=2))
+        write_parameters(run.path, 1, create_members(0, MEMBERS).params, best=1)
+        write_parameters(run.path, 2, params, best=2)
+        yield open_classifier(run.id)
+
+
+def test_activations_are_what_the_network_computes(params, digits):
+    images = digits.test_images[:40]  # more than one room holds
+    found = activations(params, images)
+    assert found.features.shape == (MEMBERS, 40, 256)
+    expected = predict_probabilities(params, images)
+    np.testing.assert_allclose(found.probabilities, expected, atol=1e-5)
+    last = params["Dense_1"]
+    logits = np.einsum("mnf,mfc->mnc", found.features, last["kernel"]) + last["bias"][:, None]
+    np.testing.assert_allclose(found.logits, logits, atol=1e-4)
+    assert activations(params, images[:0]).logits.shape == (MEMBERS, 0, 10)
+
+
+def test_digits_are_read_in_order_and_the_number_s_confidence_is_their_product(opened, digits):
+    assert (opened.epoch, opened.epochs, opened.members) == (2, (1, 2), MEMBERS)
+    images = digits.test_images[:60]
+    reading = opened.read(images, refuse=0.05)
+    labels = np.array([digit.label for digit in reading.digits])
+    assert (labels == digits.test_labels[:60]).mean() > 0.9, "else nothing here means anything"
+    own = activations(opened._params, images).probabilities
+    for n, digit in enumerate(reading.digits):
+        np.testing.assert_allclose(digit.members, own[:, n], atol=1e-5)
+        np.testing.assert_allclose(digit.probabilities, own[:, n].mean(axis=0), atol=1e-5)
+        assert digit.votes.tolist() == own[:, n].argmax(axis=-1).tolist()
+        assert digit.rejected == (digit.score > digit.threshold) == bool(digit.why)
+        assert reading.text[n] == ("?" if digit.rejected else str(digit.label))
+    kept = [max(digit.probabilities) for digit in reading.digits if not digit.rejected]
+    assert reading.confidence == pytest.approx(np.prod(kept))
+    assert not reading.refused
+
+
+def test_the_share_of_real_digits_turned_away_is_the_one_asked_for(opened):
+    images, _ = held_out("digits", fitted=True)
+    for refuse in (0.02, 0.2):
+        rejected = [one.rejected for one in opened.read(images, refuse).digits]
+        assert np.mean(rejected) == pytest.approx(refuse, abs=1 / len(images))
+
+
+def test_strangers_are_turned_away_and_most_of_them_the_whole_picture(opened):
+    images = np.concatenate([strangers("signs", 18), strangers("figures", 18)])
+    reading = opened.read(images, refuse=0.1)
+    assert np.mean([digit.rejected for digit in reading.digits]) > 0.7
+    assert reading.text.count("?") == sum(digit.rejected for digit in reading.digits)
+    assert "as a whole" in reading.refused
+    alone = opened.read(np.zeros((1, 28, 28, 1), np.uint8))
+    assert (alone.text, alone.confidence, alone.refused) == ("?", 0.0, "")
+
+
+def test_specks_beside_a_digit_do_not_turn_a_picture_away(opened, digits):
+    scores = [digit.score for digit in opened.read(digits.test_images[:40]).digits]
+    sure = int(np.argmin(scores))
+    specks = strangers("signs", 1).repeat(35, axis=0)
+    images = np.concatenate([digits.test_images[[sure]], specks])
+    boxes = [(0, 0, 90, 100), *((200 + 9 * n, 0, 206 + 9 * n, 8) for n in range(35))]
+    assert opened.read(images, boxes=boxes).refused == ""
+    assert opened.read(images).refused != ""
+
+
+def test_the_gate_is_judged_on_other_digits_than_it_was_set_on(opened):
+    strict, mild = opened.gate(0.2), opened.gate(0.02)
+    assert strict.threshold < mild.threshold
+    assert strict.n == len(strict.known) == strict.judged == 250
+    assert strict.kept == pytest.approx(0.8, abs=0.08)
+    assert strict.accuracy > strict.accuracy_all
+    images, labels = held_out("digits", fitted=False)
+    digits = opened.read(images, 0.2).digits
+    assert strict.kept == 1 - np.mean([one.rejected for one in digits])
+    right = np.array([one.label for one in digits]) == labels
+    assert strict.accuracy_all == right.mean()
+    keys = [one.key for one in strict.strangers]
+    assert {"letters", "scribbles", "patches", "noise", "scrambled"} <= set(keys)
+    for one in strict.strangers:
+        assert one.n == len(one.scores)
+        assert one.share == (one.scores > strict.threshold).mean()
+    assert {one.key: one.share for one in strict.strangers}["scrambled"] == 1
+    assert "Set on 250 test images" in strict.says
+
+
+def test_a_test_digit_is_its_own_nearest_neighbour(opened, digits):
+    found = opened.neighbours(digits.test_images[7], count=5)
+    assert found.numbers[0] == 7
+    assert found.distances[0] == pytest.approx(0, abs=1e-3)
+    assert (np.diff(found.distances) >= 0).all()
+    np.testing.assert_array_equal(found.images, digits.test_images[found.numbers, :, :, 0])
+    np.testing.assert_array_equal(found.labels, digits.test_labels[found.numbers])
+    own, other = (
+        activations(opened._params, digits.test_images[[number]])
+        for number in (7, found.numbers[4])
+    )
+    np.testing.assert_array_equal(found.votes[:, 4], other.logits[:, 0].argmax(axis=-1))
+    one, two = (
+        asked.features[:, 0] / np.linalg.norm(asked.features[:, 0], axis=-1, keepdims=True)
+        for asked in (own, other)
+    )
+    apart = np.linalg.norm(one - two, axis=-1).mean()
+    assert found.distances[4] == pytest.approx(apart, rel=1e-3)
+
+
+def test_covering_a_place_is_asking_about_the_covered_image(opened, digits):
+    image = digits.test_images[3]
+    found = opened.occlusion(image)
+    assert found.change.shape == (MEMBERS, 28, 28)
+    before = activations(opened._params, image[None]).probabilities[:, 0]
+    assert any(found.flips), "no patch changes any mind: choose another digit for this test"
+    for m, flip in enumerate(found.flips):
+        if flip is None:
+            continue
+        left, top, right, bottom = flip.box
+        covered = image.copy()
+        covered[top:bottom, left:right] = 0
+        under = activations(opened._params, covered[None]).probabilities[m, 0]
+        assert under.argmax() == flip.label != before[m].argmax()
+    nothing = opened.occlusion(np.zeros_like(image))
+    assert nothing.flips == (None,) * MEMBERS
+    assert not nothing.change.any()
+
+
+def test_what_cannot_be_opened_or_asked_is_said(opened, monkeypatch):
+    with pytest.raises(UnknownRunError):
+        open_classifier("digits-0101-000000")
+    early = runs.create(EnsembleConfig())
+    with pytest.raises(RunError, match="no checkpoint yet"):
+        open_classifier(early.id)
+    clothes = runs.create(EnsembleConfig(dataset="fashion_mnist"))
+    with pytest.raises(RunError, match="not handwriting"):
+        open_classifier(clothes.id)
+    with pytest.raises(ConfigError, match="between 0 and 1"):
+        opened.read(np.zeros((1, 28, 28, 1), np.uint8), refuse=1.5)
+    nothing = opened.read(np.zeros((0, 28, 28, 1), np.uint8))
+    assert (nothing.digits, nothing.text, nothing.confidence) == ((), "", 0.0)
