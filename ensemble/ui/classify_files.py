@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ensemble.runs.classifying import Classifier
 
 KEY = "classify_files"
-SECONDS = 0.6  # of reading between two drawings of the list
+SECONDS = 0.8  # of reading between two drawings of the list
 EVERY = 0.2
 HIGH, ROW = 320, 35  # pixels: of the list at most, of a row
 WAITING = Row("…", "", "Waiting to be read.")
@@ -36,6 +36,7 @@ def known(asked: Classifier, refuse: float, sources: list[Source]) -> dict[str, 
     place = classify_loader.who(asked), refuse
     if st.session_state.get(f"{KEY}_of") != place:
         st.session_state[f"{KEY}_of"], st.session_state[f"{KEY}_rows"] = place, {}
+        st.session_state.pop(f"{KEY}_since", None)
     kept: dict[str, tuple[str, Row]] = st.session_state[f"{KEY}_rows"]
     words = {one.id: one.key + classify_overrule.of(one.id).word for one in sources}
     rows = {name: kept[name] for name in words if name in kept and kept[name][0] == words[name]}
@@ -57,16 +58,21 @@ def body(asked: Classifier, refuse: float, complete: bool) -> None:
         if st.session_state.pop(f"{KEY}_chosen", False):
             st.rerun()
         sources = classify_tray.all_sources()
-        before = len(st.session_state.get(f"{KEY}_rows", {}))
-        started = time.monotonic()
         rows = known(asked, refuse, sources)
-        if missing := len(sources) - len(rows):
-            pace = (time.monotonic() - started + EVERY) / max(1, len(rows) - before)
-            said = f"{len(rows)} of {len(sources)} read{classify_said.left(missing * pace)}"
-            st.progress(len(rows) / len(sources), said)
+        if len(rows) < len(sources):
+            st.progress(len(rows) / len(sources), progress(len(rows), len(sources)))
         elif not complete:
+            st.session_state.pop(f"{KEY}_since", None)
             st.rerun()
         table(sources, rows)
+
+
+def progress(done: int, of: int) -> str:
+    """How many are read, and how long the others will take at the pace so far."""
+    now = time.monotonic()
+    since, before = st.session_state.setdefault(f"{KEY}_since", (now, done))
+    left = (now - since) / (done - before) * (of - done) if done - before >= 4 else 0.0
+    return f"{done} of {of} read{classify_said.left(left)}"
 
 
 def table(sources: list[Source], rows: dict[str, Row]) -> None:

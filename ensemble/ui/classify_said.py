@@ -69,12 +69,15 @@ def sentence(reading: Reading) -> str:
     """How sure the ensemble is of the whole, in words and figures."""
     known = sum(not digit.rejected for digit in reading.digits)
     unknown = len(reading.digits) - known
-    of = {1: "", 2: " that both digits are right"}.get(known, f" that all {known} digits are right")
+    if unknown:
+        of = " of the other" if known == 1 else f" that the other {known} are right"
+    else:
+        of = {1: "", 2: " that both digits are right"}.get(
+            known, f" that all {known} digits are right"
+        )
     begin = f"{sure(reading.confidence)}: {chance(reading.confidence)}{of}."
-    if not unknown:
-        return begin
     what = "One mark is" if unknown == 1 else f"{unknown} marks are"
-    return f"{begin} {what} no digit, or none I know."
+    return f"{what} no digit, or none I know. {begin}" if unknown else begin
 
 
 def row(reading: Reading, lines: Sequence[int], names: Sequence[str]) -> tuple[str, str, str]:

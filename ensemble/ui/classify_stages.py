@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WIDE, HIGH = 160, 120  # pixels of the screen
 RIM = 205  # grey
-INK = {"auto": "Automatic", "dark": "Darker", "light": "Lighter"}
+INK = {"auto": "Auto", "dark": "Dark", "light": "Light"}
 
 
 def show(prepared: Prepared) -> None:
@@ -70,19 +70,20 @@ def ink(ident: str, chosen: Overrule, prepared: Prepared) -> None:
     """Which is ink: what is darker than its ground, or what is lighter."""
     found = "lighter" if prepared.light else "darker"
     bound(f"classify_ink_{ident}", chosen.ink, lambda key: st.segmented_control(
-        "Ink is what is", list(INK), key=key, required=True, format_func=INK.__getitem__,
+        "Ink is", list(INK), key=key, required=True, format_func=INK.__getitem__,
         on_change=follow, args=(key, ident, "ink"),
-        help=f"Than the ground around it. Here the program takes what is {found}.",
+        help=f"Darker or lighter than the ground around it. Here what is {found} is taken.",
     ))  # fmt: skip
 
 
 def threshold(ident: str, chosen: Overrule) -> None:
     """How much darker than its ground a place must be."""
     bound(f"classify_threshold_{ident}", chosen.threshold, lambda key: st.slider(
-        "How strong ink must be", -1.0, 1.0, step=0.05, key=key, width=190, format="%+.2f",
+        "Strength of ink", -1.0, 1.0, step=0.05, key=key, width=150, format="%+.2f",
         on_change=follow, args=(key, ident, "threshold"),
-        help="0 is what the program finds for this picture. To the left faint strokes count as "
-        "ink too; to the right only strong ones do, and shadows and specks go.",
+        help="How strong a stroke must be to count as ink. 0 is what the program finds for this "
+        "picture. To the left faint strokes count too; to the right only strong ones do, and "
+        "shadows and specks go.",
     ))  # fmt: skip
 
 
