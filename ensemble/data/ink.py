@@ -18,6 +18,7 @@ from ensemble.errors import ImageError
 SMALL = 320  # longest side of the copy on which paper and polarity are found
 SURE = 1.35  # times the threshold: what the surest pixel of a stroke has
 NOISE = 4.0  # deviations of the paper around it that ink is clear by
+MOST_GRAIN = 0.75  # of the core: chalk's own grain must not hide it
 CLEAR = 5.0  # the same for the whole picture's ink
 INKS = ("auto", "dark", "light")
 
@@ -83,7 +84,7 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
     weights = lights.mix(np.asarray(image.reduce(factor)))
     toned = lights.to_grey(image, weights)
     grey = np.asarray(toned, np.float32) / np.float32(255)
-    small = np.asarray(toned.reduce(factor), np.float32) / np.float32(255)
+    small = np.asarray(lights.to_copy(toned, SMALL), np.float32) / np.float32(255)
     look = polarity.choose(small, choices.ink)
     away = lights.contrast(grey, lights.enlarge(look.ground, grey.shape), look.light)
     along, across = take_out(away)
@@ -131,7 +132,7 @@ def above_noise(
     """
     factor = 2.0**wish
     threshold = lights.THRESHOLD * factor
-    noise = noise_map(away)
+    noise = noise_map(away, lights.clear_core(away, lights.LEAST)[0])
     # Who asks for more ink on a sheet that seems blank is shown also what hardly stands out.
     for ease in (1.0, min(1.0, factor**2)):
         core, paper = lights.clear_core(
@@ -142,39 +143,53 @@ def above_noise(
     else:
         return np.zeros_like(away), np.zeros(away.shape, bool), threshold
     even = ((away - paper) / core).clip(0, 1).astype(np.float32)
-    least = lights.enlarge((NOISE * factor * noise / core).astype(np.float32), away.shape)
-    low = np.maximum(threshold, least)
-    return even, hysteresis(even, low, min(0.95, SURE * threshold)), threshold
+    grain = np.minimum(NOISE * factor * noise / core, MOST_GRAIN).astype(np.float32)
+    low: NDArray[np.float32] | float = threshold
+    if grain.max() > threshold:
+        low = np.maximum(lights.enlarge(grain, away.shape), np.float32(threshold))
+    return even, hysteresis(even > low, even > min(0.95, SURE * threshold)), threshold
 
 
-def noise_map(away: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Deviation of the paper's or table's own grain around each place, on a coarse grid (h, w).
+def noise_map(away: NDArray[np.float32], core: float) -> NDArray[np.float32]:
+    """Deviation of the paper's or the table's own grain around each place, on a coarse grid (h, w).
 
-    Told by the median difference of pixels near each other: most of a place's pixels lie on no
-    edge of ink, also where ink covers all of it.
+    Fine grain is told by the median difference of pixels near each other: most of a place's
+    pixels lie on no edge of ink, also where ink covers all of it. Coarse grain is told by the
+    side of the paper's level on which there is no ink.
     """
     step = max(1, max(away.shape) // 500)
-    sample = np.pad(
-        away[::step, ::step], ((0, 2), (0, 2)), "reflect" if min(away.shape) > 3 * step else "edge"
-    )
-    apart = np.abs(sample[2:, :-2] - sample[:-2, :-2]) + np.abs(sample[:-2, 2:] - sample[:-2, :-2])
-    rows, columns = (max(1, side // 24) for side in apart.shape)
-    deep, broad = apart.shape[0] // rows, apart.shape[1] // columns
-    tiles = apart[: rows * deep, : columns * broad].reshape(rows, deep, columns, broad)
-    tiles = tiles.transpose(0, 2, 1, 3).reshape(rows, columns, -1)
-    middle = tiles.shape[2] // 2
+    sample = np.pad(away[::step, ::step], ((0, 2), (0, 2)), "edge")
+    here = sample[:-2, :-2]
+    apart = np.abs(sample[2:, :-2] - here) + np.abs(sample[:-2, 2:] - here)
     # The sum of two such differences of normal noise has a median of 2.1 deviations.
-    return np.partition(tiles, middle, axis=2)[..., middle] / np.float32(2.1)
+    fine = in_tiles(apart, 0.5) / np.float32(2.1)
+    level = in_tiles(here, 0.5)
+    coarse = level - np.maximum(in_tiles(here, 0.16), 0)  # below 0 lies the foot of a shadow
+    return np.maximum(fine, np.where(level < 0.3 * core, coarse, 0))
 
 
-def hysteresis(
-    even: NDArray[np.float32], low: NDArray[np.float32], high: float
-) -> NDArray[np.bool_]:
-    """Pixels above `low` that hang together with one above `high` too (Canny 1986)."""
+def in_tiles(values: NDArray[np.float32], share: float) -> NDArray[np.float32]:
+    """The quantile of values (H, W) in each of a grid of tiles (h, w) 24 pixels wide or more."""
+    rows, columns = (max(1, side // 24) for side in values.shape)
+    deep, broad = values.shape[0] // rows, values.shape[1] // columns
+    tiles = values[: rows * deep, : columns * broad].reshape(rows, deep, columns, broad)
+    tiles = tiles.transpose(0, 2, 1, 3).reshape(rows, columns, -1)
+    place = int(share * tiles.shape[2])
+    return np.partition(tiles, place, axis=2)[..., place]
+
+
+def hysteresis(low: NDArray[np.bool_], high: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """What hangs together in `low` and has a pixel of `high` in it (Canny 1986), both (H, W)."""
     from scipy import ndimage
 
-    labels, count = ndimage.label(even > low, np.ones((3, 3), np.uint8))
+    mask = np.zeros_like(low)
+    rows, columns = np.flatnonzero(low.any(axis=1)), np.flatnonzero(low.any(axis=0))
+    if not rows.size:
+        return mask
+    box = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+    labels, count = ndimage.label(low[box], np.ones((3, 3), np.uint8))
     sure = np.zeros(count + 1, bool)
-    sure[labels[even > np.maximum(low, high)]] = True
+    sure[labels[high[box]]] = True
     sure[0] = False
-    return sure[labels]
+    mask[box] = sure[labels]
+    return mask

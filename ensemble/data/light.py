@@ -52,6 +52,18 @@ def to_grey(image: Image.Image, weights: tuple[float, float, float]) -> Image.Im
     return image.convert("L", (*weights, 0.0))
 
 
+def to_copy(image: Image.Image, side: int) -> Image.Image:
+    """A copy about `side` pixels long that paper and polarity can be found on.
+
+    Very small pictures are enlarged: squares that strokes fit into need pixels to be told apart.
+    """
+    longest = max(image.size)
+    if longest >= side // 3:
+        return image.reduce(max(1 + (longest > side // 2), -(-longest // side)))
+    factor = -(-side // (3 * longest))
+    return image.resize((image.width * factor, image.height * factor), Image.Resampling.BICUBIC)
+
+
 def paper(small: Grey, side: int, light: bool) -> Grey:
     """The grey of the paper everywhere, also under ink narrower than `side` pixels.
 

@@ -18,6 +18,7 @@ LEAN = 0.14  # tangent of the largest tilt: 8 degrees
 BEND = 2.0  # pixels, at a length of 1000, that a line may leave the course of its last strips
 CLEAR = 4.0  # deviations of a strip's profile that a line stands out by
 WHOLE, PART, ALIKE = 0.9, 0.55, 4  # share of the side that a line spans; that ALIKE of them span
+MOST = 90  # peaks of a strip that are followed, the highest ones
 SEEN = 0.6  # share of the strips between its ends in which a line is seen
 
 
@@ -56,7 +57,7 @@ def find_lines(away: Away) -> list[Line]:
     tracks: list[dict[int, int]] = []
     used: set[tuple[int, int]] = set()
     for seed in (STRIPS // 2, STRIPS // 4, 3 * STRIPS // 4):
-        for peak in np.argsort(-profiles.heights[seed]):
+        for peak in np.argsort(-profiles.heights[seed])[:MOST]:
             if (seed, int(peak)) not in used:
                 track = follow(profiles, seed, int(peak), max(width, height))
                 if len(track) >= PART * SEEN * STRIPS:
@@ -112,8 +113,11 @@ def course(
     away = abs(near[0] - strip)
     if len(near) < 3:
         return float(rows[0]), reach * away
-    middle = np.polyfit(np.array(near) - strip, rows, 1)[1]
-    return float(middle), tight + 0.25 * away
+    steps = [other - strip for other in near]
+    mean, level = sum(steps) / len(steps), sum(rows) / len(rows)
+    spread = sum((step - mean) ** 2 for step in steps)
+    slope = sum((step - mean) * row for step, row in zip(steps, rows, strict=True)) / spread
+    return float(level - slope * mean), tight + 0.25 * away
 
 
 def nearest(profiles: Profiles, strip: int, row: float, room: float, height: float) -> int | None:

@@ -13,7 +13,13 @@ from ensemble.data import light as lights
 
 Grey = NDArray[np.float32]
 MOST_DARK = 0.62  # of what lies near sharp edges: real pictures have below 0.54 or above 0.72
-SHARES = (1 / 20, 1 / 9, 1 / 4, 1 / 2.2)  # of the longest side: squares that the strokes fit into
+SHARES = (
+    1 / 36,
+    1 / 20,
+    1 / 9,
+    1 / 4,
+    1 / 2.2,
+)  # of the longest side: squares that the strokes fit into
 
 
 class Look(NamedTuple):
@@ -37,7 +43,12 @@ def choose(small: Grey, ink: str) -> Look:
 
     edges = np.hypot(ndimage.sobel(small, 0), ndimage.sobel(small, 1)) / 8
     edges = ndimage.maximum_filter(edges / (ndimage.maximum_filter(small, 3) + lights.FLOOR), 3)
-    light = ink == "light" or (ink == "auto" and darker_share(small, edges) > MOST_DARK)
+    if ink == "auto":
+        # Half the pixels a side tell the same in a quarter of the time.
+        step = 2 if max(small.shape) > 160 else 1
+        light = darker_share(small[::step, ::step], edges[::step, ::step]) > MOST_DARK
+    else:
+        light = ink == "light"
     looks = [look(small, edges, light, share) for share in SHARES]
     best = max(range(len(looks)), key=lambda number: looks[number].score)
     # Where strokes cross they are wider than along their way, and must fit in there too.
@@ -90,4 +101,10 @@ def look(small: Grey, edges: Grey, light: bool, share: float) -> Look:
     strength = edges[rim].sum() / np.sqrt(max(1, rim.sum()))
     covered = mask.mean()
     border = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]]).mean()
-    return Look(light, side, ground, mask, float(strength * (1 - covered) ** 2 * (1 - border)))
+    return Look(
+        light,
+        side,
+        ground,
+        mask,
+        float(np.sqrt(core) * strength * (1 - covered) ** 2 * (1 - border)),
+    )

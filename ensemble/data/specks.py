@@ -16,7 +16,7 @@ DUST = 0.02  # of the ink of the largest part
 HAIR = 0.38  # of the pen's width: what is thinner is a crease, or the edge of a sheet
 SOLID = 0.68  # of its box: what fills more, and is as high as it is wide, is a dot or a hole
 RIM = 3.0  # widths of a stroke along the border: a stroke that is cut there touches it for less
-MOST = 3000  # parts measured, the largest ones
+NEAR = 0.006  # of the picture: what comes so near to its side reaches it
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +44,7 @@ def clean(mask: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], float]:
     top, left, bottom, right = rows[0], columns[0], rows[-1] + 1, columns[-1] + 1
     cut = np.ascontiguousarray(mask[top:bottom, left:right])
     labels, count = ndimage.label(cut, np.ones((3, 3), np.uint8))
-    sides = (top == 0, left == 0, bottom == mask.shape[0], right == mask.shape[1])
-    parts = measure(labels, count, sides)
+    parts = measure(labels, count, rims(labels, (top, left), mask.shape))
     stays = kept(parts)
     cleaned = np.zeros_like(mask)
     cleaned[top:bottom, left:right] = np.concatenate([[False], stays])[labels]
@@ -53,8 +52,27 @@ def clean(mask: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], float]:
     return cleaned, middle(parts.widths, weights)
 
 
-def measure(labels: NDArray[np.integer], count: int, sides: tuple[bool, bool, bool, bool]) -> Parts:
-    """Figures of each part; `sides`: whether top, left, bottom, right are the picture's border."""
+def rims(
+    labels: NDArray[np.integer], corner: tuple[int, int], shape: tuple[int, ...]
+) -> list[NDArray[np.integer]]:
+    """The labels along the picture's four sides, and along four lines a little inside of them.
+
+    Args:
+      labels: (h, w), of a part of the picture.
+      corner: top and left of that part in the picture.
+      shape: (H, W) of the picture.
+    """
+    found = []
+    for axis in (0, 1):
+        inside = round(NEAR * shape[axis])
+        for place in {0, inside, shape[axis] - 1 - inside, shape[axis] - 1}:
+            if 0 <= place - corner[axis] < labels.shape[axis]:
+                found.append(labels.take(place - corner[axis], axis))
+    return found
+
+
+def measure(labels: NDArray[np.integer], count: int, borders: list[NDArray[np.integer]]) -> Parts:
+    """Figures of each of `count` parts; `borders` as `rims` gives them."""
     from scipy import ndimage
 
     padded = np.pad(labels, 1)
@@ -67,17 +85,15 @@ def measure(labels: NDArray[np.integer], count: int, sides: tuple[bool, bool, bo
         (padded[:, :-1], padded[:, 1:]),
     ):
         outline += np.bincount(near[(near > 0) & (far == 0)], minlength=count + 1)
-    rims = (labels[0], labels[:, 0], labels[-1], labels[:, -1])
-    contacts = sum(
-        np.bincount(rim, minlength=count + 1)[1:] * float(touches)
-        for rim, touches in zip(rims, sides, strict=True)
-    )
+    contacts = np.zeros(count + 1)
+    for border in borders:
+        contacts = np.maximum(contacts, np.bincount(border, minlength=count + 1))
     boxes = np.array(
         [(y.start, x.start, y.stop, x.stop) for y, x in ndimage.find_objects(labels)], float
     )
     # Outlines on a grid are 4/π as long as the curve, over all directions.
     widths = 2 * areas / (outline[1:] * np.pi / 4)
-    return Parts(areas, widths, boxes.reshape(-1, 4), np.asarray(contacts, float))
+    return Parts(areas, widths, boxes.reshape(-1, 4), contacts[1:])
 
 
 def kept(parts: Parts) -> NDArray[np.bool_]:
@@ -100,6 +116,8 @@ def without_border(parts: Parts) -> NDArray[np.bool_]:
     stays = ~along
     inner = ~touching
     weights = parts.areas * inner
+    shorn = parts.contacts > 1.7 * parts.widths
+    stays &= ~(shorn & (parts.areas < 0.3 * weights.max(initial=0)))
     if not weights.any():
         return stays if stays.any() else np.ones_like(stays)
     pen, tall = middle(parts.widths, weights), middle(parts.extents, weights)
