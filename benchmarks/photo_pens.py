@@ -10,8 +10,8 @@ import numpy as np
 from PIL import Image
 from scipy import ndimage
 
-ENLARGED = 8
-LEVELS = (40, 70, 110, 150)  # of grey, at which a digit's edge may be
+ENLARGED = 6
+LEVELS = (50, 90, 140)  # of grey, at which a digit's edge may be
 ALIKE = 0.95
 LOOPS = {0: 1, 6: 1, 8: 2, 9: 1}
 EIGHT = np.ones((3, 3))
@@ -45,24 +45,41 @@ PENS = {
 }
 
 
+def removable(first: bool) -> np.ndarray:
+    """Whether a pixel may go, by its eight neighbours as the bits of a number (256,)."""
+    codes = np.arange(256)
+    ring = [(codes >> k) & 1 for k in range(8)]
+    steps = sum((ring[k] == 0) & (ring[(k + 1) % 8] == 1) for k in range(8))
+    around = sum(ring)
+    north, east, south, west = ring[0], ring[2], ring[4], ring[6]
+    if first:
+        open_side = (north * east * south == 0) & (east * south * west == 0)
+    else:
+        open_side = (north * east * west == 0) & (north * south * west == 0)
+    return (around >= 2) & (around <= 6) & (steps == 1) & open_side
+
+
+REMOVABLE = removable(True), removable(False)
+
+
 def thin(mask: np.ndarray) -> np.ndarray:
     """The one pixel wide middle lines of a mask, by Zhang and Suen."""
     thinned = np.pad(mask, 1).astype(np.uint8)
-    while True:
-        before = thinned.sum()
-        for first in (True, False):
-            ring = [np.roll(thinned, (-row, -column), (0, 1)) for row, column in AROUND]
-            steps = sum((ring[k] == 0) & (ring[(k + 1) % 8] == 1) for k in range(8))
-            around = sum(part.astype(int) for part in ring)
-            north, east, south, west = ring[0], ring[2], ring[4], ring[6]
-            if first:
-                open_side = (north * east * south == 0) & (east * south * west == 0)
-            else:
-                open_side = (north * east * west == 0) & (north * south * west == 0)
-            gone = (thinned == 1) & (around >= 2) & (around <= 6) & (steps == 1) & open_side
-            thinned[gone] = 0
-        if thinned.sum() == before:
-            return thinned[1:-1, 1:-1].astype(bool)
+    if not mask.any():
+        return mask
+    rows, columns = np.nonzero(thinned)
+    top, bottom, left, right = rows.min(), rows.max() + 1, columns.min(), columns.max() + 1
+    part = thinned[top:bottom, left:right]
+    ring = [thinned[top + r : bottom + r, left + c : right + c] for r, c in AROUND]
+    before = -1
+    while (count := int(part.sum())) != before:
+        before = count
+        for gone in REMOVABLE:
+            code = np.zeros_like(part)
+            for bit, neighbour in enumerate(ring):
+                code |= neighbour << bit
+            part[gone[code]] = 0
+    return thinned[1:-1, 1:-1].astype(bool)
 
 
 def middle_distance(digit: np.ndarray, label: int) -> np.ndarray | None:

@@ -27,6 +27,7 @@ IMPORT_NAMES = {
     "scikit-learn": "sklearn",
     "tensorflow-datasets": "tensorflow_datasets",
 }
+OWN = {"ensemble", "pages", "tests", "app", "scripts", "benchmarks"}
 NOT_IMPORTED = {
     "filelock": "JAX imports it to bound its cache of compiled programs",
     "importlib_resources": "tensorflow-datasets imports it without requiring it",
@@ -84,7 +85,7 @@ def third_party_imports(paths: list[Path]) -> set[str]:
                 found |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                 found.add(node.module.split(".")[0])
-    return found - sys.stdlib_module_names - {"ensemble", "pages", "tests", "app", "scripts"}
+    return found - sys.stdlib_module_names - OWN
 
 
 def app_imports() -> set[str]:
