@@ -110,13 +110,14 @@ class Judge:
     def _measure(self) -> tuple[NDArray[np.float32], NDArray[np.bool_], list[Any]]:
         images, labels = held_out(self._dataset, fitted=False)
         asked = self._asked(images)
-        others = [(key, title, self._scores(shown)) for key, title, shown in foreign(self._dataset)]
+        kinds = foreign(self._dataset)
+        strange = np.concatenate([shown for _, _, shown in kinds])
+        found = self._scores(strange, self._asked(strange))
+        each = np.split(found, np.cumsum([len(shown) for _, _, shown in kinds])[:-1])
+        others = [(*kind[:2], scores) for kind, scores in zip(kinds, each, strict=True)]
         return self._scores(images, asked), average(asked).argmax(axis=-1) == labels, others
 
-    def _scores(
-        self, images: Pixels, asked: NDArray[np.float32] | None = None
-    ) -> NDArray[np.float32]:
-        asked = self._asked(images) if asked is None else asked
+    def _scores(self, images: Pixels, asked: NDArray[np.float32]) -> NDArray[np.float32]:
         return self.rejection.scores(self.measures(images, asked)).astype(np.float32)
 
     def _asked(self, images: Pixels) -> NDArray[np.float32]:
