@@ -26,7 +26,7 @@ def show(shown: Shown) -> None:
     """The control, what it comes to, the scores behind it, and a row for each kind."""
     noun = classify_mark.noun(shown.names)
     control(shown, noun)
-    with st.spinner("Showing strangers to the members"):
+    with st.spinner("Showing digits and strangers to the members, once", show_time=True):
         gate = shown.classifier.gate(shown.refuse)
     known = data.info(shown.run.config.dataset).title
     pictures.show(
