@@ -29,6 +29,7 @@ ROOM = SIZE / 2 - OFFSET - 0.5  # pixels that ink may reach from the centre
 LEAST = 0.25  # cells: strokes are not changed for less
 LOOP = 3.0  # cells of ground, from its middle, that stay open in a loop
 FINE = 0.75  # of a cell: a pen finer than this is drawn darker on the bench
+CORE = 1.5  # cells that have to be left on either side of a stroke's middle
 GENTLE = 0.3  # widths of the stroke that may be taken off from either side
 SOFT = 0.13  # of full ink: less than this becomes none, and as much below full becomes full
 
@@ -149,23 +150,20 @@ def thicker(ink: NDArray[np.bool_], grow: float) -> NDArray[np.float32]:
 
 
 def thinner(ink: NDArray[np.bool_], width: Width, shrink: float) -> NDArray[np.float32]:
-    """Ink taken off by `shrink` cells from all sides, by less where strokes are thin there."""
+    """Ink taken off by `shrink` cells from all sides, by less where that would cut or drop some."""
     from scipy import ndimage
 
-    # In the middle of a stroke the distance to its edge has no slope; whatever the width around
-    # it, the middle stays.
-    down, across = np.gradient(width.inside)
-    middle = ink & (np.hypot(down, across) < 0.75)
-    nearest = ndimage.distance_transform_edt(~middle, return_distances=False, return_indices=True)
-    half = width.inside[nearest[0], nearest[1]]
     shrink = min(shrink, GENTLE * width.stroke)
     before = pieces(ink)
     while shrink >= LEAST:
-        # Nowhere thinner than the usual stroke becomes.
-        spare = half - (width.stroke / 2 - shrink)
-        cells = (width.inside - spare.clip(0, shrink)).clip(0, 1)
-        if pieces(cells > 0.5) == before:
-            return cells.astype(np.float32)
+        cells = (width.inside - shrink).clip(0, 1)
+        core = width.inside - shrink > CORE
+        # Ends and corners are cut by √2 times as much; what is farther from all that is left
+        # was a thin part of its own.
+        if core.any() and pieces(cells > 0.5) == before:
+            lost = ndimage.distance_transform_edt(~core)[ink].max()
+            if lost <= 2 * (shrink + CORE) + 2:
+                return cells
         shrink /= 2
     return ink.astype(np.float32)
 
