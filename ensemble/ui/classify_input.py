@@ -15,7 +15,6 @@ from ensemble.ui import (
     classify_tray,
 )
 from ensemble.ui.classify_tray import Source
-from ensemble.ui.run_panel import plain
 
 INPUTS = {"upload": "Upload", "draw": "Draw", "camera": "Camera"}
 UPLOADS, PHOTO, CUT = "classify_uploads", "classify_photo", "classify_cut"
@@ -109,13 +108,13 @@ def camera() -> None:
     """A photograph taken here and now."""
     st.camera_input("Hold the digit up, large and in good light", key="classify_camera",
                     on_change=photographed)  # fmt: skip
-    kept = st.session_state.get(PHOTO)
-    if kept and not st.session_state.get("classify_camera"):
-        st.caption(f"Shown is your last photograph, {plain(kept.name)}.")
-    st.caption(
-        "No picture here? Allow the camera in the browser's address bar. Browsers give it to "
-        "pages on localhost or https alone; elsewhere, upload a photograph instead."
-    )
+    if not st.session_state.get(PHOTO):
+        st.caption(
+            "No picture here? Allow the camera in the browser's address bar. Browsers give it to "
+            "pages on localhost or https alone; elsewhere, upload a photograph instead."
+        )
+    elif not st.session_state.get("classify_camera"):
+        st.caption("Your last photograph stands below until you take another.")
 
 
 def photographed() -> None:
