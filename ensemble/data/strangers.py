@@ -153,11 +153,16 @@ def _is_bar(piece: NDArray[np.bool_]) -> bool:
 
 
 def smooth(points: NDArray[np.floating]) -> NDArray[np.floating]:
-    """(60, 2): along a smooth curve through the points (K, 2)."""
+    """(60, 2): along a smooth curve, a cubic spline, through the points (K, 2)."""
+    return _spline(len(points)) @ points
+
+
+@cache
+def _spline(count: int) -> NDArray[np.floating]:
+    """(60, K): the weights of K points in a spline through them; to fit each anew takes 1 ms."""
     from scipy.interpolate import CubicSpline
 
-    curve = CubicSpline(np.arange(len(points)), points)
-    return np.asarray(curve(np.linspace(0, len(points) - 1, 60)))
+    return np.asarray(CubicSpline(np.arange(count), np.eye(count))(np.linspace(0, count - 1, 60)))
 
 
 def _inked(strokes: Strokes, draws: Draws) -> NDArray[np.float32]:

@@ -35,7 +35,8 @@ Pixels = NDArray[np.uint8]
 Box = tuple[int, int, int, int]
 
 REFUSE = 0.05
-CANDIDATES = 128  # test digits, nearest as pictures, that the members are asked about
+# Test digits, nearest as pictures, that the members are asked about: fewer where there are many.
+CANDIDATES, LEAST, ASKED = 128, 32, 1024
 
 
 class Classifier:
@@ -95,17 +96,16 @@ class Classifier:
     def neighbours(self, image: Pixels, count: int = 8) -> Neighbours:
         """The test digits nearest to a mark in the members' own features.
 
-        Looked for among the 128 that are nearest as pictures: the whole test set would have to
-        go through all members before the first answer.
+        Looked for among the 128 that are nearest as pictures (32 where there are many members):
+        the whole test set would have to go through all members before the first answer.
 
         Args:
           image: uint8 (28, 28, 1).
-          count: how many, at most 128.
+          count: how many, at most 32.
         """
         dataset = data.load(self.dataset)
-        near = neighbours.candidates(
-            pictures(image[None])[0], _test_pictures(self.dataset), CANDIDATES
-        )
+        most = max(LEAST, min(CANDIDATES, ASKED // self.members))
+        near = neighbours.candidates(pictures(image[None])[0], _test_pictures(self.dataset), most)
         images = np.asarray(dataset.test_images[near])
         found, own = self._ask(images), self._ask(image[None])
         distances = neighbours.feature_distances(own.features[:, 0], found.features)
