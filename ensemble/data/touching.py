@@ -28,9 +28,9 @@ ALONE = 1.85  # no digit of MNIST's is broader: its neighbours in the row are no
 TRIED = 4  # paths of a piece
 ROUNDS = 4  # halvings: 16 digits in a row
 FLECK = 0.25  # of a side's largest part: what a path cut off goes back to the other side
-# Log-odds for each of `Features`, and from where on a piece is cut: what two of 1,000 of the
+# Log-odds for each of `Features`, and from where on a piece is cut: what one or two of 1,000 of the
 # lone broad digits reach, and so less than one of 1,000 of all.
-SHAPE, SHAPE_AT_0, SHAPE_SURE = np.array([4.4, -3.0, 13.5, 2.0, 2.4]), -15.4, 1.9
+SHAPE, SHAPE_AT_0, SHAPE_SURE = np.array([4.4, -3.0, 13.5, 2.0, 2.4]), -15.4, 2.3
 # The same with the logarithms of how unsure of the whole, and of the less sure side, one is.
 BOTH, BOTH_AT_0, BOTH_SURE = np.array([2.0, -2.0, 11.9, 1.6, 2.1, 0.85, -0.42]), -9.5, 2.6
 
@@ -100,7 +100,7 @@ def in_cells(cut: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
 
 def describe(ink: NDArray[np.bool_], path: Path, stroke: float) -> Features | None:
-    """What a path divides; None if all ink lies on one side.
+    """What a path divides; None if it divides nothing, or opens a loop.
 
     Args:
       ink: bool (ROWS, w).
@@ -115,6 +115,8 @@ def describe(ink: NDArray[np.bool_], path: Path, stroke: float) -> Features | No
     lower = min(box[3] - box[1] for box in boxes if box) / ROWS
     narrower = min(box[2] - box[0] for box in boxes if box) / ROWS
     loops = int(has_loop(left)) + int(has_loop(right))
+    if not loops and has_loop(ink):  # a path that opens a loop goes through a 0, 6, 8 or 9
+        return None
     return Features(ink.shape[1] / ROWS, path.ink / max(stroke, 1.0), lower, loops, narrower)
 
 
