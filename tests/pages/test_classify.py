@@ -92,7 +92,7 @@ def test_without_a_run_the_next_step_is_to_train() -> None:
 
 
 def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
-    said = classify_loader.classifier(run, 2).read(data.load("digits").test_images[:40])
+    said = classify_loader.classifier(run, 2).read(data.load("digits").test_images[:300])
     known = next(n for n, one in enumerate(said.digits) if not one.rejected)
     strange = next(n for n, one in enumerate(said.digits) if one.rejected)
     at = hand_in(classify(run), ("strange.png", png(digit(strange))))
@@ -106,7 +106,7 @@ def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
 
 
 def test_another_epoch_is_asked_about_the_same_picture(run: Run) -> None:
-    said = classify_loader.classifier(run, 1).read(data.load("digits").test_images[:40])
+    said = classify_loader.classifier(run, 1).read(data.load("digits").test_images[:300])
     known = next(n for n, one in enumerate(said.digits) if not one.rejected)
     at = hand_in(classify(run), ("one.png", png(digit(known))))
     widget(at, "select_slider", "classify_epoch").set_value(1).run()
