@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageFilter
 
 from ensemble.data import light as lights
 from ensemble.data import lines, polarity, specks
@@ -83,11 +83,19 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
     factor = max(1, -(-max(image.size) // SMALL))
     weights = lights.mix(np.asarray(image.reduce(factor)))
     toned = lights.to_grey(image, weights)
-    grey = np.asarray(toned, np.float32) / np.float32(255)
     small = np.asarray(lights.to_copy(toned, SMALL), np.float32) / np.float32(255)
-    look = polarity.choose(small, choices.ink)
+    look = polarity.choose(small, choices.ink, max(small.shape) / max(image.size))
+    # Pencil and chalk leave grains, and sensors noise: less than a stroke wide, they blur away.
+    stroke = polarity.stroke_width(look.mask)
+    wide = stroke * max(image.size) / max(small.shape)
+    if wide > 8:  # a stroke of two pixels on the small copy may be thinner in truth
+        radius = min(3.0, wide / 10) if stroke > 2.5 else 0.7
+        toned = toned.filter(ImageFilter.BoxBlur(radius))
+    grey = np.asarray(toned, np.float32) / np.float32(255)
     away = lights.contrast(grey, lights.enlarge(look.ground, grey.shape), look.light)
     along, across = take_out(away)
+    if look.score < 0 and choices.threshold >= 0:  # nothing but soft shadows
+        away[:] = 0
     even, mask, threshold = above_noise(away, choices.threshold)
     for line in along:
         lines.mend(mask, line)
@@ -101,7 +109,7 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
 def take_out(away: NDArray[np.float32]) -> tuple[list[lines.Line], list[lines.Line]]:
     """Erases printed lines from contrasts (H, W), in place; those along rows and along columns."""
     along = lines.find_lines(away)
-    across = lines.find_lines(np.ascontiguousarray(away.T))
+    across = lines.find_lines(away.T)
     for line in along:
         lines.erase(away, line)
     for line in across:
@@ -132,7 +140,7 @@ def above_noise(
     """
     factor = 2.0**wish
     threshold = lights.THRESHOLD * factor
-    noise = noise_map(away, lights.clear_core(away, lights.LEAST)[0])
+    noise, level = noise_map(away, lights.clear_core(away, lights.LEAST)[0])
     # Who asks for more ink on a sheet that seems blank is shown also what hardly stands out.
     for ease in (1.0, min(1.0, factor**2)):
         core, paper = lights.clear_core(
@@ -143,15 +151,21 @@ def above_noise(
     else:
         return np.zeros_like(away), np.zeros(away.shape, bool), threshold
     even = ((away - paper) / core).clip(0, 1).astype(np.float32)
-    grain = np.minimum(NOISE * factor * noise / core, MOST_GRAIN).astype(np.float32)
+    grain = np.minimum(factor * (level - paper + NOISE * noise) / core, MOST_GRAIN).astype(
+        np.float32
+    )
     low: NDArray[np.float32] | float = threshold
     if grain.max() > threshold:
-        low = np.maximum(lights.enlarge(grain, away.shape), np.float32(threshold))
+        low = np.maximum(lights.enlarge(grain.clip(0, 1), away.shape), np.float32(threshold))
     return even, hysteresis(even > low, even > min(0.95, SURE * threshold)), threshold
 
 
-def noise_map(away: NDArray[np.float32], core: float) -> NDArray[np.float32]:
-    """Deviation of the paper's or the table's own grain around each place, on a coarse grid (h, w).
+def noise_map(
+    away: NDArray[np.float32], core: float
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Deviation of the paper's or the table's own grain around each place, and its level.
+
+    Both on a coarse grid (h, w).
 
     Fine grain is told by the median difference of pixels near each other: most of a place's
     pixels lie on no edge of ink, also where ink covers all of it. Coarse grain is told by the
@@ -165,7 +179,8 @@ def noise_map(away: NDArray[np.float32], core: float) -> NDArray[np.float32]:
     fine = in_tiles(apart, 0.5) / np.float32(2.1)
     level = in_tiles(here, 0.5)
     coarse = level - np.maximum(in_tiles(here, 0.16), 0)  # below 0 lies the foot of a shadow
-    return np.maximum(fine, np.where(level < 0.3 * core, coarse, 0))
+    paper = level < 0.3 * core
+    return np.maximum(fine, np.where(paper, coarse, 0)), np.where(paper, level.clip(0), 0)
 
 
 def in_tiles(values: NDArray[np.float32], share: float) -> NDArray[np.float32]:
@@ -174,6 +189,7 @@ def in_tiles(values: NDArray[np.float32], share: float) -> NDArray[np.float32]:
     deep, broad = values.shape[0] // rows, values.shape[1] // columns
     tiles = values[: rows * deep, : columns * broad].reshape(rows, deep, columns, broad)
     tiles = tiles.transpose(0, 2, 1, 3).reshape(rows, columns, -1)
+    tiles = tiles[..., :: 1 + tiles.shape[2] // 200]
     place = int(share * tiles.shape[2])
     return np.partition(tiles, place, axis=2)[..., place]
 

@@ -14,7 +14,7 @@ from PIL import Image
 
 Grey = NDArray[np.float32]
 LUMINANCE = (0.299, 0.587, 0.114)
-THRESHOLD = 0.45  # of the core of a stroke: what has more contrast is ink
+THRESHOLD = 0.42  # of the core of a stroke: what has more contrast is ink
 LEAST = 0.045  # contrast below which nothing is ink: one grey in twenty
 FLOOR = 0.12  # of full white: keeps the ratio of two blacks from being noise
 
@@ -94,11 +94,12 @@ def contrast(grey: Grey, ground: Grey, light: bool) -> Grey:
 
 
 def enlarge(small: Grey, shape: tuple[int, int]) -> Grey:
-    """A reduced copy at its full size (H, W) again."""
+    """A reduced copy in 0..1 at its full size (H, W) again, in steps of 1/255."""
     if small.shape == shape:
         return small
-    large = Image.fromarray(small).resize(shape[::-1], Image.Resampling.BILINEAR)
-    return np.asarray(large)
+    levels = Image.fromarray(np.rint(255 * small).astype(np.uint8))
+    large = levels.resize(shape[::-1], Image.Resampling.BILINEAR)
+    return np.asarray(large) * np.float32(1 / 255)
 
 
 def clear_core(away: NDArray[np.float32], least: float) -> tuple[float, float]:
@@ -108,7 +109,7 @@ def clear_core(away: NDArray[np.float32], least: float) -> tuple[float, float]:
     is told from it, and a speck that is darker than the ink does not outweigh it. 0.0 where
     nothing has more contrast than `least`.
     """
-    step = max(1, max(away.shape) // 700)
+    step = max(1, max(away.shape) // 400)
     sample = away[::step, ::step]
     paper = float(np.median(sample))
     apart, core = sample - paper, 0.0
@@ -116,5 +117,6 @@ def clear_core(away: NDArray[np.float32], least: float) -> tuple[float, float]:
         far = apart[apart > max(least, 0.5 * core)].astype(np.float64)
         if not far.size:
             return 0.0, paper
-        core = float((far**4).sum() / (far**3).sum())
+        cubes = far * far * far
+        core = float((cubes * far).sum() / cubes.sum())
     return core, paper

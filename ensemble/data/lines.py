@@ -74,8 +74,11 @@ def find_peaks(away: Away) -> Profiles:
     height, width = away.shape
     wide = width // STRIPS
     left = (width - wide * STRIPS) // 2
-    cut = away[:, left : left + wide * STRIPS].clip(0, None)
-    profile = cut.reshape(height, STRIPS, wide).mean(axis=2)
+    cut = away[:, left : left + wide * STRIPS]
+    if cut.strides[0] < cut.strides[1]:  # a transposed view: summed in the order of its memory
+        profile = cut.T.reshape(STRIPS, wide, height).mean(axis=1).T
+    else:
+        profile = cut.reshape(height, STRIPS, wide).mean(axis=2)
     smooth = ndimage.uniform_filter1d(profile, 3, axis=0)
     around = ndimage.uniform_filter1d(profile, max(15, height // 40) | 1, axis=0)
     apart = smooth - around

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ensemble.data import light as lights
 
 Grey = NDArray[np.float32]
-MOST_DARK = 0.62  # of what lies near sharp edges: real pictures have below 0.54 or above 0.72
+MOST_DARK = 0.7  # of what lies near sharp edges: real pictures have below 0.64 or above 0.75
+SOFT = 0.15  # of the core's contrast, a pixel: the rim of a shadow or gradient is softer
 SHARES = (
-    1 / 36,
     1 / 20,
     1 / 9,
     1 / 4,
@@ -32,12 +32,13 @@ class Look(NamedTuple):
     score: float
 
 
-def choose(small: Grey, ink: str) -> Look:
+def choose(small: Grey, ink: str, enlarged: float = 1.0) -> Look:
     """The way of looking that shows the clearest ink.
 
     Args:
       small: (h, w) in 0..1.
       ink: "auto", "dark" or "light".
+      enlarged: how many times larger than the picture the copy is: edges are as much softer.
     """
     from scipy import ndimage
 
@@ -49,7 +50,7 @@ def choose(small: Grey, ink: str) -> Look:
         light = darker_share(small[::step, ::step], edges[::step, ::step]) > MOST_DARK
     else:
         light = ink == "light"
-    looks = [look(small, edges, light, share) for share in SHARES]
+    looks = [look(small, edges, light, share, SOFT / max(1.0, enlarged)) for share in SHARES]
     best = max(range(len(looks)), key=lambda number: looks[number].score)
     # Where strokes cross they are wider than along their way, and must fit in there too.
     while best + 1 < len(looks) and looks[best].side < 2.6 * stroke_width(looks[best].mask):
@@ -70,14 +71,14 @@ def darker_share(small: Grey, edges: Grey) -> float:
     """How much of what lies near sharp edges is on their dark side, 0..1; ink is the lesser part.
 
     Sides are told by the middle between the darkest and the lightest grey around (Bernsen,
-    "Dynamic thresholding of grey-level images", 1986), in squares of several sizes: those
-    smaller than a stroke see both sides alike and do not matter.
+    "Dynamic thresholding of grey-level images", 1986), in large squares: those
+    smaller than a stroke see both sides alike.
     """
     from scipy import ndimage
 
     sharp = edges > 0.5 * np.quantile(edges, 0.995)
     shares = []
-    for share in SHARES:
+    for share in SHARES[2:]:
         side = max(3, round(share * max(small.shape)) | 1)
         near = ndimage.maximum_filter(sharp, side)
         low, high = ndimage.minimum_filter(small, side), ndimage.maximum_filter(small, side)
@@ -85,7 +86,7 @@ def darker_share(small: Grey, edges: Grey) -> float:
     return float(np.mean(shares))
 
 
-def look(small: Grey, edges: Grey, light: bool, share: float) -> Look:
+def look(small: Grey, edges: Grey, light: bool, share: float, soft: float = SOFT) -> Look:
     """Looks for ink of one polarity and of strokes narrower than a share of the picture."""
     from scipy import ndimage
 
@@ -98,6 +99,10 @@ def look(small: Grey, edges: Grey, light: bool, share: float) -> Look:
         return Look(light, side, ground, mask, 0.0)
     inner = ndimage.binary_erosion(mask, border_value=1)
     rim = mask & ~inner
+    if light:
+        core /= 1 + core  # of the lighter side, as edges are and as for dark ink
+    if edges[rim].mean() < soft * core:
+        return Look(light, side, ground, mask, -1.0)
     strength = edges[rim].sum() / np.sqrt(max(1, rim.sum()))
     covered = mask.mean()
     border = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]]).mean()

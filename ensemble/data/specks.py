@@ -16,6 +16,7 @@ DUST = 0.02  # of the ink of the largest part
 HAIR = 0.38  # of the pen's width: what is thinner is a crease, or the edge of a sheet
 SOLID = 0.68  # of its box: what fills more, and is as high as it is wide, is a dot or a hole
 RIM = 3.0  # widths of a stroke along the border: a stroke that is cut there touches it for less
+LEAST = 8  # pixels: where nothing is longer, there is nothing to be read
 NEAR = 0.006  # of the picture: what comes so near to its side reaches it
 
 
@@ -46,6 +47,8 @@ def clean(mask: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], float]:
     labels, count = ndimage.label(cut, np.ones((3, 3), np.uint8))
     parts = measure(labels, count, rims(labels, (top, left), mask.shape))
     stays = kept(parts)
+    if parts.extents[stays].max(initial=0) < min(LEAST, 0.2 * max(mask.shape)):
+        stays[:] = False
     cleaned = np.zeros_like(mask)
     cleaned[top:bottom, left:right] = np.concatenate([[False], stays])[labels]
     weights = parts.areas * stays
