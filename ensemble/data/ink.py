@@ -188,10 +188,10 @@ def in_tiles(values: NDArray[np.float32], share: float) -> NDArray[np.float32]:
     rows, columns = (max(1, side // 24) for side in values.shape)
     deep, broad = values.shape[0] // rows, values.shape[1] // columns
     tiles = values[: rows * deep, : columns * broad].reshape(rows, deep, columns, broad)
-    tiles = tiles.transpose(0, 2, 1, 3).reshape(rows, columns, -1)
-    tiles = tiles[..., :: 1 + tiles.shape[2] // 200]
-    place = int(share * tiles.shape[2])
-    return np.partition(tiles, place, axis=2)[..., place]
+    listed = tiles.transpose(0, 2, 1, 3).reshape(rows, columns, -1)
+    listed = listed[..., :: 1 + listed.shape[2] // 200]
+    place = int(share * listed.shape[2])
+    return np.partition(listed, place, axis=2)[..., place]
 
 
 def hysteresis(low: NDArray[np.bool_], high: NDArray[np.bool_]) -> NDArray[np.bool_]:

@@ -184,7 +184,7 @@ def keep(lines: list[Line], width: int) -> list[Line]:
     span = np.array([line.stop - line.start for line in lines]) / max(1, width)
     slope = np.array([line.rows[-1] - line.rows[0] for line in lines]) / max(1, width)
     alike = [(np.abs(slope - own) < 0.02).sum() for own in slope]
-    kept = []
+    kept: list[Line] = []
     for line, share, like in zip(lines, span, alike, strict=True):
         if share >= WHOLE or (share >= PART and like >= ALIKE):
             new = all(np.abs(line.rows - other.rows).mean() > line.half + 2 for other in kept)

@@ -65,12 +65,12 @@ def rims(
       corner: top and left of that part in the picture.
       shape: (H, W) of the picture.
     """
-    found = []
+    found: list[NDArray[np.integer]] = []
     for axis in (0, 1):
         inside = round(NEAR * shape[axis])
         for place in {0, inside, shape[axis] - 1 - inside, shape[axis] - 1}:
             if 0 <= place - corner[axis] < labels.shape[axis]:
-                found.append(labels.take(place - corner[axis], axis))
+                found.append(np.asarray(labels.take(place - corner[axis], axis)))
     return found
 
 
