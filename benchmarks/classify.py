@@ -31,11 +31,9 @@ REFUSE, ROUNDS, MEMBERS = 0.05, 30, 8
 def read_photo(classifier: Any, content: bytes) -> tuple[Any, Any]:
     """What is found on a picture, and what the ensemble says of it."""
     from ensemble.data.pictures import open_picture
-    from ensemble.data.preparing import prepare
 
-    prepared = prepare(open_picture(content))
-    images = np.array([mark.image for mark in prepared.marks]).reshape(-1, 28, 28, 1)
-    return prepared, classifier.read(images.astype(np.uint8), refuse=REFUSE)
+    prepared = classifier.prepare(open_picture(content))
+    return prepared, classifier.read_marks(prepared.marks, refuse=REFUSE)
 
 
 def judge(row: dict[str, Any], reading: Any) -> dict[str, Any]:
@@ -132,7 +130,6 @@ def stages(classifier: Any, content: bytes) -> dict[str, float]:
     """Milliseconds of each stage from bytes to verdict; finding the ink alone is done twice."""
     from ensemble.data.ink import Choices, find_ink
     from ensemble.data.pictures import open_picture
-    from ensemble.data.preparing import prepare
 
     spent = {}
 
@@ -143,10 +140,9 @@ def stages(classifier: Any, content: bytes) -> dict[str, float]:
         return done
 
     picture = timed("decode", lambda: open_picture(content))
-    prepared = timed("prepare", lambda: prepare(picture, Choices()))
+    prepared = timed("prepare", lambda: classifier.prepare(picture))
     timed("ink", lambda: find_ink(picture.pixels, Choices()))
-    images = np.array([mark.image for mark in prepared.marks]).reshape(-1, 28, 28, 1)
-    timed("ensemble and gate", lambda: classifier.read(images, refuse=REFUSE))
+    timed("ensemble and gate", lambda: classifier.read_marks(prepared.marks, refuse=REFUSE))
     spent["marks and shape"] = spent["prepare"] - spent["ink"]
     spent["total"] = spent["decode"] + spent.pop("prepare") + spent["ensemble and gate"]
     return spent

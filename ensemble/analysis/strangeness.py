@@ -8,6 +8,7 @@ the nearest digit of the class it is said to be; and how unusual its strokes are
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,22 @@ class Known:
         strokes = tuple(_gaussian(found[labels[::THIN_OUT] == c]) for c in range(classes))
         own = tuple(reduced[labels == c] for c in range(classes))
         return cls(classes, own, tuple(map(unit, own)), strokes)
+
+    def as_arrays(self) -> dict[str, NDArray[np.generic]]:
+        """In a form to be kept; `from_arrays` reads it."""
+        return {
+            "pictures": np.concatenate(self.pictures),
+            "counts": np.array([len(own) for own in self.pictures]),
+            "means": np.stack([mean for mean, _ in self.strokes]),
+            "inverses": np.stack([inverse for _, inverse in self.strokes]),
+        }
+
+    @classmethod
+    def from_arrays(cls, kept: dict[str, NDArray[Any]]) -> "Known":
+        """From `as_arrays`'s form."""
+        own = tuple(np.split(kept["pictures"], np.cumsum(kept["counts"])[:-1]))
+        strokes = tuple(zip(kept["means"], kept["inverses"], strict=True))
+        return cls(len(own), own, tuple(map(unit, own)), strokes)
 
     def measures(self, images: Pixels, probabilities: Floats) -> NDArray[np.float64]:
         """How strange images are, in the order of `NAMES`: (4, N), higher is stranger.

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ensemble.data.decoding import MAX_BYTES
+from ensemble.data.pictures import open_picture
 from ensemble.errors import ImageError
 from ensemble.runs.classifying import Classifier, Digit, open_classifier
 
@@ -42,14 +43,8 @@ def predicted(classifier: Classifier, content: bytes, refuse: float) -> dict[str
     Raises:
       ImageError: it is no picture that can be read.
     """
-    import numpy as np
-
-    from ensemble.data.pictures import open_picture
-    from ensemble.data.preparing import prepare
-
-    prepared = prepare(open_picture(content))
-    images = [mark.image for mark in prepared.marks]
-    reading = classifier.read(np.array(images, np.uint8).reshape(-1, 28, 28, 1), refuse)
+    prepared = classifier.prepare(open_picture(content))
+    reading = classifier.read_marks(prepared.marks, refuse)
     digits = [
         {"box": [int(side) for side in mark.box], "line": int(mark.line), **described(digit)}
         for mark, digit in zip(prepared.marks, reading.digits, strict=True)

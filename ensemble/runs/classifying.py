@@ -9,9 +9,14 @@ from numpy.typing import NDArray
 
 from ensemble import data
 from ensemble.analysis import neighbours, occlusion
+from ensemble.analysis.averaging import average
 from ensemble.analysis.neighbours import Neighbours
 from ensemble.analysis.occlusion import Occlusion
 from ensemble.analysis.strangeness import pictures
+from ensemble.data.ink import Choices
+from ensemble.data.marks import Mark
+from ensemble.data.pictures import Picture
+from ensemble.data.preparing import AUTOMATIC, Prepared, prepare
 from ensemble.data.registry import find as find_dataset
 from ensemble.errors import ConfigError, RunError
 from ensemble.runs.environment import prepare_jax
@@ -89,6 +94,15 @@ class Classifier:
             probabilities, measures, self._judge.rejection, refuse, sizes, self.class_names
         )
 
+    def prepare(self, picture: Picture, choices: Choices = AUTOMATIC) -> Prepared:
+        """A person's picture as marks; where digits touch, the members have a say in the cut."""
+        return prepare(picture, choices, decide=self._averaged)
+
+    def read_marks(self, marks: Sequence[Mark], refuse: float = REFUSE) -> Reading:
+        """`read` for the marks of a picture, which know how large they are."""
+        images = np.array([mark.image for mark in marks], np.uint8).reshape(-1, 28, 28, 1)
+        return self.read(images, refuse, [mark.box for mark in marks])
+
     def gate(self, refuse: float = REFUSE) -> "Gate":
         """How the threshold was set and what it does; takes seconds when first asked for."""
         return self._judge.gate(refuse)
@@ -121,6 +135,10 @@ class Classifier:
         shown = np.concatenate([image[None], occlusion.covered(image, boxes)])
         asked = self._ask(shown).probabilities
         return occlusion.occlusion(image.shape, boxes, asked[:, 0], asked[:, 1:])
+
+    def _averaged(self, images: Pixels) -> NDArray[np.float64]:
+        """The ensemble's probabilities (K, C) of images (K, 28, 28) or (K, 28, 28, 1)."""
+        return average(self._ask(images.reshape(-1, 28, 28, 1)).probabilities)
 
     def _ask(self, images: Pixels) -> Any:
         from ensemble.engine import activations

@@ -4,6 +4,7 @@ import functools
 from dataclasses import dataclass
 from typing import Any
 
+import jax
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +17,7 @@ from ensemble.data.outside import outsiders
 from ensemble.data.strangers import KINDS, strangers
 from ensemble.data.variation import varied
 from ensemble.engine import activations
+from ensemble.runs.kept import Arrays, digest_of, kept
 
 Pixels = NDArray[np.uint8]
 
@@ -83,8 +85,10 @@ class Judge:
     def __init__(self, params: Any, dataset: str) -> None:
         self._params, self._dataset = params, dataset
         self._known = known(dataset)
-        images, _ = held_out(dataset, fitted=True)
-        self.rejection = Rejection.of(self._known.measures(images, self._asked(images)))
+        leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(params)]
+        self._made_from = f"{dataset} {data.load(dataset).fingerprint} {digest_of(leaves)}"
+        held = kept("held-out", self._made_from, self._measure_held_out)
+        self.rejection = Rejection.of(held["measures"])
         self._measured = functools.cache(self._measure)
 
     def measures(self, images: Pixels, probabilities: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -107,15 +111,29 @@ class Judge:
             _says(data.info(self._dataset).title, len(ranked), len(kept), refuse),
         )  # fmt: skip
 
+    def _measure_held_out(self) -> Arrays:
+        images, _ = held_out(self._dataset, fitted=True)
+        return {"measures": self._known.measures(images, self._asked(images))}
+
     def _measure(self) -> tuple[NDArray[np.float32], NDArray[np.bool_], list[Any]]:
+        found = kept("gate", self._made_from, self._measure_others)
+        each = np.split(found["strange"], np.cumsum(found["counts"])[:-1].astype(int))
+        named = zip(found["keys"], found["titles"], each, strict=True)
+        return found["scores"], found["right"], [(str(a), str(b), c) for a, b, c in named]
+
+    def _measure_others(self) -> Arrays:
         images, labels = held_out(self._dataset, fitted=False)
         asked = self._asked(images)
         kinds = foreign(self._dataset)
         strange = np.concatenate([shown for _, _, shown in kinds])
-        found = self._scores(strange, self._asked(strange))
-        each = np.split(found, np.cumsum([len(shown) for _, _, shown in kinds])[:-1])
-        others = [(*kind[:2], scores) for kind, scores in zip(kinds, each, strict=True)]
-        return self._scores(images, asked), average(asked).argmax(axis=-1) == labels, others
+        return {
+            "scores": self._scores(images, asked),
+            "right": average(asked).argmax(axis=-1) == labels,
+            "strange": self._scores(strange, self._asked(strange)),
+            "counts": np.array([len(shown) for _, _, shown in kinds]),
+            "keys": np.array([key for key, _, _ in kinds]),
+            "titles": np.array([title for _, title, _ in kinds]),
+        }
 
     def _scores(self, images: Pixels, asked: NDArray[np.float32]) -> NDArray[np.float32]:
         return self.rejection.scores(self.measures(images, asked)).astype(np.float32)
@@ -140,10 +158,15 @@ def _says(title: str, n: int, judged: int, refuse: float) -> str:
 def known(dataset: str) -> Known:
     """Training images that marks are compared with, evenly out of all: 14 MB at most."""
     found = data.load(dataset)
-    size = len(found.train_labels)
-    chosen = np.unique(np.linspace(0, size - 1, min(KNOWN, size)).astype(np.int64))
-    images = np.asarray(found.train_images[chosen])
-    return Known.of(images, found.train_labels[chosen], len(found.class_names))
+    classes = len(found.class_names)
+
+    def make() -> Arrays:
+        size = len(found.train_labels)
+        chosen = np.unique(np.linspace(0, size - 1, min(KNOWN, size)).astype(np.int64))
+        images = np.asarray(found.train_images[chosen])
+        return Known.of(images, found.train_labels[chosen], classes).as_arrays()
+
+    return Known.from_arrays(kept("known", f"{dataset} {found.fingerprint}", make))
 
 
 @functools.lru_cache(maxsize=4)
@@ -154,13 +177,21 @@ def held_out(dataset: str, fitted: bool) -> tuple[Pixels, NDArray[np.int32]]:
     chosen = half[np.linspace(0, len(half) - 1, min(DIGITS, len(half))).astype(np.int64)]
     images, labels = np.asarray(found.test_images[chosen]), found.test_labels[chosen]
     turn = np.arange(len(chosen)) % 4 != 0
-    changed = varied(images[turn], seed=int(fitted))
+
+    def make() -> Arrays:
+        return {"images": varied(images[turn], seed=int(fitted))}
+
+    changed = kept("varied", f"{dataset} {found.fingerprint} {fitted}", make)["images"]
     return np.concatenate([images[~turn], changed]), np.concatenate([labels[~turn], labels[turn]])
 
 
 @functools.lru_cache(maxsize=2)
 def foreign(dataset: str) -> tuple[tuple[str, str, Pixels], ...]:
     """Key, title and images of each kind of stranger that there is."""
-    drawn = [(kind.key, kind.title, strangers(kind.key, STRANGERS)) for kind in KINDS.values()]
+    drawn = [(kind.key, kind.title, _drawn(kind.key)) for kind in KINDS.values()]
     others = [(one.key, one.title, one.load()) for one in outsiders(dataset, STRANGERS)]
     return (*drawn, *others)
+
+
+def _drawn(kind: str) -> Pixels:
+    return kept("strangers", f"{kind} {STRANGERS}", lambda: {"x": strangers(kind, STRANGERS)})["x"]

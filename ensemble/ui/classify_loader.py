@@ -8,12 +8,11 @@ what was said of them. What comes back is shared: treat it as read-only.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from ensemble import runs
 from ensemble.config import runs_folder
@@ -25,7 +24,7 @@ from ensemble.ui.guard import BUG
 
 if TYPE_CHECKING:
     from ensemble.data.pictures import Picture
-    from ensemble.data.preparing import Prepared
+    from ensemble.data.preparing import Mark, Prepared
     from ensemble.runs.classifying import Classifier, Reading
 
 # A working picture takes up to 12 MB, its stages as much again.
@@ -47,10 +46,9 @@ class Looked:
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """A picture's marks, uint8 (N, 28, 28, 1), and the line of each; or why there are none."""
+    """A picture's marks, or why there are none."""
 
-    images: NDArray[np.uint8]
-    lines: tuple[int, ...]
+    marks: tuple[Mark, ...]
     problem: str = ""
 
 
@@ -89,12 +87,12 @@ def _make_ready(who: str, _asked: Classifier) -> None:
     _asked.read(np.zeros((1, 28, 28, 1), np.uint8))
 
 
-def look(source: Source, overrule: Overrule) -> Looked:
+def look(asked: Classifier, source: Source, overrule: Overrule) -> Looked:
     """The picture opened and prepared; a bad one is a sentence, never an exception."""
     if source.content is None:
         return Looked(None, None, GONE)
     try:
-        return _look(source.key, overrule, source.content)
+        return _look(who(asked), source.key, overrule, asked, source.content)
     except Exception:
         # One picture that the program chokes on must not take the others with it.
         logging.getLogger("ensemble").exception("A picture could not be prepared")
@@ -102,27 +100,21 @@ def look(source: Source, overrule: Overrule) -> Looked:
 
 
 @st.cache_resource(max_entries=PICTURES, show_spinner=False)
-def _look(key: str, overrule: Overrule, _content: bytes) -> Looked:
-    return prepared_now(_content, overrule)
+def _look(
+    who: str, key: str, overrule: Overrule, _asked: Classifier, _content: bytes
+) -> Looked:  # The members have a say in it where digits touch.
+    return prepared_now(_asked, _content, overrule)
 
 
-def prepared_now(content: bytes, overrule: Overrule) -> Looked:
+def prepared_now(asked: Classifier, content: bytes, overrule: Overrule) -> Looked:
     """The picture opened and prepared, without being kept."""
     from ensemble.data.pictures import open_picture
-    from ensemble.data.preparing import prepare
 
     try:
         picture = open_picture(content)
-        return Looked(picture, prepare(picture, overrule.choices()))
+        return Looked(picture, asked.prepare(picture, overrule.choices()))
     except ImageError as error:
         return Looked(None, None, str(error))
-
-
-def images(prepared: Prepared) -> NDArray[np.uint8]:
-    """The marks, uint8 (N, 28, 28, 1)."""
-    if not prepared.marks:
-        return np.zeros((0, 28, 28, 1), np.uint8)
-    return np.stack([mark.image for mark in prepared.marks])
 
 
 def reading(
@@ -141,7 +133,7 @@ def who(asked: Classifier) -> str:
 def _reading(
     who: str, key: str, overrule: Overrule, refuse: float, _asked: Classifier, _prepared: Prepared
 ) -> Reading:
-    return _asked.read(images(_prepared), refuse)
+    return _asked.read_marks(_prepared.marks, refuse)
 
 
 def row(asked: Classifier, source: Source, overrule: Overrule, refuse: float) -> Row:
@@ -164,19 +156,23 @@ def _row(
     who: str, key: str, overrule: Overrule, refuse: float,
     _asked: Classifier, _content: bytes | None,
 ) -> Row:  # fmt: skip
-    marks = _marks(key, overrule, _content)
-    if marks.problem:
-        return Row("–", "", marks.problem)
-    said = _asked.read(marks.images, refuse)
-    return Row(*classify_said.row(said, marks.lines, _asked.class_names))
+    found = _marks(who, key, overrule, _asked, _content)
+    if found.problem:
+        return Row("–", "", found.problem)
+    said = _asked.read_marks(found.marks, refuse)
+    lines = tuple(mark.line for mark in found.marks)
+    return Row(*classify_said.row(said, lines, _asked.class_names))
 
 
 @st.cache_resource(max_entries=ROWS, show_spinner=False)
-def _marks(key: str, overrule: Overrule, _content: bytes | None) -> Marks:
+def _marks(
+    who: str, key: str, overrule: Overrule, _asked: Classifier, _content: bytes | None
+) -> Marks:
     # What is raised is not kept, so that the picture can be handed in again.
     if _content is None:
         raise GoneError
-    looked = prepared_now(_content, overrule)
+    looked = prepared_now(_asked, _content, overrule)
     if looked.prepared is None:
-        return Marks(np.zeros((0, 28, 28, 1), np.uint8), (), looked.problem)
-    return Marks(images(looked.prepared), tuple(mark.line for mark in looked.prepared.marks))
+        return Marks((), looked.problem)
+    # Not its ink as cut from the picture: a thousand of these are kept.
+    return Marks(tuple(replace(mark, cut=mark.image) for mark in looked.prepared.marks))

@@ -39,7 +39,7 @@ def show(
       right: where the answer stands.
     """
     overrule, refuse = classify_overrule.of(source.id), classify_shown.refuse()
-    looked = classify_loader.look(source, overrule)
+    looked = classify_loader.look(asked, source, overrule)
     if looked.prepared is None or looked.picture is None:
         with right:
             st.warning(f"{plain(source.name)}: {plain(looked.problem)}",

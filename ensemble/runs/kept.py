@@ -1,0 +1,82 @@
+"""Arrays that take seconds to make and come out the same each time, kept in the data folder.
+
+They are found again by a digest of what they were made from, the program's own source included:
+another version makes its own. Nothing depends on them; they may be deleted at any time.
+"""
+
+import contextlib
+import functools
+import hashlib
+import io
+import os
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.config import data_folder
+from ensemble.runs.files import write_bytes
+
+Arrays = dict[str, NDArray[Any]]
+
+MOST_BYTES = 256 * 1024 * 1024  # of all that is kept; what was used last stays
+PACKAGES = ("jax", "numpy", "scipy", "pillow")
+
+
+def kept(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
+    """What `make` makes, from the disk if it is there already.
+
+    Args:
+      name: what it is, the beginning of the file's name.
+      made_from: what it depends on beside the program: a dataset, a digest of parameters.
+      make: makes the arrays; called where they are not there, or cannot be read.
+    """
+    digest = hashlib.sha256(f"{name} {made_from} {program()}".encode()).hexdigest()[:20]
+    path = data_folder() / "kept" / f"{name}-{digest}.npz"
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            found = {key: file[key] for key in file.files}
+        os.utime(path)
+        return found
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+        made = make()
+        with contextlib.suppress(OSError):  # A full disk costs the next one seconds, no more.
+            _write(path, made)
+        return made
+
+
+def digest_of(tree: list[NDArray[np.generic]]) -> str:
+    """A word that differs where any number in these arrays does."""
+    digest = hashlib.sha256()
+    for array in tree:
+        digest.update(str(array.shape).encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+@functools.cache
+def program() -> str:
+    """A digest of the source that numbers depend on, and of the packages' versions."""
+    root = Path(__file__).resolve().parents[1]
+    digest = hashlib.sha256(" ".join(map(version, PACKAGES)).encode())
+    for folder in ("data", "analysis", "engine", "runs"):
+        for file in sorted((root / folder).glob("*.py")):
+            digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def _write(path: Path, arrays: Arrays) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # numpy types its options into the names
+    write_bytes(path, buffer.getvalue())
+    files = sorted(path.parent.glob("*.npz"), key=lambda one: one.stat().st_mtime, reverse=True)
+    total = 0
+    for file in files:
+        total += file.stat().st_size
+        if total > MOST_BYTES:
+            file.unlink(missing_ok=True)
