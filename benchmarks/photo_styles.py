@@ -129,6 +129,11 @@ def trimmed(cover: np.ndarray) -> np.ndarray:
     return cover[rows.min() : rows.max() + 1, columns.min() : columns.max() + 1]
 
 
+def breadth(distance: np.ndarray) -> float:
+    """How broad a digit is, in its heights, between the middles of its strokes."""
+    return 1.5 * distance.shape[1] / distance.shape[0] - 0.5
+
+
 def write(
     lines: list[list[np.ndarray]], style: Style, pen: str, frame: tuple[int, ...], draws: Any
 ) -> Layer:
@@ -136,8 +141,8 @@ def write(
     left, top, right, bottom, height, width = frame
     share = draws.uniform(*style.height)
     tall, thick = share * (bottom - top), draws.uniform(*PENS[pen].width)
-    longest = max(len(line) for line in lines)
-    tall = min(tall, 0.9 * (right - left) / (0.95 * longest + 0.1))
+    longest = max(sum(breadth(d) + thick + style.gap[1] for d in line) for line in lines)
+    tall = min(tall, 0.85 * (right - left) / (1.1 * longest))
     covers = [
         [
             trimmed(photo_pens.stroke(d, tall * draws.uniform(0.9, 1.1), thick, PENS[pen], draws))

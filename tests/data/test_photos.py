@@ -15,7 +15,7 @@ from ensemble import data
 from ensemble.data.pictures import open_picture
 from ensemble.data.preparing import prepare
 
-LONGEST = 420
+LONGEST = 360
 PICTURES = {
     "plain": 1, "ballpoint": 1, "pencil": 1, "marker": 1, "tinted paper": 1, "gradient": 1,
     "hand shadow": 1, "hard shadow": 1, "ruled": 2, "squared": 1, "chalk": 1, "whiteboard": 1,
