@@ -141,7 +141,7 @@ def stages(classifier: Any, content: bytes) -> dict[str, float]:
 
     picture = timed("decode", lambda: open_picture(content))
     prepared = timed("prepare", lambda: classifier.prepare(picture))
-    timed("ink", lambda: find_ink(picture.pixels, Choices()))
+    timed("ink", lambda: find_ink(prepared.picture.pixels, Choices()))
     timed("ensemble and gate", lambda: classifier.read_marks(prepared.marks, refuse=REFUSE))
     spent["marks and shape"] = spent["prepare"] - spent["ink"]
     spent["total"] = spent["decode"] + spent.pop("prepare") + spent["ensemble and gate"]

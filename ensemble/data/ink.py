@@ -86,7 +86,7 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
     small = np.asarray(lights.to_copy(toned, SMALL), np.float32) / np.float32(255)
     look = polarity.choose(small, choices.ink, max(small.shape) / max(image.size))
     # Pencil and chalk leave grains, and sensors noise: less than a stroke wide, they blur away.
-    stroke = polarity.stroke_width(look.mask)
+    stroke = look.stroke
     wide = stroke * max(image.size) / max(small.shape)
     if wide > 8:  # a stroke of two pixels on the small copy may be thinner in truth
         radius = min(3.0, wide / 10) if stroke > 2.5 else 0.7

@@ -54,6 +54,8 @@ def find_lines(away: Away) -> list[Line]:
     if width < 2 * STRIPS or height < 48:
         return []
     profiles = find_peaks(away)
+    if sum(rows.size > 0 for rows in profiles.rows) < PART * SEEN * STRIPS:
+        return []
     tracks: list[dict[int, int]] = []
     used: set[tuple[int, int]] = set()
     for seed in (STRIPS // 2, STRIPS // 4, 3 * STRIPS // 4):

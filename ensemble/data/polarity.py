@@ -30,6 +30,7 @@ class Look(NamedTuple):
     ground: Grey
     mask: NDArray[np.bool_]
     score: float
+    stroke: float = 0.0  # typical width, in pixels of the copy
 
 
 def choose(small: Grey, ink: str, enlarged: float = 1.0) -> Look:
@@ -53,18 +54,26 @@ def choose(small: Grey, ink: str, enlarged: float = 1.0) -> Look:
     looks = [look(small, edges, light, share, SOFT / max(1.0, enlarged)) for share in SHARES]
     best = max(range(len(looks)), key=lambda number: looks[number].score)
     # Where strokes cross they are wider than along their way, and must fit in there too.
-    while best + 1 < len(looks) and looks[best].side < 2.6 * stroke_width(looks[best].mask):
+    while (stroke := stroke_width(looks[best].mask)) * 2.6 > looks[best].side:
+        if best + 1 == len(looks):
+            break
         best += 1
-    return looks[best]
+    return looks[best]._replace(stroke=stroke)
 
 
 def stroke_width(mask: NDArray[np.bool_]) -> float:
     """Typical width of a stroke, in pixels of the mask, from the distances to its edge."""
     from scipy import ndimage
 
-    inside = ndimage.distance_transform_edt(mask)
-    ridge = (inside == ndimage.maximum_filter(inside, 3)) & mask
-    return float(2 * np.median(inside[ridge])) if ridge.any() else 0.0
+    rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
+    if not rows.size:
+        return 0.0
+    # Ink alone, with a rim of paper where it does not end with the picture.
+    top, left = max(rows[0] - 1, 0), max(columns[0] - 1, 0)
+    cut = mask[top : rows[-1] + 2, left : columns[-1] + 2]
+    inside = ndimage.distance_transform_edt(cut)
+    ridge = (inside == ndimage.maximum_filter(inside, 3)) & cut
+    return float(2 * np.median(inside[ridge]))
 
 
 def darker_share(small: Grey, edges: Grey) -> float:
