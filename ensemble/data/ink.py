@@ -20,6 +20,9 @@ SURE = 1.35  # times the threshold: what the surest pixel of a stroke has
 NOISE = 4.0  # deviations of the paper around it that ink is clear by
 MOST_GRAIN = 0.75  # of the core: chalk's own grain must not hide it
 CLEAR = 5.0  # the same for the whole picture's ink
+PALE = 0.5  # of the threshold: what a stroke may have between its surer places
+CRUMBS = 2.5  # times as many parts as there are with that: the stroke has come apart
+MORE = 1.8  # times as much ink: with more it was paper
 INKS = ("auto", "dark", "light")
 
 
@@ -157,7 +160,15 @@ def above_noise(
     low: NDArray[np.float32] | float = threshold
     if grain.max() > threshold:
         low = np.maximum(lights.enlarge(grain.clip(0, 1), away.shape), np.float32(threshold))
-    return even, hysteresis(even > low, even > min(0.95, SURE * threshold)), threshold
+    sure = even > min(0.95, SURE * threshold)
+    mask, parts = hysteresis(even > low, sure)
+    if parts >= CRUMBS:
+        # Grainy pencil and chalk come apart at pale places. Where a lower threshold finds far
+        # fewer parts with little more ink, these belong together.
+        whole, fewer = hysteresis(even > PALE * low, sure)
+        if parts >= CRUMBS * fewer and whole.sum() < MORE * mask.sum():
+            mask = whole
+    return even, mask, threshold
 
 
 def noise_map(
@@ -194,18 +205,24 @@ def in_tiles(values: NDArray[np.float32], share: float) -> NDArray[np.float32]:
     return np.partition(listed, place, axis=2)[..., place]
 
 
-def hysteresis(low: NDArray[np.bool_], high: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """What hangs together in `low` and has a pixel of `high` in it (Canny 1986), both (H, W)."""
+def hysteresis(
+    low: NDArray[np.bool_], high: NDArray[np.bool_]
+) -> tuple[NDArray[np.bool_], int]:
+    """What hangs together in `low` and has a pixel of `high` in it (Canny 1986), both (H, W).
+
+    Returns:
+      A mask (H, W), and how many parts it has.
+    """
     from scipy import ndimage
 
     mask = np.zeros_like(low)
     rows, columns = np.flatnonzero(low.any(axis=1)), np.flatnonzero(low.any(axis=0))
     if not rows.size:
-        return mask
+        return mask, 0
     box = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
     labels, count = ndimage.label(low[box], np.ones((3, 3), np.uint8))
     sure = np.zeros(count + 1, bool)
     sure[labels[high[box]]] = True
     sure[0] = False
     mask[box] = sure[labels]
-    return mask
+    return mask, int(sure.sum())

@@ -14,6 +14,8 @@ from ensemble.data import light as lights
 Grey = NDArray[np.float32]
 MOST_DARK = 0.7  # of what lies near sharp edges: real pictures have below 0.64 or above 0.75
 SOFT = 0.15  # of the core's contrast, a pixel: the rim of a shadow or gradient is softer
+LIKE = 0.25  # of the way to paper: what is nearer to ink than this is ink, too
+MOST_BORDER = 0.35  # of the picture's rim: what covers more is the table, not a large digit
 SHARES = (
     1 / 20,
     1 / 9,
@@ -53,12 +55,36 @@ def choose(small: Grey, ink: str, enlarged: float = 1.0) -> Look:
         light = ink == "light"
     looks = [look(small, edges, light, share, SOFT / max(1.0, enlarged)) for share in SHARES]
     best = max(range(len(looks)), key=lambda number: looks[number].score)
+    while best + 1 < len(looks) and outlines(small, looks[best], looks[best + 1]):
+        best += 1
     # Where strokes cross they are wider than along their way, and must fit in there too.
     while (stroke := stroke_width(looks[best].mask)) * 2.6 > looks[best].side:
         if best + 1 == len(looks):
             break
         best += 1
     return looks[best]._replace(stroke=stroke)
+
+
+def outlines(small: Grey, narrow: Look, wide: Look) -> bool:
+    """Whether the ink that one look shows is but the outline of what a wider square shows.
+
+    Strokes broader than the square have paper's place in their own middle, which is about as
+    dark as their rim; the shadow that a pen writes in is lighter than its ink, and a dark table
+    around a sheet runs along the picture's border.
+    """
+    more = wide.mask & ~narrow.mask
+    if wide.score <= 0 or not narrow.mask.any() or more.sum() < 0.5 * narrow.mask.sum():
+        return False
+    if around(more).mean() > MOST_BORDER or wide.mask.all():
+        return False
+    ink, within = np.median(small[narrow.mask]), np.median(small[more])
+    paper = np.median(small[~wide.mask])
+    return bool(abs(within - ink) < LIKE * abs(paper - ink))
+
+
+def around(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The pixels along the four sides of a mask."""
+    return np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]])
 
 
 def stroke_width(mask: NDArray[np.bool_]) -> float:
@@ -114,7 +140,7 @@ def look(small: Grey, edges: Grey, light: bool, share: float, soft: float = SOFT
         return Look(light, side, ground, mask, -1.0)
     strength = edges[rim].sum() / np.sqrt(max(1, rim.sum()))
     covered = mask.mean()
-    border = np.concatenate([mask[0], mask[-1], mask[:, 0], mask[:, -1]]).mean()
+    border = around(mask).mean()
     return Look(
         light,
         side,

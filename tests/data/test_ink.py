@@ -7,6 +7,7 @@ import pytest
 from PIL import Image, ImageDraw
 from scipy import ndimage
 
+from ensemble.data import polarity
 from ensemble.data.ink import Choices, Ink, find_ink
 from ensemble.errors import ImageError
 
@@ -196,3 +197,28 @@ def test_a_crop_looks_at_nothing_else() -> None:
 def test_choices_out_of_range_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(ImageError):
         Choices(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("within", "reaches", "is_outline"),
+    [(30, False, True), (70, False, True), (140, False, False), (30, True, False)],
+    ids=["a broad stroke", "a paler middle", "a pen in a shadow", "a table around a sheet"],
+)
+def test_an_outline_is_told_from_ink(within: int, reaches: bool, is_outline: bool) -> None:
+    wide = np.zeros((120, 90), bool)
+    wide[(slice(0, 40) if reaches else slice(40, 80)), : 90 if reaches else 60] = True
+    rim = wide & ~ndimage.binary_erosion(wide)
+    small = np.where(rim, 45, np.where(wide, within, 230)).astype(np.float32) / 255
+    narrow = polarity.Look(False, 9, small, rim, 3.0)
+    shown = polarity.Look(False, 31, small, wide, 2.0)
+    border = polarity.around(wide).mean()
+    assert (border > polarity.MOST_BORDER) == reaches
+    assert polarity.outlines(small, narrow, shown) == is_outline
+
+
+def test_grainy_pencil_stays_in_one_piece() -> None:
+    cover = digit(width=3)
+    grain = ndimage.gaussian_filter(np.random.default_rng(3).normal(size=SHAPE), 3)
+    pale = cover * (0.55 + 4.5 * grain).clip(0.24, 1)
+    ink = find_ink(taken(written(pale, ink=(120, 120, 122)), noise=1.0))
+    assert ndimage.label(ink.mask, np.ones((3, 3)))[1] <= 2
