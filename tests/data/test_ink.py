@@ -207,7 +207,7 @@ def test_choices_out_of_range_are_refused(wrong: dict[str, object]) -> None:
 def test_an_outline_is_told_from_ink(within: int, reaches: bool, is_outline: bool) -> None:
     wide = np.zeros((120, 90), bool)
     wide[(slice(0, 40) if reaches else slice(40, 80)), : 90 if reaches else 60] = True
-    rim = wide & ~ndimage.binary_erosion(wide)
+    rim = wide & ~ndimage.binary_erosion(wide, border_value=1)
     small = np.where(rim, 45, np.where(wide, within, 230)).astype(np.float32) / 255
     narrow = polarity.Look(False, 9, small, rim, 3.0)
     shown = polarity.Look(False, 31, small, wide, 2.0)
