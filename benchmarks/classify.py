@@ -25,7 +25,7 @@ from PIL import Image
 
 from benchmarks import common, photo_styles, photos
 
-REFUSE, ROUNDS, MEMBERS = 0.05, 30, 8
+REFUSE, ROUNDS, MEMBERS = 0.03, 30, 8
 
 
 def read_photo(classifier: Any, content: bytes) -> tuple[Any, Any]:

@@ -19,6 +19,7 @@ from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.stress_summary import stress_summary
 from ensemble.config import DATASETS, EnsembleConfig
 from ensemble.errors import EnsembleError
+from ensemble.runs.classifying import REFUSE
 
 EXIT_STATUS = {"finished": 0, "diverged": 3, "stopped": 130}
 
@@ -190,7 +191,7 @@ def runs_delete(run_id: str) -> None:
 )
 @click.option(
     "--refuse",
-    default=0.05,
+    default=REFUSE,
     show_default=True,
     type=click.FloatRange(0, 1, True, True),
     help="Share of real digits that may be turned away as strange.",

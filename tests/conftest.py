@@ -18,16 +18,21 @@ REPO = Path(__file__).resolve().parent.parent
 # pytest's own folders stay where they always are, so that a failed test's files can be looked at.
 os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
 ROOT = Path(tempfile.mkdtemp(prefix="ensemble-tests-"))
+# What one of pytest-xdist's processes has compiled, the others need not: they are the children
+# of the one that was started, which cleans up after them.
+A_CHILD = "PYTEST_XDIST_WORKER" in os.environ
+FIRST = os.getppid() if A_CHILD else os.getpid()
+COMPILED = Path(tempfile.gettempdir()) / f"ensemble-tests-{FIRST}-compiled"
 for name, folder in {
     "ENSEMBLE_RUNS": "runs",
     "ENSEMBLE_DATA": "data",
     # One run trains at a time per machine, by a lock in the temporary folder: a run that a
     # person has going must not hold up the tests, nor they it.
     "TMPDIR": "tmp",
-    "JAX_COMPILATION_CACHE_DIR": "compiled",
 }.items():
     (ROOT / folder).mkdir()
     os.environ[name] = str(ROOT / folder)
+os.environ["JAX_COMPILATION_CACHE_DIR"] = str(COMPILED)
 tempfile.tempdir = None  # read TMPDIR again
 
 # Eight devices on every machine, so that what is spread over devices is tested everywhere.
@@ -42,6 +47,8 @@ os.environ["ENSEMBLE_SPARE"] = "0"
 
 def pytest_unconfigure() -> None:
     shutil.rmtree(ROOT, ignore_errors=True)
+    if not A_CHILD:
+        shutil.rmtree(COMPILED, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)

@@ -107,9 +107,9 @@ def whole_picture(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
 
     A rejected mark much smaller than those that are read (their median) is dirt and does not
     count; one that is read, but tiny beside those rejected, is a chance likeness and does not
-    count either. Of what counts more than half has to be rejected, of eight or more marks a third:
-    so many real digits are never turned away by chance, and in a page of text or a photograph
-    only a few marks pass.
+    count either. Of what counts, two marks and three in ten have to be rejected: so many real
+    digits are hardly ever turned away by chance, and in a page of text or a photograph only a few
+    marks pass.
 
     Args:
       rejected: (N,).
@@ -120,11 +120,10 @@ def whole_picture(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
     )
     against = int((rejected & (sizes >= DIRT * usual_read)).sum())
     read = int((~rejected & (sizes >= CHANCE * usual_rejected)).sum())
-    share = 1 / 3 if against + read >= MANY else 1 / 2
-    return against >= 2 and against > share * (against + read)
+    return against >= 2 and against >= SHARE * (against + read)
 
 
-DIRT, CHANCE, MANY = 0.45, 0.15, 8
+DIRT, CHANCE, SHARE = 0.45, 0.15, 0.3
 
 
 def _parts(rarities: tuple[Rarity, ...], measures: Floats) -> NDArray[np.float64]:

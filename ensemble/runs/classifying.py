@@ -39,7 +39,7 @@ __all__ = [
 Pixels = NDArray[np.uint8]
 Box = tuple[int, int, int, int]
 
-REFUSE = 0.05
+REFUSE = 0.03
 # Test digits, nearest as pictures, that the members are asked about: fewer where there are many.
 CANDIDATES, LEAST, ASKED = 128, 32, 1024
 

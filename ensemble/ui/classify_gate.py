@@ -13,7 +13,7 @@ from ensemble.ui.classify_shown import REFUSE, REFUSE_PERCENT, Shown
 if TYPE_CHECKING:  # it draws in JAX
     from ensemble.runs.gate import Gate
 
-CHOICES = (1, 2, 5, 10)  # per cent
+CHOICES = (1, 2, 3, 5, 10)  # per cent
 
 SCORE = (
     "A score says how strange a mark is to the members: how rare it is among held-out real "

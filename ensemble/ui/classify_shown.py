@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the first draws in SciPy, the last JAX: whoever only looks 
     from ensemble.runs.classifying import Classifier, Digit, Reading
 
 # The share of real digits that may be turned away, in whole per cent: its word in the address.
-REFUSE, REFUSE_PERCENT, REFUSE_MOST = "refuse", 5, 50
+REFUSE, REFUSE_PERCENT, REFUSE_MOST = "refuse", 3, 50
 
 
 def refuse() -> float:

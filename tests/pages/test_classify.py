@@ -134,16 +134,16 @@ def test_bad_files_are_a_sentence_each_and_the_others_go_on(run: Run) -> None:
 def test_a_picture_that_the_program_chokes_on_takes_no_other_with_it(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ensemble.data import preparing
+    from ensemble.runs import classifying
 
-    real = preparing.prepare
+    real = classifying.prepare
 
-    def choking(picture: Any, choices: Any) -> Any:
+    def choking(picture: Any, *others: Any, **named: Any) -> Any:
         if picture.size == (31, 31):
             raise ZeroDivisionError
-        return real(picture, choices)
+        return real(picture, *others, **named)
 
-    monkeypatch.setattr(preparing, "prepare", choking)
+    monkeypatch.setattr(classifying, "prepare", choking)
     at = hand_in(classify(run), ("good.png", paper(4)), ("bad.png", png(np.eye(31) * 255)))
     notes = table(at)["Note"]
     assert "fault of the program" in notes[1]
