@@ -15,6 +15,8 @@ from ensemble.errors import ConfigError
 
 DATASETS = ("digits", "mnist", "fashion_mnist", "kmnist")
 SCHEDULES = ("constant", "cosine")
+PROBLEMS = ("synthetic", "digits", "mnist")
+LINESEARCHES = ("zoom", "backtracking")
 
 
 def setting(
@@ -92,6 +94,36 @@ class EnsembleConfig:
                 f"No such setting: {', '.join(unknown)}. There are: {', '.join(sorted(names))}."
             )
         return cls(**values)
+
+
+@dataclass(frozen=True)
+class LbfgsConfig:
+    """Settings of one logistic regression by L-BFGS, checked when made.
+
+    Raises:
+      ConfigError: a value of the wrong type or out of its range, named with that range.
+    """
+
+    dataset: str = setting(
+        "synthetic", "What to classify: drawn samples, or a dataset's pixels.", choices=PROBLEMS
+    )
+    samples: int = setting(50_000, "Samples to draw.", low=100, high=1_000_000)
+    features: int = setting(784, "Numbers in a sample.", low=8, high=10_000)
+    classes: int = setting(10, "Classes to draw.", low=2, high=100)
+    iterations: int = setting(100, "Iterations of L-BFGS.", low=1, high=10_000)
+    linesearch: str = setting(
+        "zoom", "How a step's length is found: zoom (strong Wolfe) or backtracking (Armijo).",
+        choices=LINESEARCHES,
+    )  # fmt: skip
+    step_size: float = setting(0.0, "A fixed step size; 0 searches.", low=0.0, high=100.0)
+    l2: float = setting(0.0, "Adds l2 / 2 · |W|² to the objective.", low=0.0, high=1000.0)
+    history: int = setting(10, "Steps that L-BFGS remembers.", low=1, high=100)
+    seed: int = setting(0, "Of the drawn samples.", low=0, high=2**31 - 1)
+    devices: int = setting(0, "Devices to spread the samples over; 0 takes all.", low=0, high=1024)
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            object.__setattr__(self, field.name, checked(field, getattr(self, field.name)))
 
 
 def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:
