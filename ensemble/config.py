@@ -9,7 +9,7 @@ import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ensemble.errors import ConfigError
 
@@ -34,7 +34,31 @@ def setting(
 
 
 @dataclass(frozen=True)
-class EnsembleConfig:
+class Settings:
+    """What settings have in common: fields that know their range, and a form for JSON."""
+
+    def check(self) -> None:
+        """Bring every field to its type; ConfigError where one is out of its range."""
+        for field in dataclasses.fields(self):
+            object.__setattr__(self, field.name, checked(field, getattr(self, field.name)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The settings by name, ready for JSON."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Settings from `as_dict`'s form; a name that is not a setting is a ConfigError."""
+        names = {field.name for field in dataclasses.fields(cls)}
+        if unknown := sorted(set(values) - names):
+            raise ConfigError(
+                f"No such setting: {', '.join(unknown)}. There are: {', '.join(sorted(names))}."
+            )
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class EnsembleConfig(Settings):
     """Settings of one ensemble run, checked when made.
 
     Raises:
@@ -73,31 +97,16 @@ class EnsembleConfig:
     )
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, checked(field, getattr(self, field.name)))
+        self.check()
         if self.warmup_epochs > self.epochs:
             raise ConfigError(
                 f"warmup_epochs is {self.warmup_epochs:g}, more than the run's {self.epochs} "
                 "epochs: choose a shorter warm-up or more epochs."
             )
 
-    def as_dict(self) -> dict[str, Any]:
-        """The settings by name, ready for JSON."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> "EnsembleConfig":
-        """Settings from `as_dict`'s form; a name that is not a setting is a ConfigError."""
-        names = {field.name for field in dataclasses.fields(cls)}
-        if unknown := sorted(set(values) - names):
-            raise ConfigError(
-                f"No such setting: {', '.join(unknown)}. There are: {', '.join(sorted(names))}."
-            )
-        return cls(**values)
-
 
 @dataclass(frozen=True)
-class LbfgsConfig:
+class LbfgsConfig(Settings):
     """Settings of one logistic regression by L-BFGS, checked when made.
 
     Raises:
@@ -115,15 +124,15 @@ class LbfgsConfig:
         "zoom", "How a step's length is found: zoom (strong Wolfe) or backtracking (Armijo).",
         choices=LINESEARCHES,
     )  # fmt: skip
-    step_size: float = setting(0.0, "A fixed step size; 0 searches.", low=0.0, high=100.0)
+    stepsize: float = setting(0.0, "A fixed step size; 0 searches.", low=0.0, high=100.0)
     l2: float = setting(0.0, "Adds l2 / 2 · |W|² to the objective.", low=0.0, high=1000.0)
     history: int = setting(10, "Steps that L-BFGS remembers.", low=1, high=100)
     seed: int = setting(0, "Of the drawn samples.", low=0, high=2**31 - 1)
     devices: int = setting(0, "Devices to spread the samples over; 0 takes all.", low=0, high=1024)
+    sweep: bool = setting(True, "Measure the speed-up on 1, 2, 4 and 8 devices, too.")
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, checked(field, getattr(self, field.name)))
+        self.check()
 
 
 def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:

@@ -7,9 +7,8 @@ algorithms 3.5 and 3.6) or its backtracking one. JAXopt's example
 and the solver's memory are on each of them, and every device takes the same step.
 
 One program makes one iteration, line search included, with one collective per evaluation. On
-several CPU devices such a program can wait for itself: XLA's pool has as many threads as there
-are cores, a device that waits in a collective keeps one, and when all wait nobody computes what
-they wait for. `threads_for` says how many threads the pool needs so that this cannot happen.
+several CPU devices such a program can wait for itself for ever, unless XLA's pool of threads is
+larger than it makes it by itself: `runs.solving.prepare_for_collectives` sees to that.
 """
 
 import time
@@ -28,8 +27,6 @@ from ensemble.engine.layout import AXIS, Layout
 from ensemble.engine.logreg import Samples, block_size, in_blocks, objective
 
 ZOOM_STEPS, BACKTRACKING_STEPS = 20, 30
-# Threads of the pool per CPU device: one may wait in a collective while the others compute.
-THREADS_PER_DEVICE = 4
 
 
 class Point(NamedTuple):
@@ -72,6 +69,7 @@ class Solver:
     Args:
       x: float32 (N, F).
       labels: int32 (N,) in [0, C).
+      classes: C.
       config: the settings.
       devices: where to solve it; more than one solves it under `pmap`.
 
@@ -83,10 +81,11 @@ class Solver:
         self,
         x: NDArray[np.float32],
         labels: NDArray[np.int32],
+        classes: int,
         config: LbfgsConfig,
         devices: Sequence[jax.Device],
     ) -> None:
-        self._config, self._shape = config, (x.shape[1], config.classes)
+        self._config, self._shape = config, (x.shape[1], classes)
         self._count, self._layout = len(x), Layout(len(devices), tuple(devices))
         self._optimizer = make_optimizer(config)
         self._samples = self._spread(x, labels)
@@ -125,7 +124,7 @@ class Solver:
         """A program of `function` for arguments like these, and what making it took."""
         began = time.perf_counter()
         several = len(self._layout.devices) > 1
-        traced = self._layout.pmap(function) if several else jax.jit(function)
+        traced: Any = self._layout.pmap(function) if several else jax.jit(function)
         program = traced.lower(*examples).compile()
         return program, time.perf_counter() - began
 
@@ -145,8 +144,8 @@ class Solver:
             value=point.value, grad=point.gradient, value_fn=loss,
         )  # fmt: skip
         weights = optax.apply_updates(point.weights, updates)
-        if self._config.step_size:
-            step_size, evaluations = jnp.float32(self._config.step_size), jnp.int32(1)
+        if self._config.stepsize:
+            step_size, evaluations = jnp.float32(self._config.stepsize), jnp.int32(1)
             value, gradient = jax.value_and_grad(loss)(weights)
         else:
             search = memory[-1]  # The line search has been at the new weights already.
@@ -157,9 +156,9 @@ class Solver:
 
 
 def make_optimizer(config: LbfgsConfig) -> optax.GradientTransformationExtraArgs:
-    """optax's L-BFGS with the line search, or the fixed step, that is asked for."""
-    if config.step_size:
-        return optax.lbfgs(config.step_size, config.history, linesearch=None)
+    """L-BFGS of optax with the line search, or the fixed step, that is asked for."""
+    if config.stepsize:
+        return optax.lbfgs(config.stepsize, config.history, linesearch=None)
     if config.linesearch == "backtracking":
         search = optax.scale_by_backtracking_linesearch(BACKTRACKING_STEPS, store_grad=True)
         return optax.lbfgs(None, config.history, linesearch=search)

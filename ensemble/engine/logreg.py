@@ -11,6 +11,7 @@ softmax between them runs along contiguous samples.
 """
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import jax
@@ -66,7 +67,7 @@ def in_blocks(
     bounds = np.linspace(0, count, shards + 1).astype(int)
     blocks = max(-(-int(np.diff(bounds).max(initial=0)) // block), 1)
     cut = []
-    for first, last in zip(bounds[:-1], bounds[1:], strict=True):
+    for first, last in pairwise(bounds):
         shard = np.zeros((blocks, features, block), np.float32)
         named = np.full((blocks, block), NOBODY, np.int32)
         for k, start in enumerate(range(first, last, block)):

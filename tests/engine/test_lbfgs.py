@@ -2,6 +2,7 @@
 
 import warnings
 from functools import cache
+from typing import Any
 
 import jax
 import numpy as np
@@ -29,7 +30,7 @@ def problem(samples: int = 700) -> tuple[NDArray[np.float32], NDArray[np.int32]]
 def solve(
     config: LbfgsConfig, devices: int, samples: int = 700
 ) -> tuple[list[Iteration], NDArray[np.float32]]:
-    solver = Solver(*problem(samples), config, jax.local_devices()[:devices])
+    solver = Solver(*problem(samples), CLASSES, config, jax.local_devices()[:devices])
     point, made = solver.start(), []
     for _ in range(config.iterations):
         point, found = solver.iterate(point)
@@ -37,8 +38,8 @@ def solve(
     return made, solver.weights(point)
 
 
-def settings(iterations: int = 60, **others: float | str) -> LbfgsConfig:
-    return LbfgsConfig(samples=700, features=FEATURES, classes=CLASSES, iterations=iterations, **others)  # type: ignore[arg-type]  # fmt: skip
+def settings(**others: Any) -> LbfgsConfig:
+    return LbfgsConfig(**{"iterations": 60, **others})
 
 
 def loss_and_slope(
@@ -112,7 +113,7 @@ def test_any_number_of_samples_on_any_number_of_devices(samples: int) -> None:
 
 
 def test_a_fixed_step_is_taken_as_it_is() -> None:
-    made, _ = solve(settings(iterations=3, step_size=0.05), 1)
+    made, _ = solve(settings(iterations=3, stepsize=0.05), 1)
     assert [(one.step_size, one.evaluations) for one in made] == [(pytest.approx(0.05), 1)] * 3
     assert made[0].objective > made[1].objective > made[2].objective
 
