@@ -39,8 +39,8 @@ def solve_summary(solve: Solve) -> dict[str, Any]:
 
 def last(trace: Trace | None, figure: str) -> float | None:
     """The figure after a solve's last iteration."""
-    values = getattr(trace, figure, ())
-    return float(values[-1]) if len(values) else None
+    values: list[float] = [] if trace is None else list(getattr(trace, figure))
+    return values[-1] if values else None
 
 
 def median(trace: Trace | None) -> float | None:
