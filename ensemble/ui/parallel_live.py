@@ -1,0 +1,90 @@
+"""One regression as it goes on: the answer, how far it is, its pictures."""
+
+import time
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.errors import EnsembleError
+from ensemble.ui import (
+    advice,
+    live,
+    parallel_answer,
+    parallel_launch,
+    parallel_loader,
+    parallel_pictures,
+    parallel_words,
+)
+from ensemble.ui.guard import guarded
+from ensemble.ui.parallel_words import begun
+
+SECONDS_BETWEEN = 1.0
+
+
+def watch(solve: runs.Solve) -> None:
+    """Show `solve`, and again every second while it is active; its own part of the page only."""
+    every = SECONDS_BETWEEN if solve.active else None
+    st.fragment(watched, run_every=every)(solve.id, parallel_loader.shown_state(solve))
+
+
+def watched(solve_id: str, last_state: str) -> None:
+    """The body of `watch`: what changes while a regression goes on."""
+    with guarded():
+        solve = runs.find_solve(solve_id)
+        if parallel_loader.shown_state(solve) != last_state:
+            parallel_loader.forget_solves()
+            st.rerun()
+        traces = parallel_loader.traces(solve)
+        parallel_answer.show(solve, traces)
+        state(solve)
+        if begun(traces.without):
+            parallel_pictures.show(solve, traces)
+        elif solve.active:
+            live.place_for("The pictures stand here from the first iterations on.")
+
+
+def state(solve: runs.Solve) -> None:
+    """How far it is with Stop beside it, or how it ended where it has not finished."""
+    if solve.active:
+        going_on(solve)
+    elif solve.state == "failed":
+        st.error(solve.message or "It ended unexpectedly. What was measured is kept.",
+                 icon=":material/error:")  # fmt: skip
+        again(solve)
+        if tail := advice.log_tail(solve.path / "log.txt"):
+            with st.expander("The end of its log"):
+                st.code(tail, language=None)
+    elif solve.state == "stopped":
+        st.info(solve.message or "Stopped. What was measured is kept.", icon=":material/stop:")
+        again(solve)
+
+
+def going_on(solve: runs.Solve) -> None:
+    """How far an active regression is, and the button that stops it."""
+    names = [one.name for one in parallel_loader.ahead(solve)] if solve.state == "queued" else []
+    status = solve.status
+    share = status.iteration / status.iterations if status.iterations else 0.0
+    said = parallel_words.progress(solve, names, time.time() - status.updated)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(min(share, 1.0), text=said)
+        if runs.stop_requested(solve.id):
+            st.button("Stopping…", disabled=True, key="solve_stopping",
+                      help="After the current iteration")  # fmt: skip
+        elif st.button("Stop", icon=":material/stop:", key="solve_stop",
+                       help="What is measured so far is kept."):  # fmt: skip
+            stop(solve)
+
+
+def stop(solve: runs.Solve) -> None:
+    """Ask the worker to stop; it may just have ended."""
+    try:
+        runs.stop_solve(solve.id)
+    except EnsembleError:
+        parallel_loader.forget_solves()
+    st.rerun(scope="fragment")
+
+
+def again(solve: runs.Solve) -> None:
+    """The button that launches the same once more."""
+    if st.button("Solve the same again", icon=":material/replay:", key="solve_again"):
+        parallel_launch.launch(solve.config)
