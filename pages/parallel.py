@@ -23,11 +23,12 @@ def main() -> None:
 
 def nothing_yet() -> None:
     """The first visit: what will be here, and the button that makes it so."""
-    st.subheader("Is one solver on several devices faster than on one?", anchor=False)
+    st.subheader("Is a solver faster on several devices than on one?", anchor=False)
     st.markdown(
         "A logistic regression is solved by L-BFGS (a method that learns the curvature from its "
-        "last steps), once on one device, and once with `pmap`: each device has its share of the "
-        "samples, and all of them sum their gradients at every step."
+        "last steps), once on one device, and once on several with pmap, JAX's way to run one "
+        "program on all of them: each has its share of the samples, and they sum their gradients "
+        "at every step."
     )
     st.caption("The settings are on the left; on a phone, behind the arrows at the top.")
     with st.container(width=420):

@@ -14,6 +14,7 @@ COMPILING = (
     "Tracing and compiling, before the first iteration. A problem of a size that was solved "
     "here before is taken from the cache of compiled programs, which takes less."
 )
+FIGURES = ("step time", "speed-up", "compile", "objective")
 
 
 def show(solve: runs.Solve, traces: Traces) -> None:
@@ -30,11 +31,10 @@ def figures(traces: Traces) -> None:
     with st.container(horizontal=True, gap="medium", key="solve_figures"):
         if bought := traces.speedup:
             ratios(bought)
-        for trace in (traces.without, traces.with_pmap):
-            if trace:
-                with_it = "with pmap" if trace.pmap else "without pmap"
-                st.metric(f"Compiling {with_it}", f"{trace.compile_seconds:.1f} s",
-                          width="content", help=COMPILING)  # fmt: skip
+        compiled = [f"{trace.compile_seconds:.1f} s"
+                    for trace in (traces.without, traces.with_pmap) if trace]  # fmt: skip
+        label = "Compiling, without and with" if len(compiled) > 1 else "Compiling, without"
+        st.metric(label, " · ".join(compiled), width="content", help=COMPILING)
 
 
 def ratios(bought: Speedup) -> None:
@@ -54,36 +54,30 @@ def ratios(bought: Speedup) -> None:
 
 def times(ratio: float) -> str:
     """A ratio as "1.68×"."""
-    return f"{formats.significant(ratio)}×"
+    return f"{ratio:.2f}×"
 
 
 def details(traces: Traces) -> None:
     """Every solve in a row of figures."""
-    solves = [*both(traces), *(trace for trace in traces.sweep if begun(trace))]
-    first = {"main": traces.without, "sweep": next(iter(traces.sweep), None)}
-    kinds = ["main"] * len(both(traces)) + ["sweep"] * (len(solves) - len(both(traces)))
-    rows = [row(trace, first[kind]) for kind, trace in zip(kinds, solves, strict=True)]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="solve_details", placeholder="–",
+    bought = traces.speedup
+    rows = [row(trace, bought.median if trace.pmap and bought else 1.0) for trace in both(traces)]
+    swept = [trace for trace in traces.sweep if begun(trace)]
+    rows += [row(trace, ratio) for trace, (_, ratio) in zip(swept, traces.scaling, strict=True)]
+    text = st.column_config.TextColumn
+    widths = {"solve": text(width=112, pinned=True), **{name: text(width=66) for name in FIGURES}}
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="solve_details", column_config=widths,
                  alt="Step time, speed-up and compile time of every solve")  # fmt: skip
     if said := parallel_words.replicas(traces):
         st.caption(said)
 
 
-def row(trace: Trace, first: Trace | None) -> dict[str, str]:
-    """One solve's figures.
-
-    Args:
-      trace: the solve.
-      first: the one on one device that it is compared with.
-    """
-    ratio = median(first) / median(trace) if first and begun(first) else None
+def row(trace: Trace, ratio: float) -> dict[str, str]:
+    """One solve's figures; `ratio`: how many times as fast as the one on one device."""
+    devices = formats.count(trace.devices, "device")
     return {
-        "devices": str(trace.devices),
-        "pmap": "with" if trace.pmap else "without",
-        "iterations": f"{len(trace.seconds):,}",
-        "step, median": step_time(median(trace)),
-        "speed-up": f"{formats.significant(ratio)}×" if ratio else "–",
-        "compiling": f"{trace.compile_seconds:.1f} s",
-        "evaluations a step": formats.significant(float(trace.evaluations.mean()), 2),
+        "solve": f"{devices}, pmap" if trace.pmap else devices,
+        "step time": step_time(median(trace)),
+        "speed-up": times(ratio),
+        "compile": f"{trace.compile_seconds:.1f} s",
         "objective": formats.significant(float(trace.objective[-1]), 4),
     }

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ensemble.runs import Trace, Traces
 from ensemble.ui import formats, inspect_lines, theme
@@ -41,8 +42,8 @@ def errors(traces: Traces, iterations: int, title: str) -> "go.Figure":
         dash = "dash" if trace.pmap else "solid"
         drawn["line"] = {"color": color(trace), "width": 2 if trace.pmap else 6, "dash": dash}
     chart = by_iteration(curves, iterations, title)
-    chart.update_yaxes(type="log", title="error: norm of the gradient", automargin=True,
-                       exponentformat="power", dtick=1)  # fmt: skip
+    every = np.concatenate([trace.error for trace in both(traces)] or [np.ones(1)])
+    chart.update_yaxes(title="error: norm of the gradient", automargin=True, **log_axis(every))
     return chart
 
 
@@ -66,9 +67,20 @@ def step_times(traces: Traces, iterations: int, title: str) -> "go.Figure":
             font={"color": color(trace), "size": 12},
         )  # fmt: skip
     chart.update_layout(margin={**chart.layout.margin.to_plotly_json(), "r": 56})
-    scale: dict[str, Any] = {"type": "log"} if jumpy else {"rangemode": "tozero"}
+    every = np.concatenate([1000 * trace.seconds for trace in solves] or [np.ones(1)])
+    scale: dict[str, Any] = log_axis(every) if jumpy else {"rangemode": "tozero"}
     chart.update_yaxes(title="step time (ms)", automargin=True, **scale)
     return chart
+
+
+def log_axis(values: NDArray[np.float64]) -> dict[str, Any]:
+    """A log axis for these values: powers of ten, and 2 and 5 of each where they are few."""
+    shown = values[np.isfinite(values) & (values > 0)]
+    if not len(shown) or shown.max() / shown.min() > 1000:
+        return {"type": "log", "exponentformat": "power", "dtick": 1}
+    low, high = (int(np.floor(np.log10(end))) for end in (shown.min(), shown.max()))
+    ticks = [lead * 10.0**power for power in range(low, high + 1) for lead in (1, 2, 5)]
+    return {"type": "log", "tickvals": ticks, "ticktext": [f"{tick:,.6g}" for tick in ticks]}
 
 
 def apart(solves: list[Trace]) -> list[int]:

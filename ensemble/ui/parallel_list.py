@@ -1,5 +1,6 @@
 """Which regression the screen is about: its header, a picker of earlier ones, and Delete."""
 
+import contextlib
 from dataclasses import dataclass
 
 import streamlit as st
@@ -84,13 +85,17 @@ def picker(solve: runs.Solve) -> None:
 
 
 def titled(solve: runs.Solve) -> str:
-    """What it solves, how it stands and when it was asked for."""
-    return f"{parallel_settings.shape(solve.config)} · {solve.state} · {solve.name}"
+    """What it solves, and its id, which says when: never what changes while it goes on.
+
+    The browser sends a choice back by its words; one in words of a moment ago is none.
+    """
+    return f"{parallel_settings.shape(solve.config)} · {solve.name}"
 
 
 def picked() -> None:
-    """Callback of the picker: the address follows."""
-    st.query_params["solve"] = st.session_state["solve_picker"]
+    """Callback of the picker: the address follows; one deleted meanwhile is not followed."""
+    with contextlib.suppress(RunError):
+        remember(runs.find_solve(st.session_state["solve_picker"]))
 
 
 def actions(solve: runs.Solve) -> None:

@@ -35,7 +35,7 @@ def show(solve: runs.Solve, traces: Traces) -> None:
     with left:
         scaling(solve, traces)
     with right:
-        st.markdown("Every solve, in figures.")
+        st.markdown("Every solve in figures: the main two, then the shorter ones on the left.")
         parallel_answer.details(traces)
 
 
@@ -63,13 +63,13 @@ def step_times(solve: runs.Solve, traces: Traces) -> None:
     chart = parallel_figure.step_times(
         traces, solve.config.iterations, titled(solve, "Step time by iteration")
     )
-    said = ", ".join(f"{step_time(median(trace))} {parallel_figure.name(trace)}"
-                     for trace in parallel_figure.both(traces))  # fmt: skip
+    said = " and ".join(f"{step_time(median(trace))} {'with' if trace.pmap else 'without'} pmap"
+                        for trace in parallel_figure.both(traces))  # fmt: skip
     pictures.show(
         chart, key="solve_times", name=f"{solve.id}-step-time", title="Step time by iteration",
         alt=f"Step time by iteration; medians: {said}",
         table=lambda: parallel_figure.iterations_table(traces),
-        sees=f"How long each iteration took. The dotted lines are the medians: {said}.", help=TIME,
+        sees=f"How long each iteration took; dotted, the medians: {said}.", help=TIME,
     )  # fmt: skip
 
 

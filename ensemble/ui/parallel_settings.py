@@ -12,9 +12,9 @@ from ensemble.ui import settings
 FIELDS = {field.name: field for field in dataclasses.fields(LbfgsConfig)}
 DRAWN = ("samples", "features", "classes")
 MORE = ("l2", "history", "seed", "sweep")
-TITLES = {"synthetic": "Synthetic: drawn for the purpose", "digits": "Digits", "mnist": "MNIST"}
+TITLES = {"synthetic": "Synthetic", "digits": "Digits", "mnist": "MNIST"}
 LABELS = {
-    "dataset": "Data", "linesearch": "Line search", "stepsize": "Step size", "l2": "L2",
+    "dataset": "Data", "linesearch": "Line search", "stepsize": "Step size, 0 searches", "l2": "L2",
     "history": "Steps remembered", "sweep": "Also on 1, 2, 4 and 8 devices",
 }  # fmt: skip
 STEPS: dict[str, float] = {"samples": 1000, "features": 10, "iterations": 10, "stepsize": 0.1,

@@ -86,7 +86,8 @@ def replicas(traces: Traces) -> str:
     if many is None or many.spread is None or many.devices == 1:
         return ""
     if many.spread == 0:
-        return f"All {many.devices} devices hold the same weights, to the bit."
+        everyone = "Both devices" if many.devices == 2 else f"All {many.devices} devices"
+        return f"{everyone} hold the same weights, to the bit."
     return (f"The devices' weights are not the same: they lie up to {many.spread:.1g} apart, "
             "which should not be.")  # fmt: skip
 
