@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Times = NDArray[np.float64]
+MOST_ITERATIONS = 1_000_000  # as far as it is looked for where parallelism pays
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Speedup:
       whole: all of one solve against all of the other, compiling included.
       efficiency: `median` over the number of devices: 1 is ideal.
       pays_after: the first number of iterations after which the sum of compiling and steps is
-        smaller with `pmap`; 0 where it always is, None where it is not within 1,000,000.
+        smaller with `pmap`; 0 where it always is, None where it is not within `MOST_ITERATIONS`.
     """
 
     mean: float
@@ -59,14 +60,14 @@ def break_even(
     """After how many iterations `pmap` has paid for its compiling; see `Speedup.pays_after`.
 
     Within the measured iterations it is where their sums cross for good; after them, both go
-    on at their median pace.
+    on at their median pace. What only compiles faster, and then loses with every step, does
+    not pay.
     """
-    ahead = (compile_without - compile_with) + np.cumsum(without - with_pmap)
-    if ahead[-1] > 0:
-        behind = np.flatnonzero(np.concatenate([[compile_without - compile_with], ahead]) <= 0)
-        return int(behind[-1] + 1) if len(behind) else 0
+    lead = compile_without - compile_with + np.append(0.0, np.cumsum(without - with_pmap))
     gain = float(np.median(without) - np.median(with_pmap))
-    if gain <= 0:
+    if lead[-1] + gain * (MOST_ITERATIONS - len(without)) <= 0:
         return None
-    more = math.floor(-float(ahead[-1]) / gain) + 1
-    return len(without) + more if len(without) + more <= 1_000_000 else None
+    if lead[-1] <= 0:
+        return len(without) + math.floor(-float(lead[-1]) / gain) + 1
+    behind = np.flatnonzero(lead <= 0)
+    return int(behind[-1] + 1) if len(behind) else 0
