@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 HEIGHT = 400
 POINTS = 600  # of one curve
-JUMPY = 8.0  # times the median: a step this slow asks for a log axis
+JUMPY = 5.0  # times the median: a step this slow asks for a log axis
 
 
 def both(traces: Traces) -> list[Trace]:

@@ -19,12 +19,17 @@ from ensemble.ui.guard import guarded
 from ensemble.ui.parallel_words import begun
 
 SECONDS_BETWEEN = 1.0
+SECONDS_BETWEEN_PICTURES = 3.0  # Plotly draws a picture with new data from the ground up.
 
 
 def watch(solve: runs.Solve) -> None:
-    """Show `solve`, and again every second while it is active; its own part of the page only."""
+    """Show `solve`, and again while it is active: figures every second, pictures less often."""
     every = SECONDS_BETWEEN if solve.active else None
     st.fragment(watched, run_every=every)(solve.id, parallel_loader.shown_state(solve))
+    # The first pictures are waited for.
+    begins = solve.active and not begun(parallel_loader.traces(solve).without)
+    later = SECONDS_BETWEEN if begins else SECONDS_BETWEEN_PICTURES
+    st.fragment(pictured, run_every=later if solve.active else None)(solve.id, begins)
 
 
 def watched(solve_id: str, last_state: str) -> None:
@@ -34,9 +39,17 @@ def watched(solve_id: str, last_state: str) -> None:
         if parallel_loader.shown_state(solve) != last_state:
             parallel_loader.forget_solves()
             st.rerun()
-        traces = parallel_loader.traces(solve)
-        parallel_answer.show(solve, traces)
+        parallel_answer.show(solve, parallel_loader.traces(solve))
         state(solve)
+
+
+def pictured(solve_id: str, waited: bool) -> None:
+    """The pictures, or room for them; reruns the page once when the first can be drawn."""
+    with guarded():
+        solve = runs.find_solve(solve_id)
+        traces = parallel_loader.traces(solve)
+        if waited and begun(traces.without):
+            st.rerun()
         if begun(traces.without):
             parallel_pictures.show(solve, traces)
         elif solve.active:

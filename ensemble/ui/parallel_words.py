@@ -96,19 +96,14 @@ def shared_cores(status: SolveStatus) -> str:
     """What the figures mean where the devices are a CPU that is split; "" where they are not."""
     if status.platform != "cpu" or not status.devices:
         return ""
-    return (
-        f"These devices are virtual: JAX splits one CPU, and all of them share its "
-        f"{formats.count(status.cores, 'core')}. The figure says how well pmap keeps those cores "
-        f"busy, and {cores_at_most(status.cores)}; whatever else the computer does slows it down. "
-        "Accelerators each bring their own compute and memory."
+    most = (
+        f"at most {status.cores} times" if status.cores > 1 else "with one core nothing is gained"
     )
-
-
-def cores_at_most(cores: int) -> str:
-    """What can be gained at most on so many cores."""
-    if cores == 1:
-        return "with one core there is nothing to gain"
-    return f"more than {cores} times cannot be expected"
+    return (
+        "These devices are virtual: JAX splits one CPU, and all of them share its "
+        f"{formats.count(status.cores, 'core')}. So the figure says how well pmap keeps the cores "
+        f"busy, {most}; accelerators would each bring their own compute and memory."
+    )
 
 
 def agreement(traces: Traces) -> str:
@@ -123,12 +118,12 @@ def agreement(traces: Traces) -> str:
     early = apart[:EARLY]
     if part <= EARLY:
         return f"The two curves part at iteration {part}: rounding sent them along other paths."
-    one, many = (float(trace.objective[len(apart) - 1])
+    one, many = (f"{trace.objective[len(apart) - 1]:.4g}"
                  for trace in (traces.without, traces.with_pmap))  # fmt: skip
+    reached = f"both objectives come to {one}" if one == many else f"{one} and {many} are reached"
     return (
         f"The two curves lie on top of each other at first: the errors agree to {rounded(early)} "
-        f"over {EARLY} iterations. From iteration {part} on, rounding shows; both objectives come "
-        f"to {one:.4g} and {many:.4g}."
+        f"over {EARLY} iterations. From iteration {part} on, rounding shows; {reached}."
     )
 
 
