@@ -1,11 +1,12 @@
 """One regression as it goes on: the answer, how far it is, its pictures."""
 
+import contextlib
 import time
 
 import streamlit as st
 
 from ensemble import runs
-from ensemble.errors import EnsembleError
+from ensemble.errors import RunError
 from ensemble.ui import (
     advice,
     live,
@@ -83,18 +84,15 @@ def going_on(solve: runs.Solve) -> None:
         if runs.stop_requested(solve.id):
             st.button("Stopping…", disabled=True, key="solve_stopping",
                       help="After the current iteration")  # fmt: skip
-        elif st.button("Stop", icon=":material/stop:", key="solve_stop",
-                       help="What is measured so far is kept."):  # fmt: skip
-            stop(solve)
+        else:
+            st.button("Stop", icon=":material/stop:", key="solve_stop", on_click=stop,
+                      args=(solve.id,), help="What is measured so far is kept.")  # fmt: skip
 
 
-def stop(solve: runs.Solve) -> None:
-    """Ask the worker to stop; it may just have ended."""
-    try:
-        runs.stop_solve(solve.id)
-    except EnsembleError:
-        parallel_loader.forget_solves()
-    st.rerun(scope="fragment")
+def stop(solve_id: str) -> None:
+    """Callback: ask the worker to stop; it may just have ended, which the page then shows."""
+    with contextlib.suppress(RunError):
+        runs.stop_solve(solve_id)
 
 
 def again(solve: runs.Solve) -> None:
