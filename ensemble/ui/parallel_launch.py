@@ -38,7 +38,7 @@ def controls() -> None:
     for name in ("iterations", "linesearch", "stepsize"):
         settings.control(name)
     here = machine.probe().answer
-    settings.devices_control(most_devices(here) if here else 0, all_devices(here) if here else 0)
+    settings.devices_control(most_devices(here) if here else 0)
     more = st.expander("More", key="solve_more", on_change="rerun")
     if more.open:
         with more:

@@ -74,13 +74,18 @@ def header(solve: runs.Solve) -> None:
 
 
 def picker(solve: runs.Solve) -> None:
-    """A box with the earlier ones; choosing one changes the address."""
+    """A box with the earlier ones; choosing one changes the address.
+
+    Each regression has a box of its own: the browser may still send what the box of the one
+    before showed, and that must not count as a choice.
+    """
     every = {one.id: one for one in parallel_loader.all_solves()} | {solve.id: solve}
     names = {one.id: titled(one) for one in every.values()}
-    st.session_state["solve_picker"] = solve.id
+    st.session_state[key := f"solve_picker_{solve.id}"] = solve.id
     st.selectbox(
-        "Regression", list(names), format_func=names.__getitem__, key="solve_picker", width=320,
-        label_visibility="collapsed", on_change=picked, help="Show another regression",
+        "Regression", list(names), format_func=names.__getitem__, key=key, width=320,
+        label_visibility="collapsed", on_change=picked, args=(key,),
+        help="Show another regression",
     )  # fmt: skip
 
 
@@ -92,10 +97,10 @@ def titled(solve: runs.Solve) -> str:
     return f"{parallel_settings.shape(solve.config)} · {solve.name}"
 
 
-def picked() -> None:
+def picked(key: str) -> None:
     """Callback of the picker: the address follows; one deleted meanwhile is not followed."""
     with contextlib.suppress(RunError):
-        remember(runs.find_solve(st.session_state["solve_picker"]))
+        remember(runs.find_solve(st.session_state[key]))
 
 
 def actions(solve: runs.Solve) -> None:

@@ -60,21 +60,19 @@ def dataset_control() -> None:
                  help=FIELDS["dataset"].metadata["help"], persist_state="session")  # fmt: skip
 
 
-def devices_control(most: int, every: int) -> None:
-    """How many devices: all, or a power of two of them.
+def devices_control(most: int) -> None:
+    """How many devices: all, or a power of two of them; `most` is 0 while that is not known.
 
-    Args:
-      most: how many there can be; 0 where it is not known yet.
-      every: how many "all" are; 0 where it is not known yet.
+    The words of a choice must not depend on what is known: the browser sends them back.
     """
     held = key("devices")
-    chosen = st.session_state.setdefault(held, FIELDS["devices"].default)
+    if not isinstance(st.session_state.setdefault(held, FIELDS["devices"].default), int):
+        st.session_state[held] = FIELDS["devices"].default
     powers = {1 << power for power in range(11) if 1 << power <= most}
-    options = sorted({0, chosen, *powers, *({every} if every else ())})
+    options = sorted({0, *powers, st.session_state[held]})
     st.selectbox(
         "Devices", options, key=held, persist_state="session",
-        format_func=lambda n: str(n) if n else f"All, {every}" if every else "All",
-        help=FIELDS["devices"].metadata["help"],
+        format_func=lambda count: str(count or "All"), help=FIELDS["devices"].metadata["help"],
     )  # fmt: skip
 
 
