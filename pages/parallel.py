@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble.ui import entry, parallel_launch, parallel_list, parallel_live
+from ensemble.ui import entry, parallel_actions, parallel_launch, parallel_list, parallel_live
 
 
 def main() -> None:
@@ -16,7 +16,7 @@ def main() -> None:
     elif choice.solve:
         parallel_list.header(choice.solve)
         parallel_live.watch(choice.solve)
-        parallel_list.actions(choice.solve)
+        parallel_actions.actions(choice.solve)
     else:
         nothing_yet()
 

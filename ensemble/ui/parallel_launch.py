@@ -142,5 +142,5 @@ def launch(config: LbfgsConfig) -> None:
         return
     st.session_state["solve_launched"] = config, time.monotonic()
     parallel_loader.forget_solves()
-    parallel_list.remember(solve)
+    parallel_list.show_next(solve)
     st.rerun()

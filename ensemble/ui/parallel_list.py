@@ -1,18 +1,19 @@
-"""Which regression the screen is about: its header, a picker of earlier ones, and Delete."""
+"""Which regression the screen is about: its header, and a picker of earlier ones."""
 
 import contextlib
+import time
 from dataclasses import dataclass
 
 import streamlit as st
 
 from ensemble import runs
-from ensemble.errors import EnsembleError, RunError
+from ensemble.errors import RunError
 from ensemble.ui import parallel_loader, parallel_settings, run_panel
 
 LOOKS = {**run_panel.LOOKS, "solving": run_panel.LOOKS["training"]}
 REMEMBERED = "solve_last_shown"
-ASKED = "solve_delete_asked"
-SAID = "solve_said"
+NEXT = "solve_next"
+SECONDS_NEXT = 3.0
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,12 @@ class Choice:
 
 
 def choose() -> Choice:
-    """The one that the address names, else the one shown last in this tab, else the newest."""
+    """The one just launched, else the one that the address names, else the last shown or newest."""
+    launched, when = st.session_state.get(NEXT, ("", 0.0))
+    if launched and time.monotonic() - when < SECONDS_NEXT:
+        with contextlib.suppress(RunError):
+            st.query_params["solve"] = launched
+            return remember(runs.find_solve(launched))
     if wanted := st.query_params.get("solve"):
         try:
             return remember(runs.find_solve(wanted))
@@ -47,10 +53,21 @@ def remember(solve: runs.Solve) -> Choice:
     return Choice(solve)
 
 
+def show_next(solve: runs.Solve) -> None:
+    """Have the next runs of the page show `solve`.
+
+    What a part of the page that runs alone writes into the address can be lost on the way to
+    the browser, which then sends the former address with whatever it asks next. So it is
+    remembered for as long as such a request may be on its way.
+    """
+    st.session_state[NEXT] = solve.id, time.monotonic()
+
+
 def forget() -> None:
     """Take it out of the address, so that the newest is shown."""
     st.query_params.pop("solve", None)
     st.session_state.pop(REMEMBERED, None)
+    st.session_state.pop(NEXT, None)
 
 
 def show_problem(problem: str) -> None:
@@ -63,7 +80,6 @@ def show_problem(problem: str) -> None:
 
 def header(solve: runs.Solve) -> None:
     """Its name, state and settings, and a picker for another."""
-    tell()
     color, icon = LOOKS[state := parallel_loader.shown_state(solve)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.subheader(run_panel.plain(solve.name), anchor=False, width="content")
@@ -99,57 +115,6 @@ def titled(solve: runs.Solve) -> str:
 
 def picked(key: str) -> None:
     """Callback of the picker: the address follows; one deleted meanwhile is not followed."""
+    st.session_state.pop(NEXT, None)
     with contextlib.suppress(RunError):
         remember(runs.find_solve(st.session_state[key]))
-
-
-def actions(solve: runs.Solve) -> None:
-    """What else can be done with it: its settings again, and Delete, which asks first."""
-    if st.session_state.get(ASKED) == solve.id:
-        sure(solve)
-        return
-    with st.container(horizontal=True, gap="small"):
-        st.button(
-            "Use these settings again", key="solve_reuse", icon=":material/replay:",
-            on_click=parallel_settings.fill, args=(solve.config,),
-            help="Copies these settings to the controls, ready to change and launch.",
-        )  # fmt: skip
-        st.button("Delete…", icon=":material/delete:", key="solve_delete", disabled=solve.active,
-                  on_click=ask, args=(solve.id,),
-                  help="Stop it first." if solve.active else None)  # fmt: skip
-
-
-def sure(solve: runs.Solve) -> None:
-    """The second question before deleting."""
-    name = run_panel.plain(solve.name)
-    st.warning(f"Delete {name} with its measurements? It cannot be brought back.",
-               icon=":material/delete_forever:")  # fmt: skip
-    with st.container(horizontal=True):
-        st.button(f"Delete {name} for good", key="solve_delete_sure", type="primary",
-                  on_click=delete, args=(solve.id,))  # fmt: skip
-        st.button("Keep it", key="solve_keep", on_click=ask, args=(None,))
-
-
-def ask(solve_id: str | None) -> None:
-    """Callback: the first press on Delete, or Keep it."""
-    st.session_state[ASKED] = solve_id
-
-
-def delete(solve_id: str) -> None:
-    """Callback: the second press."""
-    ask(None)
-    try:
-        runs.delete_solve(solve_id)
-    except EnsembleError as error:
-        st.session_state[SAID] = str(error)
-    except OSError as error:
-        st.session_state[SAID] = f"Its files cannot be deleted ({error.strerror})."
-    else:
-        forget()
-    parallel_loader.forget_solves()
-
-
-def tell() -> None:
-    """Why the last press could not be obeyed."""
-    if said := st.session_state.pop(SAID, ""):
-        st.error(said, icon=":material/error:")

@@ -11,7 +11,6 @@ from ensemble.ui import (
     advice,
     live,
     parallel_answer,
-    parallel_launch,
     parallel_loader,
     parallel_pictures,
     parallel_words,
@@ -64,13 +63,11 @@ def state(solve: runs.Solve) -> None:
     elif solve.state == "failed":
         st.error(solve.message or "It ended unexpectedly. What was measured is kept.",
                  icon=":material/error:")  # fmt: skip
-        again(solve)
         if tail := advice.log_tail(solve.path / "log.txt"):
             with st.expander("The end of its log"):
                 st.code(tail, language=None)
     elif solve.state == "stopped":
         st.info(solve.message or "Stopped. What was measured is kept.", icon=":material/stop:")
-        again(solve)
 
 
 def going_on(solve: runs.Solve) -> None:
@@ -93,9 +90,3 @@ def stop(solve_id: str) -> None:
     """Callback: ask the worker to stop; it may just have ended, which the page then shows."""
     with contextlib.suppress(RunError):
         runs.stop_solve(solve_id)
-
-
-def again(solve: runs.Solve) -> None:
-    """The button that launches the same once more."""
-    if st.button("Solve the same again", icon=":material/replay:", key="solve_again"):
-        parallel_launch.launch(solve.config)
