@@ -1,6 +1,7 @@
 """Setting a regression up and launching it: what will be solved, on what, and if it fits."""
 
 import os
+import socket
 import time
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from ensemble.errors import ConfigError, EnsembleError
 from ensemble.runs.solving import MOST_CPU_DEVICES
 from ensemble.ui import formats, loaders, machine, parallel_list, parallel_loader
 from ensemble.ui import parallel_settings as settings
+from ensemble.ui.launch import rounded
 from ensemble.ui.machine import Machine
 
 DOUBLE_CLICK_SECONDS = 2.0
@@ -27,6 +29,7 @@ class Plan:
     config: LbfgsConfig | None
     label: str
     reason: str = ""
+    note: str = ""
 
 
 def controls() -> None:
@@ -71,7 +74,20 @@ def plan(config: LbfgsConfig) -> Plan:
                     "choose at most that, or all.")  # fmt: skip
     if reason := too_large(config):
         return Plan(None, label, reason)
-    return Plan(config, label)
+    return Plan(config, label, note=about(config))
+
+
+def about(config: LbfgsConfig) -> str:
+    """About how long it will take, where one of the same size has been solved on this machine."""
+    for past in parallel_loader.all_solves():
+        status = past.status
+        alike = settings.size(past.config) == settings.size(config)
+        here = status.host == socket.gethostname() and status.started
+        if alike and here and past.state == "finished" and past.config.sweep == config.sweep:
+            share = config.iterations / past.config.iterations
+            seconds = share * (status.updated - (status.started or 0.0))
+            return f"About {formats.duration(rounded(seconds))}, as one of this size took before."
+    return ""
 
 
 def too_large(config: LbfgsConfig) -> str:
@@ -109,6 +125,8 @@ def launch_body(was_waiting: bool) -> None:
     button(planned, "solve_launch")
     if planned.reason:
         st.caption(f":material/block: {planned.reason}")
+    if planned.note:
+        st.caption(planned.note)
     first = sum(run.active for run in loaders.all_runs())
     first += sum(solve.active for solve in parallel_loader.all_solves())
     if first and not planned.reason:

@@ -14,14 +14,16 @@ ALIKE = 0.03  # of the step time: no difference to speak of
 
 
 def step_time(seconds: float) -> str:
-    """Seconds of one iteration as "0.84 ms", "31 ms" or "1.2 s"."""
+    """Seconds of one iteration as "0.84 ms", "31 ms", "137 ms" or "1.25 s"."""
     ms = 1000 * seconds
-    return f"{formats.significant(ms, 2)} ms" if ms < 999.5 else f"{seconds:.1f} s"
+    if ms >= 999.5:
+        return f"{formats.significant(seconds)} s"
+    return f"{formats.significant(ms, 2) if ms < 100 else round(ms)} ms"
 
 
 def times(ratio: float) -> str:
-    """A ratio as "1.7 times"."""
-    return f"{formats.significant(ratio, 2)} times"
+    """A ratio as "1.7 times"; near 1 as "1.06 times"."""
+    return f"{formats.significant(ratio, 3 if 1 < ratio < 1.1 else 2)} times"
 
 
 def median(trace: Trace) -> float:
@@ -61,7 +63,7 @@ def compared(one: Trace, many: Trace, bought: Speedup) -> str:
         return (f"There is one device, so pmap has nothing to spread: an iteration takes {fast} "
                 f"with it and {slow} without.")  # fmt: skip
     on = f"n {many.devices} devices an iteration takes {fast}"
-    if abs(bought.median - 1) < ALIKE:
+    if abs(bought.median - 1) < ALIKE or slow == fast:
         return f"pmap changes little here: o{on}, and {slow} on one without pmap."
     if bought.median < 1:
         return (f"pmap does not pay here: o{on} instead of {slow}, "

@@ -232,6 +232,7 @@ def test_what_is_set_stays_and_a_regressions_settings_can_be_used_again(
     assert (
         button(at, "solve_launch").label == "Solve 1,297 × 784 with and without pmap on 2 devices"
     )
+    assert "as one of this size took before" in said(at)
     assert key("samples") not in [one.key for one in at.number_input], "there is nothing to draw"
     assert "Also: L2 0.01, 1 remembered, no sweep over devices." in said(at)
 

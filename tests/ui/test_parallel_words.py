@@ -51,12 +51,17 @@ ONE = trace([0.052] * 40)
             "without pmap.",
         ),
         (
+            trace([0.049] * 40, 2, 0.5),
+            "On 2 devices an iteration takes 49 ms instead of 52 ms: 1.06 times as fast. "
+            "Compiling with pmap took no longer, so it pays from the first iteration on.",
+        ),
+        (
             trace([0.05] * 40, 1),
             "There is one device, so pmap has nothing to spread: an iteration takes 50 ms with it "
             "and 52 ms without.",
         ),
     ],
-    ids=["pays", "pays later", "pays at once", "does not pay", "alike", "one device"],
+    ids=["pays", "pays later", "pays at once", "does not pay", "alike", "nearly", "one device"],
 )
 def test_the_answer(many: Trace, answer: str) -> None:
     assert parallel_words.answer(Traces(ONE, many, ()), active=False) == answer
@@ -69,6 +74,11 @@ def test_the_answer_while_it_is_measured() -> None:
     assert alone.endswith("takes 52 ms. The solve with pmap comes next.")
     partly = parallel_words.answer(Traces(ONE, trace([0.026] * 9, 2), ()), active=True)
     assert partly.startswith("So far: on 2 devices an iteration takes 26 ms")
+
+
+def test_step_times_and_ratios_are_told_apart() -> None:
+    said = [parallel_words.step_time(one) for one in (0.00084, 0.031, 0.1374, 1.0, 1.254, 75)]
+    assert said == ["0.84 ms", "31 ms", "137 ms", "1.00 s", "1.25 s", "75.0 s"]
 
 
 def test_how_closely_the_errors_agree() -> None:
