@@ -1,4 +1,4 @@
-"""The command line: python -m ensemble train | predict | stress | data | runs | bench | devices.
+"""The command line: python -m ensemble train | predict | stress | lbfgs | data | runs | bench | devices.
 
 Results go to stdout, progress and errors to stderr. Exit status: 0 done; 1 it could not be
 done, and why is said; 2 a bad value, named with its allowed range; 3 the run diverged;
@@ -17,7 +17,7 @@ from ensemble import __version__, data, runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.stress_summary import stress_summary
-from ensemble.config import DATASETS, EnsembleConfig
+from ensemble.config import DATASETS, EnsembleConfig, LbfgsConfig
 from ensemble.errors import EnsembleError
 from ensemble.runs.classifying import REFUSE
 
@@ -43,7 +43,7 @@ def main() -> None:
 
 
 @main.command()
-@settings_options
+@settings_options(EnsembleConfig)
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
 def train(resume: str | None, **chosen: Any) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
@@ -109,6 +109,30 @@ def stress(run_id: str, limit: int | None) -> None:
 def work_stress(run_id: str) -> None:
     """Do a queued measuring (started by the pages)."""
     runs.work_stress(run_id)
+
+
+@main.command()
+@settings_options(LbfgsConfig)
+@click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
+def lbfgs(as_json: bool, **chosen: Any) -> None:
+    """Logistic regression by L-BFGS, with and without pmap; the last line is one JSON object."""
+    from ensemble.cli.solve_summary import solve_summary
+
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    solve = runs.create_solve(LbfgsConfig(**chosen))
+    with ProgressLine(solve.id) as line:
+        solve = runs.work_solve(solve.id, (lambda status: None) if as_json else line.solve)
+    if solve.message:
+        click.echo(solve.message, err=True)
+    click.echo(json.dumps(solve_summary(solve)))
+    sys.exit(EXIT_STATUS.get(solve.state, 1))
+
+
+@main.command(hidden=True)
+@click.argument("solve_id")
+def work_lbfgs(solve_id: str) -> None:
+    """Be the worker of a queued regression (started by the pages)."""
+    runs.work_solve(solve_id)
 
 
 @main.group(name="data")

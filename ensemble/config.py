@@ -9,12 +9,14 @@ import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from ensemble.errors import ConfigError
 
 DATASETS = ("digits", "mnist", "fashion_mnist", "kmnist")
 SCHEDULES = ("constant", "cosine")
+PROBLEMS = ("synthetic", "digits", "mnist")
+LINESEARCHES = ("zoom", "backtracking")
 
 
 def setting(
@@ -32,7 +34,31 @@ def setting(
 
 
 @dataclass(frozen=True)
-class EnsembleConfig:
+class Settings:
+    """What settings have in common: fields that know their range, and a form for JSON."""
+
+    def check(self) -> None:
+        """Bring every field to its type; ConfigError where one is out of its range."""
+        for field in dataclasses.fields(self):
+            object.__setattr__(self, field.name, checked(field, getattr(self, field.name)))
+
+    def as_dict(self) -> dict[str, Any]:
+        """The settings by name, ready for JSON."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """Settings from `as_dict`'s form; a name that is not a setting is a ConfigError."""
+        names = {field.name for field in dataclasses.fields(cls)}
+        if unknown := sorted(set(values) - names):
+            raise ConfigError(
+                f"No such setting: {', '.join(unknown)}. There are: {', '.join(sorted(names))}."
+            )
+        return cls(**values)
+
+
+@dataclass(frozen=True)
+class EnsembleConfig(Settings):
     """Settings of one ensemble run, checked when made.
 
     Raises:
@@ -71,27 +97,42 @@ class EnsembleConfig:
     )
 
     def __post_init__(self) -> None:
-        for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, checked(field, getattr(self, field.name)))
+        self.check()
         if self.warmup_epochs > self.epochs:
             raise ConfigError(
                 f"warmup_epochs is {self.warmup_epochs:g}, more than the run's {self.epochs} "
                 "epochs: choose a shorter warm-up or more epochs."
             )
 
-    def as_dict(self) -> dict[str, Any]:
-        """The settings by name, ready for JSON."""
-        return dataclasses.asdict(self)
 
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> "EnsembleConfig":
-        """Settings from `as_dict`'s form; a name that is not a setting is a ConfigError."""
-        names = {field.name for field in dataclasses.fields(cls)}
-        if unknown := sorted(set(values) - names):
-            raise ConfigError(
-                f"No such setting: {', '.join(unknown)}. There are: {', '.join(sorted(names))}."
-            )
-        return cls(**values)
+@dataclass(frozen=True)
+class LbfgsConfig(Settings):
+    """Settings of one logistic regression by L-BFGS, checked when made.
+
+    Raises:
+      ConfigError: a value of the wrong type or out of its range, named with that range.
+    """
+
+    dataset: str = setting(
+        "synthetic", "What to classify: drawn samples, or a dataset's pixels.", choices=PROBLEMS
+    )
+    samples: int = setting(50_000, "Samples to draw.", low=100, high=1_000_000)
+    features: int = setting(784, "Numbers in a sample.", low=8, high=10_000)
+    classes: int = setting(10, "Classes to draw.", low=2, high=100)
+    iterations: int = setting(100, "Iterations of L-BFGS.", low=1, high=10_000)
+    linesearch: str = setting(
+        "zoom", "How a step's length is found: zoom (strong Wolfe) or backtracking (Armijo).",
+        choices=LINESEARCHES,
+    )  # fmt: skip
+    stepsize: float = setting(0.0, "A fixed step size; 0 searches.", low=0.0, high=100.0)
+    l2: float = setting(0.0, "Adds l2 / 2 · |W|² to the objective.", low=0.0, high=1000.0)
+    history: int = setting(10, "Steps that L-BFGS remembers.", low=1, high=100)
+    seed: int = setting(0, "Of the drawn samples.", low=0, high=2**31 - 1)
+    devices: int = setting(0, "Devices to spread the samples over; 0 takes all.", low=0, high=1024)
+    sweep: bool = setting(True, "Measure the speed-up on 1, 2, 4 and 8 devices, too.")
+
+    def __post_init__(self) -> None:
+        self.check()
 
 
 def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble.ui import entry, loaders, runs_list
+from ensemble.ui import entry, loaders, runs_list, runs_regressions
 
 
 def main() -> None:
@@ -11,6 +11,7 @@ def main() -> None:
         runs_list.show()
     else:
         nothing_yet()
+    runs_regressions.show()
 
 
 def nothing_yet() -> None:

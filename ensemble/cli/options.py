@@ -6,19 +6,23 @@ from typing import Any
 
 import click
 
-from ensemble.config import EnsembleConfig, allowed_range
+from ensemble.config import Settings, allowed_range
 
 Command = Callable[..., Any]
 
 
-def settings_options(command: Command) -> Command:
-    """Give a click command one option for every field of `EnsembleConfig`.
+def settings_options(settings: type[Settings]) -> Callable[[Command], Command]:
+    """Gives a click command one option for every field of `settings`.
 
     A value left out reaches the command as None, so that a command can tell what was said.
     """
-    for field in reversed(dataclasses.fields(EnsembleConfig)):
-        command = option(field)(command)
-    return command
+
+    def with_options(command: Command) -> Command:
+        for field in reversed(dataclasses.fields(settings)):
+            command = option(field)(command)
+        return command
+
+    return with_options
 
 
 def option(field: "dataclasses.Field[Any]") -> Callable[[Command], Command]:

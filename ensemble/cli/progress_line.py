@@ -5,7 +5,7 @@ import time
 
 import click
 
-from ensemble.runs import Status, StressStatus
+from ensemble.runs import SolveStatus, Status, StressStatus
 
 QUIET_SECONDS = 5.0
 
@@ -50,6 +50,17 @@ class ProgressLine:
         if status.seconds_left:
             words.append(f"{status.seconds_left:,.0f} s left")
         self._say(" · ".join(words), urgent=status.state not in ("measuring", "starting"))
+
+    def solve(self, status: SolveStatus) -> None:
+        """Say how far a regression is."""
+        words = [status.state]
+        if status.iterations:
+            words.append(f"{status.iteration:,} of {status.iterations:,} iterations")
+        if status.message:
+            words.append(status.message)
+        if status.seconds_left:
+            words.append(f"{status.seconds_left:,.0f} s left")
+        self._say(" · ".join(words), urgent=status.state not in ("solving", "starting"))
 
     def fraction(self, fraction: float | None, message: str) -> None:
         """Say how far a download is: a share in [0, 1] or None, and a sentence."""

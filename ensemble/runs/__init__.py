@@ -13,6 +13,10 @@ from ensemble.runs.launching import (
 )
 from ensemble.runs.members import Members, member_epochs, open_members
 from ensemble.runs.queue import ahead_of
+from ensemble.runs.solve_results import Trace, Traces, read_traces
+from ensemble.runs.solve_status import SolveStatus
+from ensemble.runs.solves import Solve, create_solve, delete_solve, find_solve, list_solves
+from ensemble.runs.solving import launch_solve, stop_solve, work_solve
 from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status
 from ensemble.runs.store import Run, create, delete, find, list_runs, rename, unreadable
 from ensemble.runs.stress import queue_stress, start_stress, stop_stress, work_stress
@@ -30,17 +34,26 @@ __all__ = [
     "Reading",
     "Results",
     "Run",
+    "Solve",
+    "SolveStatus",
     "Status",
     "Stress",
     "StressStatus",
+    "Trace",
+    "Traces",
     "ahead_of",
     "create",
+    "create_solve",
     "delete",
+    "delete_solve",
     "find",
+    "find_solve",
     "keep_spare",
     "last_tick",
     "launch",
+    "launch_solve",
     "list_runs",
+    "list_solves",
     "member_epochs",
     "open_classifier",
     "open_members",
@@ -50,15 +63,18 @@ __all__ = [
     "read_predictions",
     "read_scores",
     "read_stress",
+    "read_traces",
     "rename",
     "request_stop",
     "requeue",
     "resume",
     "start_stress",
     "stop_requested",
+    "stop_solve",
     "stop_stress",
     "unreadable",
     "work",
+    "work_solve",
     "work_stress",
     "worker_environment",
 ]

@@ -1,4 +1,4 @@
-"""One run trains, or is measured, at a time on a machine; others wait in the order they came.
+"""One run is worked at, at a time, on a machine; others wait in the order they came.
 
 The lock is a file lock in the machine's temporary folder: the system takes it back from a
 process however that ends. The order among those that wait is that of their `queued` time.
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ensemble.errors import RunError
+from ensemble.runs.solves import Solve, list_solves
 from ensemble.runs.status import ACTIVE
 from ensemble.runs.store import Run, list_runs
 from ensemble.runs.stress_status import StressStatus, read_stress_status
@@ -51,14 +52,19 @@ class Place(NamedTuple):
         """The place of a run that is to be measured under shift."""
         return cls(status.queued, run_id, "stress")
 
+    @classmethod
+    def to_solve(cls, solve: Solve) -> "Place":
+        """The place of a regression."""
+        return cls(solve.status.queued, solve.id, "solving")
 
-def ahead_of(run: Run) -> list[Run]:
-    """The runs that are trained or measured, or wait for it, before this one trains, in order."""
+
+def ahead_of(run: Run) -> list[Run | Solve]:
+    """The runs that are worked at, or wait for it, before this one trains, in order."""
     return before(Place.to_train(run))
 
 
-def before(mine: Place) -> list[Run]:
-    """The runs whose training or measuring comes before a place, in order."""
+def before(mine: Place) -> list[Run | Solve]:
+    """The runs whose training, measuring or solving comes before a place, in order."""
     return [run for place, run in sorted(_places(), key=lambda one: one[0]) if place < mine]
 
 
@@ -82,13 +88,16 @@ def wait_for_turn(
     return None
 
 
-def _places() -> Iterator[tuple[Place, Run]]:
+def _places() -> Iterator[tuple[Place, Run | Solve]]:
     """Everyone who works or waits."""
     for run in list_runs():
         if run.status.state in ACTIVE and run.active:
             yield Place.to_train(run), run
         if (job := read_stress_status(run.path)) and job.alive:
             yield Place.to_measure(run.id, job), run
+    for solve in list_solves():
+        if solve.active:
+            yield Place.to_solve(solve), solve
 
 
 def hold(folder: Path, what: str) -> Turn:

@@ -31,6 +31,10 @@ DEAD = (
 )
 
 
+class OtherKindError(UnknownRunError):
+    """A run there is, but of another kind than was asked for."""
+
+
 @dataclass(frozen=True)
 class Run:
     """One run as it stood when it was read.
@@ -94,7 +98,7 @@ def find(run_id: str) -> Run:
     folder = folder_of(run_id)
     try:
         config = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
-        return Run(run_id, _read_name(folder), folder, config, read_status(folder))
+        return Run(run_id, read_name(folder), folder, config, read_status(folder))
     except (OSError, ValueError, TypeError, KeyError, ConfigError) as error:
         raise RunError(
             f"The run “{run_id}” cannot be read ({error}). Its folder is {folder}: delete it, "
@@ -135,7 +139,7 @@ def create(config: EnsembleConfig) -> Run:
     now = time.time()
     try:
         runs_folder().mkdir(parents=True, exist_ok=True)
-        folder = _new_folder(config.dataset, now)
+        folder = new_folder(config.dataset, now)
         status = Status(created=now, queued=now, updated=now, epochs=config.epochs)
         write_status(folder, status)
         # config.json comes last: a folder without it is not yet a run.
@@ -196,8 +200,9 @@ def package_versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in PACKAGES}
 
 
-def _new_folder(dataset: str, now: float) -> Path:
-    stem = f"{dataset}-{time.strftime('%m%d-%H%M%S', time.localtime(now))}"
+def new_folder(kind: str, now: float) -> Path:
+    """An empty folder for a run; its name, the run's id, says its dataset or kind and when."""
+    stem = f"{kind}-{time.strftime('%m%d-%H%M%S', time.localtime(now))}"
     for number in range(1, 1000):
         folder = runs_folder() / (stem if number == 1 else f"{stem}-{number}")
         with contextlib.suppress(FileExistsError):
@@ -208,10 +213,14 @@ def _new_folder(dataset: str, now: float) -> Path:
 
 @functools.lru_cache(maxsize=4096)
 def _read_config(folder: Path, mtime_ns: int) -> EnsembleConfig:
-    return EnsembleConfig.from_dict(read_json(folder / "config.json")["settings"])
+    asked = read_json(folder / "config.json")
+    if kind := asked.get("kind"):
+        raise OtherKindError(f"“{folder.name}” is no ensemble: it is a run of the kind “{kind}”.")
+    return EnsembleConfig.from_dict(asked["settings"])
 
 
-def _read_name(folder: Path) -> str:
+def read_name(folder: Path) -> str:
+    """What a person called the run in `folder`, else its id."""
     try:
         name = (folder / "name.txt").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:

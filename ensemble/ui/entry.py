@@ -34,6 +34,10 @@ def navigation() -> StreamlitPage:
         "pages/classify.py", title="Classify", icon=":material/draw:", url_path="classify",
         help="Upload, draw or photograph a digit, and see what the ensemble makes of it.",
     )  # fmt: skip
+    parallel = st.Page(
+        "pages/parallel.py", title="Parallel", icon=":material/speed:", url_path="parallel",
+        help="One regression with and without pmap: what several devices are worth.",
+    )  # fmt: skip
     runs = st.Page(
         "pages/runs.py", title="Runs", icon=":material/list:", url_path="runs",
         help="All runs: find, compare, rename, delete.",
@@ -44,7 +48,7 @@ def navigation() -> StreamlitPage:
 
     # Streamlit serves its default page at "/" alone, and Train has an address of its own.
     default = st.Page(start, default=True, visibility="hidden")
-    pages = [default, train, predictions, inspect, classify, runs]
+    pages = [default, train, predictions, inspect, classify, parallel, runs]
     return st.navigation(pages, position="top")
 
 

@@ -1,0 +1,183 @@
+"""L-BFGS beside JAXopt's, and many solves on many devices: python -m benchmarks.lbfgs
+
+Every contender is a process of its own and solves the same problem (50,000 × 784, 10 classes,
+zoom, 100 iterations); they take turns, and a ratio is of medians of one round. `--stress` does
+200 solves each on 2, 4 and 8 CPU devices instead, and says whether all of them ended.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import common
+
+ROUNDS = 3
+SOLVES, STRESS_DEVICES, STRESS_SECONDS = 200, (2, 4, 8), 1200
+# Contender: whose solver, on how many devices, and on how many processor cores (None: all).
+CONTENDERS: dict[str, tuple[str, int, int | None]] = {
+    "jaxopt": ("jaxopt", 1, None),
+    "ours_1_device": ("ours", 1, None),
+    "ours_2_devices": ("ours", 2, None),
+    "ours_1_device_1_core": ("ours", 1, 1),
+}
+
+
+def contend(name: str) -> dict[str, Any]:
+    """Solve the problem in this process: the figures of one contender."""
+    solver, devices, cores = CONTENDERS[name]
+    if cores:
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
+    from ensemble.config import LbfgsConfig
+    from ensemble.runs.solving import prepare_for_collectives
+
+    prepare_for_collectives(devices)
+    from ensemble.data.problems import load_problem
+
+    config = LbfgsConfig()
+    problem = load_problem(config)
+    if solver == "jaxopt":
+        return with_jaxopt(problem, config.iterations)
+    import jax
+
+    from ensemble.engine.lbfgs import Solver
+
+    jax.devices()
+    before = resident()
+    made = Solver(problem.x, problem.labels, problem.classes, config, jax.devices()[:devices])
+    point, found = made.start(), []
+    for _ in range(config.iterations):
+        point, one = made.iterate(point)
+        found.append(one)
+    seconds = [one.seconds for one in found]
+    return {
+        "step_ms": 1e3 * float(np.median(seconds)),
+        "objective": found[-1].objective,
+        "error": found[-1].error,
+        "evaluations": sum(one.evaluations for one in found),
+        "compile_s": round(made.compile_seconds, 2),
+        "memory_over_data": round((peak() - before) / problem.x.nbytes, 2),
+    }
+
+
+def with_jaxopt(problem: Any, iterations: int) -> dict[str, Any]:
+    """The example's loop without `pmap`."""
+    import warnings
+
+    warnings.simplefilter("ignore")  # JAXopt is no longer maintained, and says so.
+    import jax
+    import jaxopt
+
+    samples = jax.device_put(np.asarray(problem.x)), jax.device_put(problem.labels)
+    objective = jaxopt.objective.multiclass_logreg
+    solver = jaxopt.LBFGS(objective, linesearch="zoom", maxiter=iterations, tol=0.0)
+    weights = np.zeros((problem.x.shape[1], problem.classes), np.float32)
+    state, update = solver.init_state(weights, data=samples), jax.jit(solver.update)
+    began = time.perf_counter()
+    jax.block_until_ready(update(weights, state, samples))
+    compiled, seconds = time.perf_counter() - began, []
+    for _ in range(iterations):
+        began = time.perf_counter()
+        weights, state = jax.block_until_ready(update(weights, state, samples))
+        seconds.append(time.perf_counter() - began)
+    return {
+        "step_ms": 1e3 * float(np.median(seconds)),
+        "objective": float(state.value),
+        "error": float(state.error),
+        "compile_s": round(compiled, 2),
+    }
+
+
+def resident() -> int:
+    """Bytes that this process holds now."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def peak() -> int:
+    """The most bytes that this process has held."""
+    rows = Path("/proc/self/status").read_text().splitlines()
+    return 1024 * int(next(row.split()[1] for row in rows if row.startswith("VmHWM")))
+
+
+def stress(devices: int) -> dict[str, Any]:
+    """Many short solves in this process."""
+    from ensemble.config import LbfgsConfig
+    from ensemble.runs.solving import prepare_for_collectives
+
+    prepare_for_collectives(devices)
+    import jax
+
+    from ensemble.data.problems import load_problem
+    from ensemble.engine.lbfgs import Solver
+
+    config = LbfgsConfig(samples=4000, iterations=20)
+    problem = load_problem(config)
+    solver = Solver(problem.x, problem.labels, problem.classes, config, jax.devices()[:devices])
+    ends, began = set(), time.perf_counter()
+    for _ in range(SOLVES):
+        point = solver.start()
+        for _ in range(config.iterations):
+            point, found = solver.iterate(point)
+        ends.add(found.objective)
+        if np.ptp(solver.weights(point), axis=0).max() > 0:
+            raise SystemExit("The devices' weights are not the same.")
+    spread = (max(ends) - min(ends)) / min(ends)
+    return {"solves": SOLVES, "seconds": round(time.perf_counter() - began, 1), "spread": spread}
+
+
+def child(*words: str, limit: float = 600) -> dict[str, Any]:
+    """What another process of this benchmark found."""
+    command = [sys.executable, "-m", "benchmarks.lbfgs", *words]
+    done = subprocess.run(command, cwd=common.ROOT, check=True, capture_output=True, text=True,
+                          timeout=limit)  # fmt: skip
+    return dict(json.loads(done.stdout.splitlines()[-1]))
+
+
+def compare() -> None:
+    """Every contender in turn, and the ratios."""
+    rounds = [{name: child("--contend", name) for name in CONTENDERS} for _ in range(ROUNDS)]
+
+    def ratio(one: str, other: str) -> float:
+        each = [found[one]["step_ms"] / found[other]["step_ms"] for found in rounds]
+        return round(float(np.median(each)), 3)
+
+    best = min(found["jaxopt"]["objective"] for found in rounds)
+    worst = max(one["objective"] for found in rounds for one in found.values())
+    common.keep("lbfgs", {
+        "ours_1_device_over_jaxopt": ratio("ours_1_device", "jaxopt"),
+        "2_devices_times_as_fast_as_1": ratio("ours_1_device", "ours_2_devices"),
+        "2_devices_times_as_fast_as_1_on_1_core": ratio("ours_1_device_1_core", "ours_2_devices"),
+        "objective_relative_difference": worst / best - 1,
+        "memory_over_data": max(found["ours_1_device"]["memory_over_data"] for found in rounds),
+        "rounds": rounds,
+    })  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--contend", choices=CONTENDERS)
+    parser.add_argument("--solves-on", type=int)
+    parser.add_argument("--stress", action="store_true")
+    asked = parser.parse_args()
+    if asked.contend:
+        print(json.dumps(contend(asked.contend)))
+    elif asked.solves_on:
+        print(json.dumps(stress(asked.solves_on)))
+    elif asked.stress:
+        common.keep("lbfgs_stress", {
+            f"{devices}_devices": child("--solves-on", str(devices), limit=STRESS_SECONDS)
+            for devices in STRESS_DEVICES
+        })  # fmt: skip
+    else:
+        compare()
+
+
+if __name__ == "__main__":
+    main()

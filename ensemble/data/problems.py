@@ -1,0 +1,105 @@
+"""Samples for logistic regression: drawn ones, kept on disk, or a dataset's pixels.
+
+The drawn ones are scikit-learn's `make_classification` (Guyon 2003, "Design of experiments for
+the NIPS 2003 variable selection benchmark"), as in JAXopt's example. Drawing takes seconds and
+several times the samples' memory, in double precision: a process of its own draws them once,
+and they are read as a memory map after that.
+"""
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.config import LbfgsConfig, data_folder
+from ensemble.data import load
+from ensemble.errors import StorageError
+
+INFORMATIVE = 50  # features that tell the classes apart, as in JAXopt's example
+REDUNDANT = 2  # sums of those, scikit-learn's default; the others are noise
+KEPT = 4  # drawn problems that stay on disk
+DRAW = """
+import sys, numpy, sklearn.datasets
+folder, *numbers = sys.argv[1:]
+samples, features, classes, informative, redundant, seed = map(int, numbers)
+x, labels = sklearn.datasets.make_classification(
+    n_samples=samples, n_features=features, n_classes=classes,
+    n_informative=informative, n_redundant=redundant, random_state=seed)
+numpy.save(folder + "/labels.npy", labels.astype(numpy.int32))
+numpy.save(folder + "/x.npy", x.astype(numpy.float32))
+"""
+
+
+class Problem(NamedTuple):
+    """What is to be classified: x float32 (N, F), labels int32 (N,) in [0, classes)."""
+
+    x: NDArray[np.float32]
+    labels: NDArray[np.int32]
+    classes: int
+
+
+def load_problem(config: LbfgsConfig) -> Problem:
+    """The samples that the settings ask for.
+
+    Raises:
+      NotPreparedError: a dataset that has not been fetched yet.
+      StorageError: the drawn samples cannot be kept.
+    """
+    if config.dataset != "synthetic":
+        dataset = load(config.dataset)
+        pixels = np.asarray(dataset.train_images).reshape(len(dataset.train_labels), -1)
+        x = pixels.astype(np.float32)
+        x /= 255
+        return Problem(x, np.asarray(dataset.train_labels, np.int32), len(dataset.class_names))
+    folder = drawn(config)
+    x = np.load(folder / "x.npy", mmap_mode="r")
+    return Problem(x, np.load(folder / "labels.npy"), config.classes)
+
+
+def drawn(config: LbfgsConfig) -> Path:
+    """The folder of the drawn samples; drawn now if they are not there."""
+    informative = min(INFORMATIVE, config.features)
+    redundant = min(REDUNDANT, config.features - informative)
+    numbers = [config.samples, config.features, config.classes, informative, redundant, config.seed]
+    place = data_folder() / "synthetic"
+    folder = place / "-".join(map(str, numbers))
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir():
+            _draw(folder, numbers)
+        os.utime(folder)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise StorageError(
+            f"The samples could not be drawn and kept in {place} ({error}): make room there, "
+            "or ask for fewer."
+        ) from error
+    _forget_old(place)
+    return folder
+
+
+def _draw(folder: Path, numbers: list[int]) -> None:
+    """Draw beside and rename, so that the folder is there as a whole or not at all."""
+    beside = Path(tempfile.mkdtemp(prefix=".drawn-", dir=folder.parent))
+    try:
+        words = [sys.executable, "-c", DRAW, str(beside), *map(str, numbers)]
+        subprocess.run(words, check=True, capture_output=True)
+        with contextlib.suppress(OSError):  # Another process may have been faster.
+            beside.rename(folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    if not folder.is_dir():
+        raise FileNotFoundError(f"{folder} is not there")
+
+
+def _forget_old(place: Path) -> None:
+    """Keep the problems used last."""
+    newest = sorted(place.glob("[0-9]*"), key=lambda one: one.stat().st_mtime, reverse=True)
+    for old in newest[KEPT:]:
+        shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,166 @@
+"""L-BFGS by optax on logistic regression, on one device or data-parallel under `pmap`.
+
+The solver is `optax.lbfgs` (Liu and Nocedal 1989, "On the Limited Memory BFGS Method for Large
+Scale Optimization") with its zoom line search (Nocedal and Wright, "Numerical Optimization",
+algorithms 3.5 and 3.6) or its backtracking one. JAXopt's example
+`custom_loop_pmap_example` is the model: the samples are spread over the devices, the weights
+and the solver's memory are on each of them, and every device takes the same step.
+
+One program makes one iteration, line search included, with one collective per evaluation. On
+several CPU devices such a program can wait for itself for ever, unless XLA's pool of threads is
+larger than it makes it by itself: `runs.solving.prepare_for_collectives` sees to that.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax import Array
+from numpy.typing import NDArray
+
+from ensemble.config import LbfgsConfig
+from ensemble.engine.layout import AXIS, Layout
+from ensemble.engine.logreg import Samples, block_size, in_blocks, objective
+
+ZOOM_STEPS, BACKTRACKING_STEPS = 20, 30
+
+
+class Point(NamedTuple):
+    """Where the solver stands.
+
+    Attributes:
+      weights: (F, C).
+      memory: optax's state.
+      value: the objective here, in nats per sample.
+      gradient: of the objective here, (F, C).
+    """
+
+    weights: Array
+    memory: Any
+    value: Array
+    gradient: Array
+
+
+class Iteration(NamedTuple):
+    """What one iteration came to.
+
+    Attributes:
+      objective: after it, in nats per sample.
+      error: the Euclidean norm of the gradient after it, JAXopt's measure of how far to go.
+      step_size: what the line search took, as a share of the quasi-Newton step.
+      evaluations: how often the objective was computed.
+      seconds: how long it took, until the devices had finished.
+    """
+
+    objective: float
+    error: float
+    step_size: float
+    evaluations: int
+    seconds: float
+
+
+class Solver:
+    """One problem, laid out on devices and compiled.
+
+    Args:
+      x: float32 (N, F).
+      labels: int32 (N,) in [0, C).
+      classes: C.
+      config: the settings.
+      devices: where to solve it; more than one solves it under `pmap`.
+
+    Attributes:
+      compile_seconds: what tracing and compiling one iteration and the start took.
+    """
+
+    def __init__(
+        self,
+        x: NDArray[np.float32],
+        labels: NDArray[np.int32],
+        classes: int,
+        config: LbfgsConfig,
+        devices: Sequence[jax.Device],
+    ) -> None:
+        self._config, self._shape = config, (x.shape[1], classes)
+        self._count, self._layout = len(x), Layout(len(devices), tuple(devices))
+        self._optimizer = make_optimizer(config)
+        self._samples = self._spread(x, labels)
+        self._begin, first = self._compiled(self._first, self._samples)
+        self._iterate, then = self._compiled(self._next, self.start(), self._samples)
+        self.compile_seconds = first + then
+
+    def start(self) -> Point:
+        """The beginning: weights of zero."""
+        return jax.block_until_ready(self._begin(self._samples))
+
+    def iterate(self, point: Point) -> tuple[Point, Iteration]:
+        """One iteration from `point`; both are whole when it returns."""
+        began = time.perf_counter()
+        point, figures = jax.block_until_ready(self._iterate(point, self._samples))
+        seconds = time.perf_counter() - began
+        told = [np.ravel(np.asarray(one))[0] for one in figures]
+        value, error, step_size, evaluations = told
+        found = Iteration(float(value), float(error), float(step_size), int(evaluations), seconds)
+        return point, found
+
+    def weights(self, point: Point) -> NDArray[np.float32]:
+        """Every device's weights, (D, F, C): they are the same."""
+        return np.asarray(point.weights).reshape(-1, *self._shape)
+
+    def _spread(self, x: NDArray[np.float32], labels: NDArray[np.int32]) -> Samples:
+        devices = self._layout.devices
+        share = -(-self._count // len(devices))
+        block = block_size(share, self._shape[0], devices[0].platform == "cpu")
+        shards = in_blocks(x, labels, block, len(devices))
+        if len(devices) == 1:
+            return Samples(*(jax.device_put(part, devices[0]) for part in shards[0]))
+        return Samples(*(self._layout.put(parts) for parts in zip(*shards, strict=True)))
+
+    def _compiled(self, function: Any, *examples: Any) -> tuple[Any, float]:
+        """A program of `function` for arguments like these, and what making it took."""
+        began = time.perf_counter()
+        several = len(self._layout.devices) > 1
+        traced: Any = self._layout.pmap(function) if several else jax.jit(function)
+        program = traced.lower(*examples).compile()
+        return program, time.perf_counter() - began
+
+    def _loss(self, samples: Samples) -> Any:
+        axis = AXIS if len(self._layout.devices) > 1 else None
+        return objective(samples, self._count, self._config.l2, axis)
+
+    def _first(self, samples: Samples) -> Point:
+        weights = jnp.zeros(self._shape)
+        value, gradient = jax.value_and_grad(self._loss(samples))(weights)
+        return Point(weights, self._optimizer.init(weights), value, gradient)
+
+    def _next(self, point: Point, samples: Samples) -> tuple[Point, tuple[Array, ...]]:
+        loss = self._loss(samples)
+        updates, memory = self._optimizer.update(
+            point.gradient, point.memory, point.weights,
+            value=point.value, grad=point.gradient, value_fn=loss,
+        )  # fmt: skip
+        weights = optax.apply_updates(point.weights, updates)
+        if self._config.stepsize:
+            step_size, evaluations = jnp.float32(self._config.stepsize), jnp.int32(1)
+            value, gradient = jax.value_and_grad(loss)(weights)
+        else:
+            search = memory[-1]  # The line search has been at the new weights already.
+            step_size, value, gradient = search.learning_rate, search.value, search.grad
+            evaluations = search.info.num_linesearch_steps
+        point = Point(weights, memory, value, gradient)
+        return point, (value, jnp.linalg.norm(gradient), step_size, evaluations)
+
+
+def make_optimizer(config: LbfgsConfig) -> optax.GradientTransformationExtraArgs:
+    """L-BFGS of optax with the line search, or the fixed step, that is asked for."""
+    if config.stepsize:
+        return optax.lbfgs(config.stepsize, config.history, linesearch=None)
+    if config.linesearch == "backtracking":
+        search = optax.scale_by_backtracking_linesearch(BACKTRACKING_STEPS, store_grad=True)
+        return optax.lbfgs(None, config.history, linesearch=search)
+    search = optax.scale_by_zoom_linesearch(ZOOM_STEPS, initial_guess_strategy="one")
+    return optax.lbfgs(None, config.history, linesearch=search)

@@ -1,0 +1,156 @@
+"""Multi-class logistic regression: its loss and gradient, with the data read once.
+
+The objective is JAXopt's `multiclass_logreg` (Blondel et al. 2022, "Efficient and Modular
+Implicit Differentiation"): the mean softmax cross-entropy of `X @ W`, no intercept.
+
+A plain `X @ W` and `X.T @ residual` read the data twice, and with ten classes both spend most
+of their time copying it into the matrix library's own order. Here the samples are cut into
+blocks that stay in a core's cache, each kept features first, (features, samples): then both
+products of a block are of the form that needs no transposing (`W.T @ x` and `x @ r`), and the
+softmax between them runs along contiguous samples.
+"""
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from numpy.typing import NDArray
+
+# A block of this size stays in the second-level cache of a core, beside the weights.
+BLOCK_BYTES = 512 * 1024
+BLOCK_STEP = 16  # samples: whole vector registers
+
+LINE = 64  # bytes of a cache line
+
+NOBODY = -1  # the label of what only fills up a block
+
+
+class Samples(NamedTuple):
+    """Samples in blocks, as one device holds them.
+
+    Attributes:
+      x: float32 (K, F, B): K blocks of B samples of F features.
+      labels: int32 (K, B); `NOBODY` where a block is filled up: such a sample weighs nothing.
+    """
+
+    x: Array
+    labels: Array
+
+
+def block_size(samples: int, features: int, on_cpu: bool) -> int:
+    """How many samples make a block: a cache full on a CPU, all of them elsewhere.
+
+    Args:
+      samples: of one device.
+      features: F.
+      on_cpu: whether the devices are CPUs.
+    """
+    whole = max(-(-samples // BLOCK_STEP) * BLOCK_STEP, BLOCK_STEP)
+    fitting = BLOCK_BYTES // (4 * features) // BLOCK_STEP * BLOCK_STEP
+    return min(whole, max(fitting, BLOCK_STEP)) if on_cpu else whole
+
+
+def in_blocks(
+    x: NDArray[np.float32], labels: NDArray[np.int32], block: int, shards: int
+) -> list[tuple[NDArray[np.float32], NDArray[np.int32]]]:
+    """Samples cut for devices, in order and evenly: `shards` pairs (K, F, B) and (K, B).
+
+    Args:
+      x: float32 (N, F); may be a memory map, it is read once.
+      labels: int32 (N,), from 0.
+      block: B.
+      shards: D; any number, also more than there are samples.
+    """
+    count, features = x.shape
+    bounds = np.linspace(0, count, shards + 1).astype(int)
+    blocks = max(-(-int(np.diff(bounds).max(initial=0)) // block), 1)
+    cut = []
+    for first, last in pairwise(bounds):
+        shard = _aligned(blocks, features, block)
+        named = np.full((blocks, block), NOBODY, np.int32)
+        for k, start in enumerate(range(first, last, block)):
+            end = min(start + block, last)
+            shard[k, :, : end - start] = x[start:end].T
+            named[k, : end - start] = labels[start:end]
+        cut.append((shard, named))
+    return cut
+
+
+def _aligned(*shape: int) -> NDArray[np.float32]:
+    """Zeros that begin on a cache line: a CPU device takes such an array over without a copy."""
+    size = 4 * int(np.prod(shape))
+    room = np.zeros(size + LINE, np.uint8)
+    start = -room.ctypes.data % LINE
+    return room[start : start + size].view(np.float32).reshape(shape)
+
+
+def objective(
+    samples: Samples, count: int, l2: float, axis: str | None = None
+) -> Callable[[Array], Array]:
+    """The loss to be minimised, a function of the weights (F, C): nats per sample.
+
+    Loss and gradient are summed over the devices together, in one collective, and by hand: JAX
+    would differentiate a `psum` into one that multiplies by the number of devices, and a line
+    search that differentiates it once more would let the devices drift apart. The derivative
+    stated here is the gradient that was summed already, so there is no `psum` to differentiate.
+
+    Args:
+      samples: this device's.
+      count: N, of all devices.
+      l2: adds l2 / 2 · |W|².
+      axis: the name of the devices' axis under `pmap`, or None for one device.
+    """
+
+    def over_all(total: Array) -> Array:
+        return jax.lax.psum(total, axis) if axis else total
+
+    def penalty(weights: Array) -> Array:
+        return 0.5 * l2 * jnp.vdot(weights, weights)
+
+    def both(weights: Array) -> tuple[Array, Array]:
+        value, gradient = summed(weights, samples)
+        mean = over_all(jnp.append(gradient.ravel(), value)) / count
+        return mean[-1] + penalty(weights), mean[:-1].reshape(weights.shape) + l2 * weights
+
+    @jax.custom_jvp
+    def loss(weights: Array) -> Array:
+        return both(weights)[0]
+
+    @loss.defjvp
+    def along(weights: tuple[Array], change: tuple[Array]) -> tuple[Array, Array]:
+        value, gradient = both(*weights)
+        return value, jnp.vdot(gradient, *change)
+
+    return loss
+
+
+def summed(weights: Array, samples: Samples) -> tuple[Array, Array]:
+    """The samples' losses summed, in nats, and the gradient of that by the weights (F, C)."""
+
+    def add(total: tuple[Array, Array], block: Samples) -> tuple[tuple[Array, Array], None]:
+        loss, residual = softmax_loss(weights.T @ block.x, block.labels)
+        return (total[0] + loss, total[1] + block.x @ residual.T), None
+
+    nothing = jnp.zeros(()), jnp.zeros(weights.shape)
+    return jax.lax.scan(add, nothing, samples)[0]
+
+
+def softmax_loss(logits: Array, labels: Array) -> tuple[Array, Array]:
+    """Cross-entropy summed over a block, and its gradient by the logits.
+
+    Args:
+      logits: (C, B).
+      labels: (B,); where it is `NOBODY`, neither loss nor gradient.
+    """
+    top = logits.max(axis=0)
+    powers = jnp.exp(logits - top)
+    total = powers.sum(axis=0)
+    said = labels == jnp.arange(logits.shape[0])[:, None]
+    counted = labels != NOBODY
+    own = jnp.where(said, logits, 0.0).sum(axis=0)
+    loss = jnp.where(counted, jnp.log(total) + top - own, 0.0).sum()
+    return loss, jnp.where(counted, powers / total - said, 0.0)

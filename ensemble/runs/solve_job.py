@@ -1,0 +1,125 @@
+"""The work of a regression: solved on one device, on all, and on 1, 2, 4, 8 for the scaling."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from ensemble.data.problems import load_problem
+from ensemble.engine import choose_devices
+from ensemble.engine.lbfgs import Solver
+from ensemble.runs.environment import cpu_cores
+from ensemble.runs.history import append_line
+from ensemble.runs.pulse import Writer
+from ensemble.runs.solve_status import SolveStatus
+from ensemble.runs.solves import Solve
+from ensemble.runs.worker import Outcome
+
+SWEEP = (1, 2, 4, 8)
+SWEEP_ITERATIONS = 20
+TELL_SECONDS = 0.3
+
+
+class Part(NamedTuple):
+    """One solve: its name in the history, the devices, and how many iterations."""
+
+    name: str
+    devices: tuple[jax.Device, ...]
+    iterations: int
+
+
+class Job:
+    """Solves a regression and writes down every iteration.
+
+    Args:
+      solve: the regression, whose worker this process is.
+      status: the hold on its status.json.
+      stop: asked after each iteration.
+      report: called with each new status.
+    """
+
+    def __init__(
+        self,
+        solve: Solve,
+        status: Writer[SolveStatus],
+        stop: Callable[[], bool],
+        report: Callable[[SolveStatus], None],
+    ) -> None:
+        self._solve, self._status, self._stop, self._report = solve, status, stop, report
+        self._history = solve.path / "history.jsonl"
+        self._done, self._told = 0, 0.0
+        self._pace: deque[float] = deque(maxlen=50)
+
+    def work(self) -> Outcome:
+        """Every part, one after the other: never two solvers' samples in memory at once."""
+        config = self._solve.config
+        self._tell(state="solving", message="Drawing the samples." if config.dataset == "synthetic"
+                   else "Reading the samples.")  # fmt: skip
+        problem = load_problem(config)
+        parts = list(self._parts())
+        self._tell(
+            iterations=sum(part.iterations for part in parts), devices=len(parts[1].devices),
+            cores=cpu_cores(), platform=jax.default_backend(),
+        )  # fmt: skip
+        for part in parts:
+            self._tell(message=f"Compiling for {_counted(len(part.devices))}.")
+            solver = Solver(problem.x, problem.labels, problem.classes, config, part.devices)
+            if outcome := self._run(part, solver):
+                return outcome
+            del solver
+        return Outcome("finished")
+
+    def _parts(self) -> Iterator[Part]:
+        config = self._solve.config
+        every = choose_devices(0)
+        # A CPU has as many devices as one asks for; more than it has cores gain nothing.
+        on_cpu = every[0].platform == "cpu"
+        count = config.devices or (min(cpu_cores(), len(every)) if on_cpu else len(every))
+        yield Part("without", (every[0],), config.iterations)
+        yield Part("with", tuple(choose_devices(count)), config.iterations)
+        few = min(config.iterations, SWEEP_ITERATIONS)
+        for count in SWEEP if config.sweep else ():
+            if count <= len(every):
+                yield Part(f"sweep-{count}", tuple(every[:count]), few)
+
+    def _run(self, part: Part, solver: Solver) -> Outcome | None:
+        several = len(part.devices) > 1 or part.name == "with"
+        place = {"solve": part.name, "devices": len(part.devices), "pmap": several}
+        self._write("compile", 0, **place, seconds=solver.compile_seconds)
+        point = solver.start()
+        for number in range(1, part.iterations + 1):
+            point, found = solver.iterate(point)
+            self._write("iteration", number, **place, **found._asdict())
+            if not np.isfinite(found.objective):
+                return Outcome("failed", "The objective is no longer a number: take a smaller "
+                               "fixed step size, or 0 for a line search.")  # fmt: skip
+            self._count(found.seconds, part)
+            if self._stop():
+                return Outcome("stopped", "Stopped. What was measured is kept.")
+        spread = float(np.ptp(solver.weights(point), axis=0).max())
+        self._write("end", part.iterations, **place, spread=spread)
+        return None
+
+    def _write(self, kind: str, step: int, **values: object) -> None:
+        append_line(self._history, {"kind": kind, "step": step, **values})
+
+    def _count(self, seconds: float, part: Part) -> None:
+        self._done += 1
+        self._pace.append(seconds)
+        now = time.monotonic()
+        if now - self._told > TELL_SECONDS:
+            self._told = now
+            left = (self._status.status.iterations - self._done) * float(np.mean(self._pace))
+            words = f"Solving on {_counted(len(part.devices))}."
+            self._tell(iteration=self._done, message=words, seconds_left=round(left, 1))
+
+    def _tell(self, **changes: object) -> None:
+        self._status.update(**changes)
+        self._report(self._status.status)
+
+
+def _counted(devices: int) -> str:
+    return f"{devices} device" + ("s" if devices > 1 else "")

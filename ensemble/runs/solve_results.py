@@ -1,0 +1,104 @@
+"""What a regression measured: its history, gathered by the devices that it was solved on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.speedup import Speedup, speedup
+from ensemble.runs.history import Line, read_lines
+
+Figures = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """One solve, iteration by iteration, as far as it has come; arrays (I,).
+
+    Attributes:
+      devices: how many it ran on.
+      pmap: whether under `pmap`.
+      compile_seconds: of tracing and compiling.
+      objective: after each iteration, nats per sample.
+      error: the norm of the gradient after it.
+      step_size: what the line search took.
+      evaluations: of the objective, within it.
+      seconds: that it took.
+      spread: the largest difference between the devices' weights at the end; None before it.
+    """
+
+    devices: int
+    pmap: bool
+    compile_seconds: float
+    objective: Figures
+    error: Figures
+    step_size: Figures
+    evaluations: Figures
+    seconds: Figures
+    spread: float | None
+
+
+@dataclass(frozen=True)
+class Traces:
+    """All solves of one regression.
+
+    Attributes:
+      without: on one device; None before it begins.
+      with_pmap: on all; None before it begins.
+      sweep: shorter ones, on ever more devices, the first on one.
+    """
+
+    without: Trace | None
+    with_pmap: Trace | None
+    sweep: tuple[Trace, ...]
+
+    @property
+    def speedup(self) -> Speedup | None:
+        """What `pmap` bought in the iterations that both have done; None before there are any."""
+        one, many = self.without, self.with_pmap
+        if one is None or many is None or not min(len(one.seconds), len(many.seconds)):
+            return None
+        return speedup(
+            one.seconds, many.seconds, one.compile_seconds, many.compile_seconds, many.devices
+        )
+
+    @property
+    def scaling(self) -> list[tuple[int, float]]:
+        """For each number of devices of the sweep: how many times as fast as the first, median."""
+        done = [one for one in self.sweep if len(one.seconds)]
+        if not done:
+            return []
+        first = float(np.median(done[0].seconds))
+        return [(one.devices, first / float(np.median(one.seconds))) for one in done]
+
+
+def read_traces(folder: Path) -> Traces:
+    """What the regression in `folder` has measured so far."""
+    gathered: dict[str, list[Line]] = {}
+    for line in read_lines(folder / "history.jsonl"):
+        gathered.setdefault(line["solve"], []).append(line)
+    traces = {name: _trace(lines) for name, lines in gathered.items()}
+    sweep = sorted((name for name in traces if name.startswith("sweep-")), key=_devices_of)
+    return Traces(traces.get("without"), traces.get("with"), tuple(traces[one] for one in sweep))
+
+
+def _devices_of(name: str) -> int:
+    return int(name.removeprefix("sweep-"))
+
+
+def _trace(lines: list[Line]) -> Trace:
+    compiled = next(line for line in lines if line["kind"] == "compile")
+    steps = [line for line in lines if line["kind"] == "iteration"]
+    end: dict[str, Any] = next((line for line in lines if line["kind"] == "end"), {})
+
+    def column(name: str) -> Figures:
+        values = [float("nan") if line[name] is None else line[name] for line in steps]
+        return np.array(values, np.float64)
+
+    return Trace(
+        compiled["devices"], compiled["pmap"], compiled["seconds"], column("objective"),
+        column("error"), column("step_size"), column("evaluations"), column("seconds"),
+        end.get("spread"),
+    )  # fmt: skip

@@ -1,0 +1,42 @@
+"""How a regression stands: queued → starting → solving → finished | stopped | failed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from ensemble.runs.files import read_json
+from ensemble.runs.pulse import Pulse
+
+ACTIVE = ("queued", "starting", "solving")
+
+
+@dataclass(frozen=True)
+class SolveStatus(Pulse):
+    """What a regression's status.json says.
+
+    Attributes:
+      created: when it was asked for, unix seconds.
+      started: when its turn came.
+      iteration: iterations done, of all its solves.
+      iterations: of how many.
+      seconds_left: about how long it will still take.
+      cores: processor cores of the machine.
+      platform: "cpu", "gpu" or "tpu".
+      devices: how many of them the solve with `pmap` has.
+    """
+
+    active_states: ClassVar[tuple[str, ...]] = ACTIVE
+
+    created: float = 0.0
+    started: float | None = None
+    iteration: int = 0
+    iterations: int = 0
+    seconds_left: float | None = None
+    cores: int = 0
+    platform: str = ""
+    devices: int = 0
+
+
+def read_solve_status(folder: Path) -> SolveStatus:
+    """The status of the regression in `folder`; OSError or ValueError where it cannot be read."""
+    return SolveStatus.from_dict(read_json(folder / "status.json"))

@@ -1,0 +1,136 @@
+"""The regressions in the folder of runs: make, find, list, delete."""
+
+import contextlib
+import functools
+import os
+import secrets
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from ensemble.config import LbfgsConfig, runs_folder
+from ensemble.errors import ConfigError, RunError, UnknownRunError
+from ensemble.runs import pulse
+from ensemble.runs.files import read_json, write_json
+from ensemble.runs.solve_status import ACTIVE, SolveStatus, read_solve_status
+from ensemble.runs.store import SCHEMA, folder_of, new_folder, package_versions, read_name
+
+KIND = "lbfgs"
+DEAD = (
+    "The process ended without a word: it was killed, or the machine restarted. What it had "
+    "measured is kept; launch it again to have it whole."
+)
+
+
+@dataclass(frozen=True)
+class Solve:
+    """One regression, with and without `pmap`, as it stood when it was read.
+
+    Attributes:
+      id: the folder's name, and its name in URLs and on the command line.
+      name: what a person called it, else the id.
+      path: its folder.
+      config: its settings.
+      status: what its worker last wrote.
+    """
+
+    id: str
+    name: str
+    path: Path
+    config: LbfgsConfig
+    status: SolveStatus
+
+    @property
+    def died(self) -> bool:
+        """Whether the worker ended without saying so."""
+        return self.status.state in ACTIVE and not self.status.alive
+
+    @property
+    def state(self) -> str:
+        """The state, but `failed` where the worker that should be there is not."""
+        return "failed" if self.died else self.status.state
+
+    @property
+    def active(self) -> bool:
+        """Whether a worker is waiting, starting or solving."""
+        return self.state in ACTIVE
+
+    @property
+    def message(self) -> str:
+        """One or two sentences on the state, possibly empty."""
+        return DEAD if self.died else self.status.message
+
+
+def create_solve(config: LbfgsConfig) -> Solve:
+    """A new regression's folder, state `queued`; nothing works on it yet.
+
+    Raises:
+      RunError: the folder cannot be written.
+    """
+    now = time.time()
+    try:
+        runs_folder().mkdir(parents=True, exist_ok=True)
+        folder = new_folder(KIND, now)
+        pulse.write(folder, SolveStatus(created=now, queued=now, updated=now))
+        # config.json comes last: a folder without it is not yet a run.
+        write_json(folder / "config.json", {
+            "schema": SCHEMA, "kind": KIND, "packages": package_versions(),
+            "settings": config.as_dict(),
+        })  # fmt: skip
+    except OSError as error:
+        raise RunError(
+            f"The run could not be made in {runs_folder()} ({error.strerror}): free some room "
+            "or point ENSEMBLE_RUNS at a folder that can be written."
+        ) from error
+    return find_solve(folder.name)
+
+
+def find_solve(solve_id: str) -> Solve:
+    """The regression with this id.
+
+    Raises:
+      UnknownRunError: there is none.
+      RunError: its files cannot be read.
+    """
+    folder = folder_of(solve_id)
+    try:
+        config = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
+        return Solve(solve_id, read_name(folder), folder, config, read_solve_status(folder))
+    except (OSError, ValueError, TypeError, KeyError, ConfigError) as error:
+        raise RunError(
+            f"The run “{solve_id}” cannot be read ({error}). Its folder is {folder}: delete it, "
+            "or put its files back."
+        ) from error
+
+
+def list_solves() -> list[Solve]:
+    """All regressions that can be read, newest first."""
+    found = []
+    with contextlib.suppress(FileNotFoundError):
+        for entry in os.scandir(runs_folder()):
+            with contextlib.suppress(RunError):
+                found.append(find_solve(entry.name))
+    return sorted(found, key=lambda one: (one.status.created, one.id), reverse=True)
+
+
+def delete_solve(solve_id: str) -> None:
+    """Delete a regression and all its files.
+
+    Raises:
+      RunError: a worker is at it: stop it first.
+    """
+    solve = find_solve(solve_id)
+    if solve.active:
+        raise RunError(f"The run “{solve_id}” is still active: stop it, then delete it.")
+    hidden = solve.path.with_name(f".deleted-{solve_id}-{secrets.token_hex(4)}")
+    solve.path.rename(hidden)
+    shutil.rmtree(hidden)
+
+
+@functools.lru_cache(maxsize=4096)
+def _read_config(folder: Path, mtime_ns: int) -> LbfgsConfig:
+    asked = read_json(folder / "config.json")
+    if asked.get("kind") != KIND:
+        raise UnknownRunError(f"“{folder.name}” is no regression: it is an ensemble.")
+    return LbfgsConfig.from_dict(asked["settings"])

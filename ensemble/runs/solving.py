@@ -1,0 +1,96 @@
+"""A regression's worker: started, watched and stopped like training, by files."""
+
+import os
+import time
+from collections.abc import Callable
+
+from ensemble.config import LbfgsConfig
+from ensemble.errors import RunError
+from ensemble.runs.environment import cpu_cores, only_cpu, prepare_jax
+from ensemble.runs.launching import STOP_FILE, start_process
+from ensemble.runs.pulse import Writer
+from ensemble.runs.queue import Place, hold, wait_for_turn
+from ensemble.runs.solve_status import SolveStatus
+from ensemble.runs.solves import Solve, create_solve, find_solve
+from ensemble.runs.worker import Outcome, StopRequest, bugs_written_down, outcome_of
+
+Report = Callable[[SolveStatus], None]
+MOST_CPU_DEVICES = 8
+THREADS_PER_DEVICE = 4
+
+
+def launch_solve(config: LbfgsConfig) -> Solve:
+    """Make a regression and start its worker, which waits its turn."""
+    solve = create_solve(config)
+    start_process(solve.path / "log.txt", "work-lbfgs", solve.id)
+    return solve
+
+
+def stop_solve(solve_id: str) -> None:
+    """Ask its worker to stop; it does after the iteration.
+
+    Raises:
+      RunError: it is not active.
+    """
+    solve = find_solve(solve_id)
+    if not solve.active:
+        raise RunError(f"The run “{solve_id}” is {solve.state}: there is nothing to stop.")
+    (solve.path / STOP_FILE).touch()
+
+
+def work_solve(solve_id: str, report: Report = lambda status: None) -> Solve:
+    """Bring a queued regression to its end in this process.
+
+    Args:
+      solve_id: a regression in state `queued`.
+      report: called with each new status.
+    """
+    solve = find_solve(solve_id)
+    stop = StopRequest(solve.path / STOP_FILE)
+    with hold(solve.path, f"The run “{solve.id}”"), Writer(solve.path, solve.status) as status:
+        stop.listen()
+        with bugs_written_down(status, "the regression", "what was measured so far is kept"):
+            outcome = outcome_of(
+                lambda: _wait_and_solve(solve, status, stop, report), "launch it again"
+            )
+        status.update(state=outcome.state, message=outcome.message, seconds_left=None)
+        report(status.status)
+    return find_solve(solve_id)
+
+
+def prepare_for_collectives(devices: int) -> None:
+    """Set what JAX needs so that devices of one CPU can wait for each other; before it starts.
+
+    XLA's pool has a thread per core. A device that waits in a collective keeps one, and with as
+    many devices as threads nobody is left to compute what they wait for: after 40 s XLA ends
+    the process. `NPROC` is what XLA asks first for the size of its pool.
+
+    Args:
+      devices: how many there should be at least; more where the environment says so.
+    """
+    if only_cpu():
+        count = max(devices, MOST_CPU_DEVICES)
+        os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(count))
+        count = max(count, int(os.environ["JAX_NUM_CPU_DEVICES"]))
+        os.environ.setdefault("NPROC", str(THREADS_PER_DEVICE * count))
+    prepare_jax()
+
+
+def _wait_and_solve(
+    solve: Solve, status: Writer[SolveStatus], stop: StopRequest, report: Report
+) -> Outcome:
+    def waiting() -> None:
+        status.update(message="Another run has this machine: this one waits its turn.")
+        report(status.status)
+
+    turn = wait_for_turn(Place.to_solve(solve), stop, waiting)
+    if turn is None:
+        return Outcome("stopped", "Stopped while it waited its turn.")
+    with turn:
+        status.update(state="starting", started=time.time(), message="")
+        report(status.status)
+        prepare_for_collectives(solve.config.devices or cpu_cores())
+        # Only now: JAX reads its settings when it starts, and a run that waits needs none.
+        from ensemble.runs.solve_job import Job
+
+        return Job(solve, status, stop, report).work()

@@ -1,0 +1,83 @@
+"""The answer of a regression: the sentence, its figures, and what they hold for."""
+
+import pandas as pd
+import streamlit as st
+
+from ensemble import runs
+from ensemble.analysis.speedup import Speedup
+from ensemble.runs import Trace, Traces
+from ensemble.ui import formats, parallel_words
+from ensemble.ui.parallel_figure import both
+from ensemble.ui.parallel_words import begun, median, step_time
+
+COMPILING = (
+    "Tracing and compiling, before the first iteration. A problem of a size that was solved "
+    "here before is taken from the cache of compiled programs, which takes less."
+)
+FIGURES = ("step time", "speed-up", "compile", "objective")
+
+
+def show(solve: runs.Solve, traces: Traces) -> None:
+    """The answer in a sentence, then its figures; nothing before the first iteration."""
+    if said := parallel_words.answer(traces, solve.active):
+        st.markdown(f"#### {said}")
+        figures(traces)
+    if said and (what := parallel_words.shared_cores(solve.status)):
+        st.caption(f":material/info: {what}")
+
+
+def figures(traces: Traces) -> None:
+    """The speed-ups, the efficiency, and what compiling took."""
+    with st.container(horizontal=True, gap="medium", key="solve_figures"):
+        if bought := traces.speedup:
+            ratios(bought)
+        compiled = [f"{trace.compile_seconds:.1f} s"
+                    for trace in (traces.without, traces.with_pmap) if trace]  # fmt: skip
+        label = "Compiling, without and with" if len(compiled) > 1 else "Compiling, without"
+        st.metric(label, " · ".join(compiled), width="content", help=COMPILING)
+
+
+def ratios(bought: Speedup) -> None:
+    """How many times as fast, in three ways, and how well the devices are used."""
+    for label, value, help in (
+        ("Speed-up, median", times(bought.median), "Time without pmap by time with it, iteration "
+         "by iteration, compiling left out: the median, which one slow step does not move."),
+        ("Speed-up, mean", times(bought.mean), "The mean of the same ratios: the figure of "
+         "JAXopt's example. One slow step moves it."),
+        ("Compiling included", times(bought.whole), "All of the solve without pmap by all of the "
+         "solve with it, compiling included."),
+        ("Efficiency", f"{100 * bought.efficiency:.0f} %", "The median speed-up by the number of "
+         "devices: 100 % is ideal."),
+    ):  # fmt: skip
+        st.metric(label, value, width="content", help=help)
+
+
+def times(ratio: float) -> str:
+    """A ratio as "1.68×"."""
+    return f"{ratio:.2f}×"
+
+
+def details(traces: Traces) -> None:
+    """Every solve in a row of figures."""
+    bought = traces.speedup
+    rows = [row(trace, bought.median if trace.pmap and bought else 1.0) for trace in both(traces)]
+    swept = [trace for trace in traces.sweep if begun(trace)]
+    rows += [row(trace, ratio) for trace, (_, ratio) in zip(swept, traces.scaling, strict=True)]
+    text = st.column_config.TextColumn
+    widths = {"solve": text(width=112, pinned=True), **{name: text(width=66) for name in FIGURES}}
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="solve_details", column_config=widths,
+                 alt="Step time, speed-up and compile time of every solve")  # fmt: skip
+    if said := parallel_words.replicas(traces):
+        st.caption(said)
+
+
+def row(trace: Trace, ratio: float) -> dict[str, str]:
+    """One solve's figures; `ratio`: how many times as fast as the one on one device."""
+    devices = formats.count(trace.devices, "device")
+    return {
+        "solve": f"{devices}, pmap" if trace.pmap else devices,
+        "step time": step_time(median(trace)),
+        "speed-up": times(ratio),
+        "compile": f"{trace.compile_seconds:.1f} s",
+        "objective": formats.significant(float(trace.objective[-1]), 4),
+    }

@@ -1,0 +1,46 @@
+"""Regressions as the pages read them: each file once for each version of it.
+
+What is returned is shared between tabs: treat it as read-only.
+"""
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.config import runs_folder
+from ensemble.runs.queue import Place, before
+from ensemble.ui import loaders
+
+
+def all_solves() -> list[runs.Solve]:
+    """Every regression, newest first, at most two seconds old."""
+    return _all_solves(str(runs_folder()))
+
+
+def forget_solves() -> None:
+    """Have the list read anew: for after a launch or a deletion."""
+    _all_solves.clear()
+
+
+@st.cache_resource(max_entries=2, ttl=2.0, show_spinner=False)
+def _all_solves(folder: str) -> list[runs.Solve]:
+    return runs.list_solves()
+
+
+def traces(solve: runs.Solve) -> runs.Traces:
+    """What a regression has measured so far."""
+    return _traces(str(solve.path), loaders.version(solve.path / "history.jsonl"), solve)
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _traces(folder: str, seen: tuple[int, int], _solve: runs.Solve) -> runs.Traces:
+    return runs.read_traces(_solve.path)
+
+
+def ahead(solve: runs.Solve) -> list[runs.Run | runs.Solve]:
+    """Who has the machine, or waits for it, before this regression."""
+    return before(Place.to_solve(solve))
+
+
+def shown_state(solve: runs.Solve) -> str:
+    """The state, but `starting` where it is queued with nobody before it: see `ui.loaders`."""
+    return "starting" if solve.state == "queued" and not ahead(solve) else solve.state

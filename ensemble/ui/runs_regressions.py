@@ -1,0 +1,12 @@
+"""The way from the list of runs to the regressions, which are on a screen of their own."""
+
+import streamlit as st
+
+from ensemble.ui import formats, parallel_loader
+
+
+def show() -> None:
+    """How many regressions there are, as a link; nothing where there are none."""
+    if there := len(parallel_loader.all_solves()):
+        said = f"{formats.count(there, 'regression')}: open Parallel"
+        st.page_link("pages/parallel.py", label=said, icon=":material/speed:")

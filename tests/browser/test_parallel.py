@@ -1,0 +1,41 @@
+"""A regression as a person meets it: launched, watched to its end, still there after a reload."""
+
+import json
+import re
+from dataclasses import asdict, replace
+
+from playwright.sync_api import expect
+
+from ensemble import runs
+from ensemble.config import LbfgsConfig
+from tests.browser.conftest import App
+
+
+def stopped() -> str:
+    """The id of a small regression that was stopped before it began."""
+    # A fixed step and one step remembered: what compiles in a quarter of the time.
+    config = LbfgsConfig(dataset="digits", iterations=3, stepsize=0.5, history=1, sweep=False)
+    solve = runs.create_solve(config)
+    status = replace(solve.status, state="stopped", message="Stopped while it waited its turn.")
+    (solve.path / "status.json").write_text(json.dumps(asdict(status)))
+    return solve.id
+
+
+def test_one_is_launched_watched_to_its_end_and_kept(app: App) -> None:
+    earlier = stopped()
+    app.open("parallel", solve=earlier)
+    app.page.get_by_role("button", name="Solve the same again").click()
+    app.page.wait_for_url(lambda url: earlier not in url and "solve=lbfgs-" in url)
+    launched = app.page.url
+    expect(app.page.get_by_role("button", name="Stop")).to_be_visible()
+    badge = app.page.locator(".stMarkdownBadge")
+    expect(badge).to_contain_text("finished", timeout=60_000)
+    app.settle()
+    expect(app.page.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    assert app.page.url == launched
+    app.page.set_viewport_size({"width": 400, "height": 800})
+    app.page.reload()
+    expect(app.page.get_by_role("heading", name=re.compile("an iteration takes"))).to_be_visible()
+    expect(app.page.locator(".js-plotly-plot:has(.main-svg)")).to_have_count(2)
+    assert app.page.url == launched
+    assert app.page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

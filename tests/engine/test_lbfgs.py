@@ -1,0 +1,125 @@
+"""L-BFGS against SciPy's and JAXopt's, on one device and on several, on any number of samples."""
+
+import warnings
+from functools import cache
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax, logsumexp
+from sklearn.datasets import make_classification
+
+from ensemble.config import LbfgsConfig
+from ensemble.engine.lbfgs import Iteration, Solver
+from ensemble.engine.logreg import NOBODY, Samples, block_size, in_blocks, objective
+
+FEATURES, CLASSES = 24, 4
+
+
+@cache
+def problem(samples: int = 700) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    x, labels = make_classification(
+        samples, FEATURES, n_informative=8, n_classes=CLASSES, random_state=1
+    )
+    return x.astype(np.float32), labels.astype(np.int32)
+
+
+def solve(
+    config: LbfgsConfig, devices: int, samples: int = 700
+) -> tuple[list[Iteration], NDArray[np.float32]]:
+    solver = Solver(*problem(samples), CLASSES, config, jax.local_devices()[:devices])
+    point, made = solver.start(), []
+    for _ in range(config.iterations):
+        point, found = solver.iterate(point)
+        made.append(found)
+    return made, solver.weights(point)
+
+
+def settings(**others: Any) -> LbfgsConfig:
+    return LbfgsConfig(**{"iterations": 60, **others})
+
+
+def loss_and_slope(
+    weights: NDArray[np.float64], l2: float = 0.0
+) -> tuple[float, NDArray[np.float64]]:
+    """The definition, in float64."""
+    x, labels = problem()
+    weights = weights.reshape(FEATURES, CLASSES)
+    logits = x.astype(np.float64) @ weights
+    residual = np.exp(log_softmax(logits, axis=1)) - np.eye(CLASSES)[labels]
+    loss = (logsumexp(logits, axis=1) - logits[np.arange(len(x)), labels]).mean()
+    slope = x.astype(np.float64).T @ residual / len(x) + l2 * weights
+    return float(loss + l2 / 2 * (weights**2).sum()), slope
+
+
+@pytest.mark.parametrize("l2", [0.0, 0.3])
+@pytest.mark.parametrize("block", [16, 48, 704])
+def test_value_and_gradient_are_the_definitions(block: int, l2: float) -> None:
+    x, labels = problem()
+    samples = Samples(*in_blocks(x, labels, block, shards=1)[0])
+    weights = np.random.default_rng(0).standard_normal((FEATURES, CLASSES)).astype(np.float32)
+    value, slope = jax.value_and_grad(objective(samples, len(x), l2))(weights)
+    right, right_slope = loss_and_slope(weights.astype(np.float64), l2)
+    assert float(value) == pytest.approx(right, rel=1e-6)
+    np.testing.assert_allclose(slope, right_slope, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("linesearch", ["zoom", "backtracking"])
+@pytest.mark.parametrize("devices", [1, 2])
+def test_scipy_reaches_the_same_objective(linesearch: str, devices: int) -> None:
+    made, weights = solve(settings(linesearch=linesearch, l2=0.01), devices)
+    best = minimize(lambda w: (loss_and_slope(w, 0.01)[0], loss_and_slope(w, 0.01)[1].ravel()),
+                    np.zeros(FEATURES * CLASSES), jac=True, method="L-BFGS-B")  # fmt: skip
+    assert made[-1].objective == pytest.approx(best.fun, rel=1e-4)
+    value, slope = loss_and_slope(weights[0].astype(np.float64).ravel(), 0.01)
+    assert made[-1].objective == pytest.approx(value, rel=1e-5)
+    assert made[-1].error == pytest.approx(np.linalg.norm(slope), abs=1e-5)
+
+
+def test_jaxopt_reaches_the_same_objective() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # JAXopt is no longer maintained, and says so.
+        import jaxopt
+
+        theirs = jaxopt.LBFGS(jaxopt.objective.multiclass_logreg, linesearch="zoom", maxiter=60)
+        found = theirs.run(np.zeros((FEATURES, CLASSES), np.float32), problem())
+    made, _ = solve(settings(), devices=1)
+    assert made[-1].objective == pytest.approx(float(found.state.value), rel=1e-4)
+
+
+@pytest.mark.parametrize("devices", [2, 3, 8])
+def test_on_several_devices_the_path_is_that_of_one(devices: int) -> None:
+    alone, _ = solve(settings(iterations=20), 1)
+    together, weights = solve(settings(iterations=20), devices)
+    np.testing.assert_allclose(
+        [one.error for one in together], [one.error for one in alone], rtol=1e-3
+    )
+    assert [one.evaluations for one in together] == [one.evaluations for one in alone]
+    assert len(weights) == devices
+    assert np.ptp(weights, axis=0).max() == 0.0  # replicas are the same to the bit
+
+
+@pytest.mark.parametrize("samples", [5, 16, 701])
+def test_any_number_of_samples_on_any_number_of_devices(samples: int) -> None:
+    x, labels = problem(701)
+    shards = in_blocks(x[:samples], labels[:samples], 16, shards=8)
+    assert len({block.shape for block, _ in shards}) == 1
+    kept = [block.transpose(0, 2, 1)[named != NOBODY] for block, named in shards]
+    np.testing.assert_array_equal(np.concatenate(kept), x[:samples])
+    assert all((block.transpose(0, 2, 1)[named == NOBODY] == 0).all() for block, named in shards)
+
+
+def test_a_fixed_step_is_taken_as_it_is() -> None:
+    made, _ = solve(settings(iterations=3, stepsize=0.05), 1)
+    assert [(one.step_size, one.evaluations) for one in made] == [(pytest.approx(0.05), 1)] * 3
+    assert made[0].objective > made[1].objective > made[2].objective
+
+
+def test_a_block_fits_a_cache_on_a_cpu_and_is_everything_elsewhere() -> None:
+    assert block_size(50_000, 784, on_cpu=True) == 160
+    assert block_size(50_000, 784, on_cpu=False) == 50_000
+    assert block_size(3, 784, on_cpu=True) == 16
+    assert block_size(50_000, 10_000_000, on_cpu=True) == 16
