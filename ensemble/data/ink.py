@@ -205,9 +205,7 @@ def in_tiles(values: NDArray[np.float32], share: float) -> NDArray[np.float32]:
     return np.partition(listed, place, axis=2)[..., place]
 
 
-def hysteresis(
-    low: NDArray[np.bool_], high: NDArray[np.bool_]
-) -> tuple[NDArray[np.bool_], int]:
+def hysteresis(low: NDArray[np.bool_], high: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
     """What hangs together in `low` and has a pixel of `high` in it (Canny 1986), both (H, W).
 
     Returns:
