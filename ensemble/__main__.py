@@ -1,4 +1,4 @@
-"""The command line: python -m ensemble train | predict | stress | lbfgs | data | runs | bench | devices.
+"""The command line: python -m ensemble train, predict, stress, lbfgs, data, runs, bench, devices.
 
 Results go to stdout, progress and errors to stderr. Exit status: 0 done; 1 it could not be
 done, and why is said; 2 a bad value, named with its allowed range; 3 the run diverged;
