@@ -192,6 +192,22 @@ def test_bench_prints_what_it_measured():
     assert 100 < found["peak_memory_mb"] < 8000
 
 
+def test_lbfgs_solves_with_and_without_pmap():
+    words = ["--samples", "200", "--features", "8", "--classes", "3", "--iterations", "4"]
+    command = program("lbfgs", *words, "--devices", "2", "--no-sweep", "--json")
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["state"] == "finished"
+    assert found["objective"] == pytest.approx(found["objective_with_pmap"], rel=1e-5)
+    assert found["error"] == pytest.approx(found["error_with_pmap"], rel=1e-3)
+    assert found["replica_spread"] == 0.0
+    both = {"without_pmap", "with_pmap"}
+    assert set(found["step_seconds_median"]) == set(found["compile_seconds"]) == both
+    (solve,) = runs.list_solves()
+    assert len(runs.read_traces(solve.path).with_pmap.seconds) == 4
+    assert found["speedup"] > 0
+
+
 def test_the_program_lives_in_its_folder_alone():
     """`python -m ensemble` answers help from any folder when the package can be found."""
     root = Path(__file__).parents[1]

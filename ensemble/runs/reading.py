@@ -12,7 +12,7 @@ from ensemble.analysis.rejection import Rejection, whole_picture
 from ensemble.analysis.strangeness import NAMES
 
 REJECTED = "?"
-WHOLE = "Most of what is on this picture is no digit, or none I know: it is turned away as a whole."
+WHOLE = "Too much on this picture is no digit, or none I know: it is turned away as a whole."
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,68 @@
+"""Regressions among the runs: kept apart from ensembles, in one queue with them."""
+
+import numpy as np
+import pytest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig, LbfgsConfig
+from ensemble.data.problems import load_problem
+from ensemble.errors import ConfigError, RunError, UnknownRunError
+from ensemble.runs.queue import Place, before
+
+SMALL = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=False)
+
+
+def test_a_regression_is_no_ensemble_and_an_ensemble_no_regression() -> None:
+    solve, run = runs.create_solve(SMALL), runs.create(EnsembleConfig())
+    assert [one.id for one in runs.list_solves()] == [solve.id]
+    assert [one.id for one in runs.list_runs()] == [run.id]
+    assert runs.unreadable() == {}
+    assert runs.find_solve(solve.id).config == SMALL
+    with pytest.raises(UnknownRunError, match="no ensemble"):
+        runs.find(solve.id)
+    with pytest.raises(UnknownRunError, match="no regression"):
+        runs.find_solve(run.id)
+
+
+def test_they_wait_for_each_other() -> None:
+    solve = runs.create_solve(SMALL)
+    run = runs.create(EnsembleConfig())
+    later = runs.create_solve(SMALL)
+    assert [one.id for one in runs.ahead_of(run)] == [solve.id]
+    assert [one.id for one in before(Place.to_solve(later))] == [solve.id, run.id]
+
+
+def test_one_that_is_at_work_is_stopped_before_it_is_deleted() -> None:
+    solve = runs.create_solve(SMALL)
+    with pytest.raises(RunError, match="stop it"):
+        runs.delete_solve(solve.id)
+    runs.stop_solve(solve.id)
+    assert runs.work_solve(solve.id).state == "stopped"
+    with pytest.raises(RunError, match="nothing to stop"):
+        runs.stop_solve(solve.id)
+    runs.delete_solve(solve.id)
+    assert runs.list_solves() == []
+
+
+def test_drawn_samples_are_scikit_learns_and_are_drawn_once() -> None:
+    from sklearn.datasets import make_classification
+
+    first = load_problem(SMALL)
+    x, labels = make_classification(120, 8, n_classes=3, n_informative=8, n_redundant=0,
+                                    random_state=0)  # fmt: skip
+    np.testing.assert_array_equal(first.x, x.astype(np.float32))
+    np.testing.assert_array_equal(first.labels, labels)
+    assert load_problem(SMALL).x.filename == first.x.filename
+
+
+def test_a_datasets_pixels_are_samples_too() -> None:
+    problem = load_problem(LbfgsConfig(dataset="digits"))
+    assert problem.x.shape == (1297, 784)
+    assert problem.x.max() == 1.0
+    assert problem.classes == 10
+
+
+@pytest.mark.parametrize("wrong", [{"samples": 3}, {"linesearch": "exact"}, {"stepsize": -1.0}])
+def test_a_setting_out_of_range_is_named_with_its_range(wrong: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="it has to be"):
+        LbfgsConfig(**wrong)  # type: ignore[arg-type]
