@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks import common
 
-ROUNDS = 3
+ROUNDS, SAME = 3, 1e-4
 SOLVES, STRESS_DEVICES, STRESS_SECONDS = 200, (2, 4, 8), 1200
 # Contender: whose solver, on how many devices, and on how many processor cores (None: all).
 CONTENDERS: dict[str, tuple[str, int, int | None]] = {
@@ -150,6 +150,8 @@ def compare() -> None:
 
     best = min(found["jaxopt"]["objective"] for found in rounds)
     worst = max(one["objective"] for found in rounds for one in found.values())
+    if worst > best * (1 + SAME):
+        raise SystemExit(f"Not the same objective: {best} and {worst}.")
     common.keep("lbfgs", {
         "ours_1_device_over_jaxopt": ratio("ours_1_device", "jaxopt"),
         "2_devices_times_as_fast_as_1": ratio("ours_1_device", "ours_2_devices"),

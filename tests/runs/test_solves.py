@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ensemble import runs
-from ensemble.config import EnsembleConfig, LbfgsConfig
+from ensemble.config import EnsembleConfig, LbfgsConfig, data_folder
 from ensemble.data.problems import load_problem
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.runs.queue import Place, before
@@ -52,7 +52,8 @@ def test_drawn_samples_are_scikit_learns_and_are_drawn_once() -> None:
                                     random_state=0)  # fmt: skip
     np.testing.assert_array_equal(first.x, x.astype(np.float32))
     np.testing.assert_array_equal(first.labels, labels)
-    assert load_problem(SMALL).x.filename == first.x.filename
+    load_problem(SMALL)
+    assert len(list((data_folder() / "synthetic").glob("120-8-3-*"))) == 1
 
 
 def test_a_datasets_pixels_are_samples_too() -> None:
