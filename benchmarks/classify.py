@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,11 @@ def share(values: list[bool]) -> float:
     return round(sum(values) / max(1, len(values)), 4)
 
 
+def same_digits(truth: str, said: str) -> int:
+    """How many digits of a number are read right, in their order."""
+    return sum(block.size for block in SequenceMatcher(None, truth, said).get_matching_blocks())
+
+
 def by_style(rows: list[dict[str, Any]], figure: str) -> dict[str, str]:
     """Of how many pictures of each style or kind the figure is true: "8 of 9"."""
     found = defaultdict(list)
@@ -79,11 +85,16 @@ def quality(run_id: str, folder: Path, listed: bool) -> dict[str, Any]:
     digits = [row for row in rows if row["text"] is not None]
     strangers = [row for row in rows if row["text"] is None]
     marks = sum(row["marks"] for row in digits)
+    alone = [row for row in digits if len(row["text"]) == 1]
+    found = sum(same_digits(row["text"], row["labels"]) for row in digits)
     return {
         "pictures_of_digits": len(digits),
         "pictures_of_none": len(strangers),
         "refuse": REFUSE,
         "read_right": share([row["right"] for row in digits]),
+        "pictures_of_one_digit": len(alone),
+        "one_digit_read_right": share([row["right"] for row in alone]),
+        "digits_read_right": round(found / sum(len(row["text"]) for row in digits), 4),
         "digits_kept": round(sum(row["kept_marks"] for row in digits) / max(1, marks), 4),
         "pictures_kept_whole": share([row["kept"] for row in digits]),
         "none_rejected": share([row["rejected"] for row in strangers]),

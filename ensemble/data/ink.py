@@ -86,17 +86,20 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
     factor = max(1, -(-max(image.size) // SMALL))
     weights = lights.mix(np.asarray(image.reduce(factor)))
     toned = lights.to_grey(image, weights)
-    small = np.asarray(lights.to_copy(toned, SMALL), np.float32) / np.float32(255)
-    look = polarity.choose(small, choices.ink, max(small.shape) / max(image.size))
+    look, copy = polarity.drawn(np.asarray(toned), choices.ink), 1.0
+    if look is None:
+        small = np.asarray(lights.to_copy(toned, SMALL), np.float32) / np.float32(255)
+        copy = max(small.shape) / max(image.size)
+        look = polarity.choose(small, choices.ink, copy)
     # Pencil and chalk leave grains, and sensors noise: less than a stroke wide, they blur away.
     stroke = look.stroke
-    wide = stroke * max(image.size) / max(small.shape)
+    wide = stroke / copy
     if wide > 8:  # a stroke of two pixels on the small copy may be thinner in truth
         radius = min(3.0, wide / 10) if stroke > 2.5 else 0.7
         toned = toned.filter(ImageFilter.BoxBlur(radius))
     grey = np.asarray(toned, np.float32) / np.float32(255)
     away = lights.contrast(grey, lights.enlarge(look.ground, grey.shape), look.light)
-    along, across = take_out(away)
+    along, across = take_out(away) if look.side or spans(away) else ([], [])
     if look.score < 0 and choices.threshold >= 0:  # nothing but soft shadows
         away[:] = 0
     even, mask, threshold = above_noise(away, choices.threshold)
@@ -107,6 +110,12 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
     mask, stroke = specks.clean(mask)
     count = len(along) + len(across)
     return Ink(grey, even, mask, look.light, threshold, stroke, count, (left, top))
+
+
+def spans(away: NDArray[np.float32]) -> bool:
+    """Whether ink on bare paper stretches far enough for a printed line to be part of it."""
+    ink = away > lights.LEAST
+    return max(ink.any(axis=0).mean(), ink.any(axis=1).mean()) >= lines.PART
 
 
 def take_out(away: NDArray[np.float32]) -> tuple[list[lines.Line], list[lines.Line]]:

@@ -54,6 +54,7 @@ def find_lines(away: Away) -> list[Line]:
     if width < 2 * STRIPS or height < 48:
         return []
     profiles = find_peaks(away)
+    # Far fewer strips have a peak at all in a drawing than a line would need.
     if sum(rows.size > 0 for rows in profiles.rows) < PART * SEEN * STRIPS:
         return []
     tracks: list[dict[int, int]] = []

@@ -14,6 +14,7 @@ from ensemble.data import light as lights
 Grey = NDArray[np.float32]
 MOST_DARK = 0.7  # of what lies near sharp edges: real pictures have below 0.64 or above 0.75
 SOFT = 0.15  # of the core's contrast, a pixel: the rim of a shadow or gradient is softer
+EVEN, GRAIN = 0.6, 12  # share of a drawing that is bare paper; greys that a camera adds to it
 LIKE = 0.25  # of the way to paper: what is nearer to ink than this is ink, too
 MOST_BORDER = 0.35  # of the picture's rim: what covers more is the table, not a large digit
 SHARES = (
@@ -63,6 +64,30 @@ def choose(small: Grey, ink: str, enlarged: float = 1.0) -> Look:
             break
         best += 1
     return looks[best]._replace(stroke=stroke)
+
+
+def drawn(toned: NDArray[np.uint8], ink: str) -> Look | None:
+    """The look of a picture that no camera has taken: on one even colour, to the bit.
+
+    Args:
+      toned: uint8 (H, W).
+      ink: "auto", "dark" or "light".
+
+    Returns:
+      None where the paper has grain, or shades.
+    """
+    counts = np.bincount(toned.ravel(), minlength=256)
+    paper = int(counts.argmax())
+    near = counts[max(paper - GRAIN, 0) : paper + GRAIN + 1].sum() - counts[paper]
+    if counts[paper] < EVEN * toned.size or near > 0.01 * toned.size:
+        return None
+    lighter, darker = counts[paper + GRAIN + 1 :].sum(), counts[: max(paper - GRAIN, 0)].sum()
+    light = bool(lighter > darker) if ink == "auto" else ink == "light"
+    other = darker if light else lighter
+    if ink == "auto" and other > 0.1 * max(lighter, darker):
+        return None
+    ground = np.full((1, 1), paper / 255, np.float32)
+    return Look(light, 0, ground, np.zeros((1, 1), bool), 1.0)
 
 
 def outlines(small: Grey, narrow: Look, wide: Look) -> bool:
