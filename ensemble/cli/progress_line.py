@@ -42,25 +42,17 @@ class ProgressLine:
 
     def stress(self, status: StressStatus) -> None:
         """Say how far a measuring is."""
-        words = [status.state]
-        if status.total:
-            words.append(f"{status.steps} of {status.total} steps")
-        if status.message:
-            words.append(status.message)
-        if status.seconds_left:
-            words.append(f"{status.seconds_left:,.0f} s left")
-        self._say(" · ".join(words), urgent=status.state not in ("measuring", "starting"))
+        self._job(status, f"{status.steps} of {status.total} steps" if status.total else "")
 
     def solve(self, status: SolveStatus) -> None:
         """Say how far a regression is."""
-        words = [status.state]
-        if status.iterations:
-            words.append(f"{status.iteration:,} of {status.iterations:,} iterations")
-        if status.message:
-            words.append(status.message)
-        if status.seconds_left:
-            words.append(f"{status.seconds_left:,.0f} s left")
-        self._say(" · ".join(words), urgent=status.state not in ("solving", "starting"))
+        done, of = status.iteration, status.iterations
+        self._job(status, f"{done:,} of {of:,} iterations" if of else "")
+
+    def _job(self, status: StressStatus | SolveStatus, done: str) -> None:
+        left = f"{status.seconds_left:,.0f} s left" if status.seconds_left else ""
+        words = filter(None, (status.state, done, status.message, left))
+        self._say(" · ".join(words), urgent=status.state not in status.active_states[1:])
 
     def fraction(self, fraction: float | None, message: str) -> None:
         """Say how far a download is: a share in [0, 1] or None, and a sentence."""

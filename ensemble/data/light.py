@@ -46,7 +46,8 @@ def mix(small: NDArray[np.uint8]) -> tuple[float, float, float]:
     noise = quiet.var(axis=0) + 4.0
     weights = difference / noise
     weights = 0.85 * weights / weights.sum() + 0.15 * np.array(LUMINANCE)
-    return tuple(float(weight) for weight in weights / weights.sum())  # type: ignore[return-value]
+    red_share, green_share, blue_share = (weights / weights.sum()).tolist()
+    return red_share, green_share, blue_share
 
 
 def to_grey(image: Image.Image, weights: tuple[float, float, float]) -> Image.Image:

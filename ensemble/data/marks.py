@@ -137,6 +137,9 @@ def height(box: Box) -> int:
 def mark_of(piece: Piece, line: int, ink: Ink, scale: float) -> Mark:
     """A piece as a mark, its box in the original picture."""
     left, top = ink.offset
-    moved = (piece.box[0] + left, piece.box[1] + top, piece.box[2] + left, piece.box[3] + top)
-    box = tuple(round(edge * scale) for edge in moved)
-    return Mark(box, line, to_mnist(piece.cut), piece.cut)  # type: ignore[arg-type]
+    west, north, east, south = piece.box
+    box = (
+        round((west + left) * scale), round((north + top) * scale),
+        round((east + left) * scale), round((south + top) * scale),
+    )  # fmt: skip
+    return Mark(box, line, to_mnist(piece.cut), piece.cut)

@@ -91,7 +91,7 @@ def _waved(cover: NDArray[np.float32], draws: Draws) -> NDArray[np.float32]:
         for a, b in ((rows, columns), (columns, rows))
     ]
     where = np.tensordot(matrix, [rows, columns], 1) + bend + (SIDE - 1) / 2
-    return ndimage.map_coordinates(cover, where, order=1)  # type: ignore[no-any-return]
+    return np.asarray(ndimage.map_coordinates(cover, where, order=1))
 
 
 def scribble(draws: Draws) -> NDArray[np.float32]:

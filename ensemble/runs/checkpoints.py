@@ -75,15 +75,6 @@ class Checkpoints:
         return None
 
 
-def read_params(run: Run) -> Any:
-    """The members' parameters, leaves (M, …), at the run's last checkpoint.
-
-    Raises:
-      RunError: there is no checkpoint yet, or none that can be read.
-    """
-    return read_progress(run).state.params
-
-
 def read_progress(run: Run, epoch: int | None = None) -> Progress:
     """The place of the run's last checkpoint, with its members.
 

@@ -64,11 +64,6 @@ def drop_parameters(folder: Path, after: int) -> None:
         torn.unlink()
 
 
-def parameter_epochs(run_id: str) -> list[int]:
-    """The epochs, from 1, whose parameters are kept, in order."""
-    return kept_epochs(folder_of(run_id))
-
-
 def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
     """An epoch's parameters: the tree that was written, of float32 arrays (M, …).
 

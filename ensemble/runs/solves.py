@@ -3,8 +3,6 @@
 import contextlib
 import functools
 import os
-import secrets
-import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +12,16 @@ from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.runs import pulse
 from ensemble.runs.files import read_json, write_json
 from ensemble.runs.solve_status import ACTIVE, SolveStatus, read_solve_status
-from ensemble.runs.store import SCHEMA, folder_of, new_folder, package_versions, read_name
+from ensemble.runs.store import (
+    SCHEMA,
+    folder_of,
+    new_folder,
+    not_readable,
+    not_writable,
+    package_versions,
+    read_name,
+    remove,
+)
 
 KIND = "lbfgs"
 DEAD = (
@@ -79,10 +86,7 @@ def create_solve(config: LbfgsConfig) -> Solve:
             "settings": config.as_dict(),
         })  # fmt: skip
     except OSError as error:
-        raise RunError(
-            f"The run could not be made in {runs_folder()} ({error.strerror}): free some room "
-            "or point ENSEMBLE_RUNS at a folder that can be written."
-        ) from error
+        raise not_writable(error) from error
     return find_solve(folder.name)
 
 
@@ -98,10 +102,7 @@ def find_solve(solve_id: str) -> Solve:
         config = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
         return Solve(solve_id, read_name(folder), folder, config, read_solve_status(folder))
     except (OSError, ValueError, TypeError, KeyError, ConfigError) as error:
-        raise RunError(
-            f"The run “{solve_id}” cannot be read ({error}). Its folder is {folder}: delete it, "
-            "or put its files back."
-        ) from error
+        raise not_readable(solve_id, folder, error) from error
 
 
 def list_solves() -> list[Solve]:
@@ -123,9 +124,7 @@ def delete_solve(solve_id: str) -> None:
     solve = find_solve(solve_id)
     if solve.active:
         raise RunError(f"The run “{solve_id}” is still active: stop it, then delete it.")
-    hidden = solve.path.with_name(f".deleted-{solve_id}-{secrets.token_hex(4)}")
-    solve.path.rename(hidden)
-    shutil.rmtree(hidden)
+    remove(solve.path)
 
 
 @functools.lru_cache(maxsize=4096)

@@ -100,10 +100,7 @@ def find(run_id: str) -> Run:
         config = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
         return Run(run_id, read_name(folder), folder, config, read_status(folder))
     except (OSError, ValueError, TypeError, KeyError, ConfigError) as error:
-        raise RunError(
-            f"The run “{run_id}” cannot be read ({error}). Its folder is {folder}: delete it, "
-            "or put its files back."
-        ) from error
+        raise not_readable(run_id, folder, error) from error
 
 
 def list_runs() -> list[Run]:
@@ -147,10 +144,7 @@ def create(config: EnsembleConfig) -> Run:
             "schema": SCHEMA, "packages": package_versions(), "settings": config.as_dict(),
         })  # fmt: skip
     except OSError as error:
-        raise RunError(
-            f"The run could not be made in {runs_folder()} ({error.strerror}): free some room "
-            "or point ENSEMBLE_RUNS at a folder that can be written."
-        ) from error
+        raise not_writable(error) from error
     return find(folder.name)
 
 
@@ -182,10 +176,33 @@ def delete(run_id: str) -> None:
             f"The run “{run_id}” is being measured under shift: stop that on Inspect, or let it "
             "end, then delete the run."
         )
-    # Out of sight in one move, so that no reader meets half a run.
-    hidden = folder.with_name(f".deleted-{run_id}-{secrets.token_hex(4)}")
+    remove(folder)
+
+
+# What a run of any kind has in common.
+
+
+def remove(folder: Path) -> None:
+    """Delete a run's folder: out of sight in one move, so that no reader meets half of it."""
+    hidden = folder.with_name(f".deleted-{folder.name}-{secrets.token_hex(4)}")
     folder.rename(hidden)
     shutil.rmtree(hidden)
+
+
+def not_readable(run_id: str, folder: Path, error: Exception) -> RunError:
+    """What to say of a run whose files cannot be read."""
+    return RunError(
+        f"The run “{run_id}” cannot be read ({error}). Its folder is {folder}: delete it, "
+        "or put its files back."
+    )
+
+
+def not_writable(error: OSError) -> RunError:
+    """What to say where a run's folder cannot be made."""
+    return RunError(
+        f"The run could not be made in {runs_folder()} ({error.strerror}): free some room "
+        "or point ENSEMBLE_RUNS at a folder that can be written."
+    )
 
 
 def _is_active(run_id: str) -> bool:
