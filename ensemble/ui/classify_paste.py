@@ -13,7 +13,9 @@ KEY = "classify_paste"
 MOST, MOST_BYTES = 10, 20 * 2**20
 HTML = """
 <div class="paste">
-  <button type="button" title="Ctrl+V does the same, anywhere on this page">Paste a picture</button>
+  <button type="button" title="Ctrl+V does the same, anywhere on this page" disabled>
+    Paste a picture
+  </button>
   <span class="note" role="status"></span>
 </div>
 """

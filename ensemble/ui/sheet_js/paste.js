@@ -65,7 +65,9 @@ export default function ({ parentElement, setTriggerValue }) {
     pastes.set(parentElement, paste)
     paste.listener = (event) => onPaste(paste, event)
     document.addEventListener('paste', paste.listener)
-    root.querySelector('button').onclick = () => fromButton(paste)
+    const button = root.querySelector('button')
+    button.onclick = () => fromButton(paste)
+    button.disabled = false
   }
   paste.send = setTriggerValue
   return () => {
