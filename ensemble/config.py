@@ -15,6 +15,7 @@ from ensemble.errors import ConfigError
 
 DATASETS = ("digits", "mnist", "fashion_mnist", "kmnist")
 SCHEDULES = ("constant", "cosine")
+PRECISIONS = ("float32", "bfloat16")
 PROBLEMS = ("synthetic", "digits", "mnist")
 LINESEARCHES = ("zoom", "backtracking")
 
@@ -77,6 +78,11 @@ class EnsembleConfig(Settings):
         0, "Starting point of every random draw: same seed, same numbers.", low=0, high=2**31 - 1
     )
     devices: int = setting(0, "Devices to spread the members over; 0 takes all.", low=0, high=1024)
+    precision: str = setting(
+        "float32",
+        "Numbers in products: float32, or bfloat16 (half the bits; parameters stay float32).",
+        choices=PRECISIONS,
+    )
     schedule: str = setting(
         "constant", "Learning rate: constant, or falling along a cosine.", choices=SCHEDULES
     )

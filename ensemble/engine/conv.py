@@ -29,17 +29,22 @@ CHUNK = 16
 OFFSETS = [(i, j) for i in range(3) for j in range(3)]
 
 
-def conv_relu_pool(x: Array, kernel: Array, bias: Array) -> Array:
+def conv_relu_pool(x: Array, kernel: Array, bias: Array, form: str = "") -> Array:
     """average_pool(relu(conv(x, kernel) + bias)), 'SAME' padding, pooling window and stride 2.
 
     Args:
       x: images (B, H, W, I), float.
       kernel: (3, 3, I, O), as `flax.linen.Conv` keeps it.
       bias: (O,).
+      form: one of trainer.FORMS, or "" for what suits the platform.
 
     Returns:
       (B, H // 2, W // 2, O); an odd last row or column is dropped, as `nn.avg_pool` does.
     """
+    if form in ("grouped", "scan"):
+        return by_lax(x, kernel, bias)
+    if form in ("patches", "tower"):
+        return by_patches(x, kernel, bias)
     return lax.platform_dependent(x, kernel, bias, cpu=by_patches, default=by_lax)
 
 

@@ -5,7 +5,7 @@ The parameter tree is the one that stock `nn.Conv` and `nn.Dense` make (`Conv_0/
 two: only the arithmetic of the convolutions is ours (conv.py).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 from flax import linen as nn
@@ -18,10 +18,26 @@ CLASSES = 10
 Params = dict[str, Any]
 
 
+class Arithmetic(NamedTuple):
+    """How the network's sums are done; nothing in here changes what they are sums of.
+
+    Attributes:
+      form: "tower", "grouped", "patches", "scan"; see trainer.FORMS. "" is what suits the platform.
+      precision: of the factors in products, "float32" or "bfloat16"; sums are float32.
+    """
+
+    form: str = ""
+    precision: str = "float32"
+
+
+USUAL = Arithmetic()
+
+
 class Conv(nn.Module):
     """`nn.Conv(features, (3, 3))`, relu and `nn.avg_pool` of 2×2, as one operator."""
 
     features: int
+    arithmetic: Arithmetic = USUAL
 
     @nn.compact
     def __call__(self, x: Array) -> Array:
@@ -29,17 +45,19 @@ class Conv(nn.Module):
         shape = (3, 3, x.shape[-1], self.features)
         kernel = self.param("kernel", nn.initializers.lecun_normal(), shape)
         bias = self.param("bias", nn.initializers.zeros_init(), (self.features,))
-        return conv_relu_pool(x, kernel, bias)
+        return conv_relu_pool(x, kernel, bias, self.arithmetic.form)
 
 
 class CNN(nn.Module):
     """The HOWTO's network."""
 
+    arithmetic: Arithmetic = USUAL
+
     @nn.compact
     def __call__(self, x: Array) -> Array:
         """Images (B, 28, 28, 1) in [0, 1] to logits (B, 10)."""
-        x = Conv(features=32)(x)
-        x = Conv(features=64)(x)
+        x = Conv(32, self.arithmetic)(x)
+        x = Conv(64, self.arithmetic)(x)
         x = x.reshape((x.shape[0], -1))
         x = nn.Dense(features=256)(x)
         x = nn.relu(x)
@@ -51,9 +69,9 @@ def init_params(key: Array) -> Params:
     return CNN().init(key, jnp.ones([1, 28, 28, 1]))["params"]
 
 
-def apply_model(params: Params, images: Array) -> Array:
+def apply_model(params: Params, images: Array, arithmetic: Arithmetic = USUAL) -> Array:
     """One member's logits (B, 10) for images (B, 28, 28, 1) in [0, 1]."""
-    return CNN().apply({"params": params}, images)  # type: ignore[return-value]
+    return CNN(arithmetic).apply({"params": params}, images)  # type: ignore[return-value]
 
 
 def to_unit(images: Array) -> Array:

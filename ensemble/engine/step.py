@@ -12,7 +12,15 @@ from jax.typing import ArrayLike
 
 from ensemble.engine import keys
 from ensemble.engine.augment import augment
-from ensemble.engine.model import CLASSES, Params, apply_model, init_params, to_unit
+from ensemble.engine.model import (
+    CLASSES,
+    USUAL,
+    Arithmetic,
+    Params,
+    apply_model,
+    init_params,
+    to_unit,
+)
 
 
 class MemberState(NamedTuple):
@@ -65,7 +73,12 @@ def blank_members(members: int) -> MemberState:
 
 
 def train_step(
-    state: MemberState, images: Array, labels: Array, rate: ArrayLike, momentum: ArrayLike
+    state: MemberState,
+    images: Array,
+    labels: Array,
+    rate: ArrayLike,
+    momentum: ArrayLike,
+    arithmetic: Arithmetic = USUAL,
 ) -> tuple[MemberState, Figures]:
     """SGD with momentum on the mean cross-entropy of one batch.
 
@@ -75,10 +88,11 @@ def train_step(
       labels: int (B,).
       rate: learning rate of this step.
       momentum: share of the last step that is kept, in [0, 1).
+      arithmetic: how the network's sums are done.
     """
 
     def loss_fn(params: Params) -> tuple[Array, Array]:
-        logits = apply_model(params, images)
+        logits = apply_model(params, images, arithmetic)
         one_hot = jax.nn.one_hot(labels, CLASSES)
         return optax.softmax_cross_entropy(logits=logits, labels=one_hot).mean(), logits
 
@@ -100,6 +114,7 @@ def train_steps(
     start: Array,
     *,
     augmented: bool,
+    arithmetic: Arithmetic = USUAL,
 ) -> tuple[MemberState, Figures]:
     """Some steps of an epoch, one after the other on the device.
 
@@ -115,7 +130,8 @@ def train_steps(
       labels: int32 (N,).
       hyper: the run's numbers.
       start: the first step to do, counted from 0 in the epoch.
-      augmented: whether to shift and turn the images; the one choice that recompiles.
+      augmented: whether to shift and turn the images; recompiles.
+      arithmetic: how the network's sums are done; recompiles.
     """
     steps, batch = order.shape
 
@@ -125,7 +141,9 @@ def train_steps(
         if augmented:
             key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
             x = augment(key, x, hyper.shift_pixels, hyper.rotation_degrees)
-        state, new = train_step(state, x, y, jnp.asarray(hyper.rates)[step], hyper.momentum)
+        state, new = train_step(
+            state, x, y, jnp.asarray(hyper.rates)[step], hyper.momentum, arithmetic
+        )
         row = step - start
         return state, jax.tree.map(lambda old, value: old.at[row].set(value), figures, new)
 
@@ -134,7 +152,13 @@ def train_steps(
 
 
 def log_probabilities(
-    log_p: Array, params: Params, count: Array, blocks: Array, start: Array
+    log_p: Array,
+    params: Params,
+    count: Array,
+    blocks: Array,
+    start: Array,
+    *,
+    arithmetic: Arithmetic = USUAL,
 ) -> Array:
     """One member's log-probabilities for some blocks of images.
 
@@ -144,10 +168,11 @@ def log_probabilities(
       count: how many blocks to do.
       blocks: all images, uint8 (blocks, E, 28, 28, 1).
       start: the first block to do.
+      arithmetic: how the network's sums are done.
     """
 
     def body(block: Array, log_p: Array) -> Array:
-        logits = apply_model(params, to_unit(blocks[block]))
+        logits = apply_model(params, to_unit(blocks[block]), arithmetic)
         return log_p.at[block].set(jax.nn.log_softmax(logits))
 
     return jax.lax.fori_loop(start, start + count, body, log_p)

@@ -15,7 +15,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.engine import batches, keys
 from ensemble.engine.figures import Evaluation, StepFigures, ensemble_figures, evaluation
 from ensemble.engine.layout import Layout, choose_devices
-from ensemble.engine.model import CLASSES
+from ensemble.engine.model import CLASSES, Arithmetic
 from ensemble.engine.pace import Pace
 from ensemble.engine.schedule import learning_rates
 from ensemble.engine.step import (
@@ -28,6 +28,10 @@ from ensemble.engine.step import (
 )
 
 EVALUATION_BLOCK = 50
+# How one device does its members: by the fast operator for CPUs, one member after the other;
+# side by side, their convolutions grouped into one, or as patches times matrix; or by the
+# stock convolution one after the other. `python -m benchmarks.gpu` measures them.
+FORMS = ("tower", "grouped", "patches", "scan")
 
 
 class Digits(Protocol):
@@ -52,24 +56,25 @@ class Digits(Protocol):
 
 @functools.cache
 def programs(
-    devices: tuple[jax.Device, ...], augmented: bool, backend: str
+    devices: tuple[jax.Device, ...], augmented: bool, arithmetic: Arithmetic
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Training steps and evaluation on these devices: (train, evaluate).
 
     Made once a process, so that a second Trainer compiles nothing that a first one has.
     """
     layout = Layout(len(devices), devices)
-    steps = functools.partial(train_steps, augmented=augmented)
-    train, evaluate = over_lanes(steps, backend), over_lanes(log_probabilities, backend)
+    steps = functools.partial(train_steps, augmented=augmented, arithmetic=arithmetic)
+    test = functools.partial(log_probabilities, arithmetic=arithmetic)
+    train, evaluate = over_lanes(steps, arithmetic.form), over_lanes(test, arithmetic.form)
     return layout.pmap(train, donate_argnums=0), layout.pmap(evaluate, donate_argnums=0)
 
 
-def over_lanes(function: Callable[..., Any], backend: str) -> Callable[..., Any]:
+def over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:
     """`function(member, *own, count, *shared)` for every lane of a device.
 
     The result takes (members, own, counts, shared): all but `shared` have a leading axis
-    K. A count of 0 costs nothing on a CPU, where lanes run one after the other; side by
-    side all lanes go as far as the longest.
+    K. A count of 0 costs nothing where lanes run one after the other; side by side all
+    lanes go as far as the longest.
     """
 
     def one_after_the_other(members: Any, own: Any, counts: Array, shared: Any) -> Any:
@@ -83,7 +88,7 @@ def over_lanes(function: Callable[..., Any], backend: str) -> Callable[..., Any]
         count = counts.max()
         return jax.vmap(lambda member, own: function(member, *own, count, *shared))(members, own)
 
-    return one_after_the_other if backend == "cpu" else side_by_side
+    return one_after_the_other if form in ("tower", "scan") else side_by_side
 
 
 def blocks_of(images: np.ndarray) -> np.ndarray:
@@ -104,6 +109,7 @@ class Trainer:
       config: the run's settings.
       digits: what to learn and what to be tested on.
       devices: what to train on; by default what `config.devices` says.
+      form: one of FORMS; by default "tower" on a CPU and "grouped" elsewhere.
 
     Raises:
       ConfigError: a batch larger than the training set, or devices that are not there.
@@ -114,6 +120,7 @@ class Trainer:
         config: EnsembleConfig,
         digits: Digits,
         devices: Sequence[jax.Device] | None = None,
+        form: str | None = None,
     ) -> None:
         self.config, self.digits = config, digits
         self.layout = Layout.over(config.members, devices or choose_devices(config.devices))
@@ -123,8 +130,9 @@ class Trainer:
         self._data = self.layout.replicate((digits.train_images, digits.train_labels))
         self._test = self.layout.replicate((blocks_of(digits.test_images), digits.test_labels))
         self.augmented = config.shift_pixels > 0 or config.rotation_degrees > 0
+        usual = "tower" if jax.default_backend() == "cpu" else "grouped"
         self._train, self._evaluate = programs(
-            self.layout.devices, self.augmented, jax.default_backend()
+            self.layout.devices, self.augmented, Arithmetic(form or usual, config.precision)
         )
         self._ensemble_figures = ensemble_figures(self.layout)
         self._epoch = functools.lru_cache(maxsize=1)(self._load_epoch)
