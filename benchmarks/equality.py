@@ -16,8 +16,7 @@ def main() -> None:
 
     from ensemble import data
     from ensemble.config import EnsembleConfig
-    from ensemble.engine import Trainer
-    from tests.reference import howto
+    from ensemble.engine import Trainer, howto
 
     digits = data.load("digits")
     found = {}

@@ -18,13 +18,13 @@ MEMBERS, BATCH, ROUNDS, STEPS = 4, 128, 9, 24
 
 def howto_slices() -> None:
     """The HOWTO's loop: one device a member, a step a call, batches gathered on the host."""
-    # Without a larger pool its pmean starves and XLA ends the process (see tests/reference).
+    # Without a larger pool its pmean starves and XLA ends the process (see engine/howto.py).
     os.environ.update(JAX_NUM_CPU_DEVICES=str(MEMBERS), NPROC="16")
     import jax
     import numpy as np
 
     from ensemble import data
-    from tests.reference import howto
+    from ensemble.engine import howto
 
     digits = data.load("mnist")
     images = np.float32(digits.train_images[: BATCH * STEPS]) / 255.0

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine import Trainer
+from ensemble.engine import Trainer, howto
 from tests.engine.conftest import devices, train_epochs
-from tests.reference import howto
 
 # At the HOWTO's rate of 0.1 training on so few digits is chaotic: rounding grows a
 # thousandfold in 20 steps, on any two machines. Half that rate keeps the comparison sharp.

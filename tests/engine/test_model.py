@@ -4,11 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ensemble.engine import keys
+from ensemble.engine import howto, keys
 from ensemble.engine.model import apply_model, init_params, to_unit
 from ensemble.engine.predict import predict_probabilities
 from ensemble.engine.step import create_members
-from tests.reference import howto
 
 
 def test_first_parameters_are_those_of_stock_layers():
