@@ -6,7 +6,9 @@ at import, and because fixtures of any scope, worker processes included, have to
 
 import os
 import shutil
+import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,13 @@ ROOT = Path(tempfile.mkdtemp(prefix="ensemble-tests-"))
 # of the one that was started, which cleans up after them.
 A_CHILD = "PYTEST_XDIST_WORKER" in os.environ
 FIRST = os.getppid() if A_CHILD else os.getpid()
-COMPILED = Path(tempfile.gettempdir()) / f"ensemble-tests-{FIRST}-compiled"
+# scripts/test names a folder of its own, which outlives the first of its two calls of pytest.
+GIVEN = os.environ.get("ENSEMBLE_TESTS_COMPILED")
+COMPILED = Path(GIVEN or Path(tempfile.gettempdir()) / f"ensemble-tests-{FIRST}-compiled")
+# Where two files at a time are tested, these begin: they are long, and the short ones that
+# come last let both processes end together.
+LONG = ("runs/test_workers", "engine/", "test_cli", "runs/test_stress", "runs/test_classifying",
+        "runs/test_spare", "pages/test_classify", "pages/test_inspect")  # fmt: skip
 for name, folder in {
     "ENSEMBLE_RUNS": "runs",
     "ENSEMBLE_DATA": "data",
@@ -47,8 +55,18 @@ os.environ["ENSEMBLE_SPARE"] = "0"
 
 def pytest_unconfigure() -> None:
     shutil.rmtree(ROOT, ignore_errors=True)
-    if not A_CHILD:
+    if not A_CHILD and not GIVEN:
         shutil.rmtree(COMPILED, ignore_errors=True)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if A_CHILD:
+        items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    path = item.path.relative_to(REPO / "tests").as_posix()
+    return next((turn for turn, start in enumerate(LONG) if path.startswith(start)), len(LONG))
 
 
 @pytest.fixture(autouse=True)
@@ -57,6 +75,15 @@ def runs_of_one_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "runs"
     monkeypatch.setenv("ENSEMBLE_RUNS", str(folder))
     return folder
+
+
+@pytest.fixture
+def signals_as_before() -> Iterator[None]:
+    """For tests that do a worker's work in this process: it listens to signals and goes on."""
+    handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for one, handler in handlers.items():
+        signal.signal(one, handler)
 
 
 @pytest.fixture

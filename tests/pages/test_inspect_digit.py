@@ -1,5 +1,7 @@
 """The view One digit: any digit, any corruption, and every member's answer at each amount."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy import ndimage
@@ -7,10 +9,28 @@ from scipy import ndimage
 from ensemble import data, runs
 from ensemble.analysis.predictions import judge
 from ensemble.data.corruptions import KINDS
+from ensemble.runs import Run
 from ensemble.ui.inspect_digit_answers import AMOUNTS
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import value, widget
 from tests.pages.stressed import checkpointed, figure, opened, said, values
+
+
+@pytest.fixture(scope="module")
+def of_this_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one run that most tests read: its members are opened and compiled once."""
+    folder = tmp_path_factory.mktemp("runs")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ENSEMBLE_RUNS", str(folder))
+        checkpointed(trained(), more=4)
+    return folder
+
+
+@pytest.fixture
+def run(of_this_file: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """That run: three members, with a checkpoint four steps after epoch 2."""
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(of_this_file))
+    return runs.list_runs()[0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -22,16 +42,15 @@ def test_the_slider_goes_from_none_to_the_strongest_step_and_finer(kind: str) ->
     assert len({f"{value:g}" for value in amounts}) == len(amounts) <= 64
 
 
-def test_it_begins_with_the_digit_that_splits_the_members_most() -> None:
+def test_it_begins_with_the_digit_that_splits_the_members_most(run: Run) -> None:
     made = judge(probabilities("digits", 3, 2, 4.0), data.load("digits").test_labels)
-    at = opened(checkpointed(trained()), "digit")
+    at = opened(run, "digit")
     number = int(np.argmax(made.information))
     assert widget(at, "number_input", "stress_number").value == number
     assert at.get("image")[0].proto.imgs[0].alt.startswith(f"Test digit {number}, a")
 
 
-def test_every_line_is_what_the_members_say_of_the_corrupted_digit() -> None:
-    run = checkpointed(trained())
+def test_every_line_is_what_the_members_say_of_the_corrupted_digit(run: Run) -> None:
     at = opened(run, "digit", number=7, kind="rotation", amount=45)
     images = data.load("digits").test_images[7, ..., 0].astype(float)
     turned = np.stack([
@@ -60,15 +79,13 @@ def test_every_line_is_what_the_members_say_of_the_corrupted_digit() -> None:
     here = AMOUNTS["rotation"].index(45)
     mark = "✓ Right" if votes[0, here] == label else "✗ Wrong"
     assert f"**{mark} at 45°.** The ensemble says {votes[0, here]} with" in said(at)
-    assert "Members of the last checkpoint, at epoch 2." in said(at)
+    assert "Members of the last checkpoint, at epoch 2 and 4 steps" in said(at)
     marks = [one["x0"] for one in chart["layout"]["shapes"]]
     assert marks == [45, 45, 42.5]
 
 
-def test_moves_stand_in_the_address_and_another_kind_begins_with_none() -> None:
-    run = checkpointed(trained(members=2), more=4)
+def test_moves_stand_in_the_address_and_another_kind_begins_with_none(run: Run) -> None:
     at = opened(run, "digit", number=3)
-    assert "at epoch 2 and 4 steps" in said(at)
     widget(at, "select_slider", "stress_amount_rotation").set_value("-30").run()
     assert value(at, "amount") == "-30"
     assert "rotation −30°" in at.get("image")[0].proto.imgs[0].alt
@@ -83,14 +100,16 @@ def test_moves_stand_in_the_address_and_another_kind_begins_with_none() -> None:
 
 
 @pytest.mark.parametrize("amount", ["17", "many", "-91"])
-def test_an_amount_that_there_is_not_counts_as_none(amount: str) -> None:
-    at = opened(checkpointed(trained(members=2)), "digit", number=3, amount=amount)
+def test_an_amount_that_there_is_not_counts_as_none(run: Run, amount: str) -> None:
+    at = opened(run, "digit", number=3, amount=amount)
     assert widget(at, "select_slider", "stress_amount_rotation").value == "0"
 
 
 @pytest.mark.parametrize(("members", "rows"), [(1, 1), (13, 1)])
 def test_one_member_or_many_have_one_row_of_words(members: int, rows: int) -> None:
     at = opened(checkpointed(trained(members=members)), "digit", kind="blur")
+    if members == 1:
+        assert "Members of the last checkpoint, at epoch 2." in said(at)
     cells = next(one for one in figure(at, "stress_digit")["data"] if one["type"] == "heatmap")
     assert len(cells["y"]) == rows
     assert ("disagreement" in said(at)) == (members > 1)

@@ -204,8 +204,10 @@ def test_what_cannot_be_resumed_says_why(page: Open, state: str, why: str) -> No
     assert any(why in one.value for one in at.caption)
 
 
+@pytest.mark.usefixtures("two_devices_a_worker")
 def test_a_stopped_run_goes_on(page: Open) -> None:
-    run = runs.create(EnsembleConfig(members=1, epochs=1))
+    # Of the shape that other tests of real workers have: whoever is first compiles it.
+    run = runs.create(EnsembleConfig(members=2, epochs=1, batch_size=128))
     runs.store.write_status(run.path, runs.Status(state="stopped", epochs=1))
     at = page(run)
     widget(at, "button", "run_resume").click().run()

@@ -31,8 +31,12 @@ def wait_for_end(run: Run) -> Run:
 
 @pytest.fixture
 def config() -> EnsembleConfig:
-    """Two members, six steps an epoch: about a second an epoch."""
-    return EnsembleConfig(members=2, epochs=3, batch_size=200, learning_rate=0.05)
+    """Two members, ten steps an epoch: about a second an epoch.
+
+    All tests with real workers train two members with this batch size on two devices, those of
+    the command line and in the browser too: whoever comes first compiles it for the others.
+    """
+    return EnsembleConfig(members=2, epochs=3, batch_size=128, learning_rate=0.05)
 
 
 @pytest.fixture
