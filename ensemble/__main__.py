@@ -17,7 +17,7 @@ from ensemble import __version__, data, runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.stress_summary import stress_summary
-from ensemble.config import DATASETS, EnsembleConfig, LbfgsConfig
+from ensemble.config import DATASETS, PRECISIONS, EnsembleConfig, LbfgsConfig
 from ensemble.errors import EnsembleError
 from ensemble.runs.classifying import REFUSE
 
@@ -256,18 +256,27 @@ def devices(as_json: bool) -> None:
 @click.option("--batch-size", type=click.IntRange(1, 4096), default=128, help="Images in a step.")
 @click.option("--devices", type=click.IntRange(0), default=0, help="How many; 0 takes all.")
 @click.option("--dataset", type=click.Choice(DATASETS), help="By default MNIST if it is ready.")
+@click.option(
+    "--precision", type=click.Choice(PRECISIONS), default="float32",
+    help="What compile time, memory and share are of; speed is measured in both.",
+)  # fmt: skip
+@click.option(
+    "--seconds", type=click.FloatRange(0.1, 600), default=10, help="Of training, in each precision."
+)
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
-def bench(as_json: bool, dataset: str | None, **chosen: int) -> None:
-    """Steady training speed on this machine."""
-    from ensemble.runs.measure import measure
+def bench(as_json: bool, dataset: str | None, seconds: float, **chosen: Any) -> None:
+    """Steady training speed on this machine, in both precisions."""
+    from ensemble.runs.measure import EMULATED, measure
 
     name = dataset or ("mnist" if data.is_prepared("mnist") else "digits")
-    result = measure(EnsembleConfig(dataset=name, **chosen))  # type: ignore[arg-type]
+    result = measure(EnsembleConfig(dataset=name, **chosen), seconds)
     if as_json:
         click.echo(json.dumps(result))
         return
     for key, value in result.items():
-        click.echo(f"{key:<22} {value}")
+        click.echo(f"{key:<27} {value}")
+    if result["bfloat16_emulated"]:
+        click.echo(EMULATED)
 
 
 if __name__ == "__main__":

@@ -1,57 +1,114 @@
-"""How fast this machine trains an ensemble, once it is under way."""
+"""How fast this machine trains an ensemble in either precision, once it is under way."""
 
 import resource
 import statistics
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ensemble import data
-from ensemble.config import EnsembleConfig
+from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.runs.environment import prepare_jax
+from ensemble.runs.machine import machine
+from ensemble.runs.product import TRAINING_FLOP, MatrixProduct
 
 CALLS = 5
 CALL_SECONDS = 2.0
+PRODUCT_SIZE = 1536
+EMULATED = (
+    "This processor has no instructions for bfloat16 and emulates it: expect no gain from it here."
+)
 
 
-def measure(config: EnsembleConfig) -> dict[str, Any]:
-    """Train for some seconds and look at the clock.
+def measure(config: EnsembleConfig, seconds: float = CALLS * CALL_SECONDS) -> dict[str, Any]:
+    """Train for some seconds in each precision and look at the clock.
+
+    Args:
+      config: what to train. Its precision is measured first, and is the one meant by figures
+        that do not name theirs.
+      seconds: of training in each precision, about; an epoch's steps at most in each of 5 calls.
 
     Returns:
-      `img_member_per_s` (median of 5 calls of about 2 s), `compile_seconds` (first
-      parameters, training step and one step), `seconds_per_epoch` (training, without the
-      test set), `peak_memory_mb` of this process, and what it ran on.
+      `precision`; `img_member_per_s` in it, and in each precision under its own name (medians
+      of 5 calls); `compile_seconds` (first parameters, training step and one step);
+      `seconds_per_epoch` (training, without the test set); `peak_memory_mb` of this process
+      when that had been measured; `matrix_product_gflop_per_s`, the speed of float32 matrix
+      products on the same devices, in turn with the training, and `share_of_matrix_product`,
+      what of it the training's 28 million operations per image make, in [0, 1];
+      `bfloat16_emulated`; and what it ran on.
     """
     prepare_jax()
     from ensemble.engine import Trainer
 
+    digits = data.load(config.dataset)
+    asked, *others = sorted(PRECISIONS, key=lambda name: name != config.precision)
     began = time.perf_counter()
-    trainer = Trainer(config, data.load(config.dataset))
-    state = trainer.start()
-    state, _ = trainer.train(state, 1, 0, 1)
+    trainer = Trainer(config, digits)
+    train = _training(trainer)
+    train(1)
     compile_seconds = time.perf_counter() - began
-    steps, per_call = trainer.steps_per_epoch, 1
-    speeds: list[float] = []
-    while len(speeds) < CALLS:
-        count = min(per_call, steps)
-        began = time.perf_counter()
-        state, _ = trainer.train(state, 1, 0, count)
-        seconds = time.perf_counter() - began
-        if count == steps or seconds > CALL_SECONDS / 2:
-            speeds.append(count * config.batch_size * config.members / seconds)
-        per_call = max(1, int(count * min(4.0, CALL_SECONDS / seconds)))
-    speed = statistics.median(speeds)
-    images = steps * config.batch_size * config.members
+    product = MatrixProduct(trainer.layout.devices, PRODUCT_SIZE)
+    products: list[float] = []
+    steps = trainer.steps_per_epoch
+    call = seconds / CALLS
+    rate = _rate(train, steps, call, lambda: products.append(product.per_second(call / 5)))
+    peak = peak_memory_bytes()
+    rates = {asked: rate}
+    for other in others:
+        rates[other] = _rate(
+            _training(Trainer(replace(config, precision=other), digits)), steps, call
+        )
+    per_step = config.batch_size * config.members
+    flop_per_s = statistics.median(products)
     return {
-        "img_member_per_s": round(speed, 1),
+        "precision": asked,
+        "img_member_per_s": round(rate * per_step, 1),
+        **{f"img_member_per_s_{name}": round(rates[name] * per_step, 1) for name in PRECISIONS},
+        "bfloat16_emulated": trainer.layout.devices[0].platform == "cpu"
+        and not machine().fast_bfloat16,
         "compile_seconds": round(compile_seconds, 2),
-        "seconds_per_epoch": round(images / speed, 2),
-        "peak_memory_mb": round(peak_memory_bytes() / 2**20),
+        "seconds_per_epoch": round(steps / rate, 2),
+        "peak_memory_mb": round(peak / 2**20),
+        "matrix_product_gflop_per_s": round(flop_per_s / 1e9, 1),
+        "share_of_matrix_product": round(TRAINING_FLOP * rate * per_step / flop_per_s, 3),
         "members": config.members,
         "batch_size": config.batch_size,
         "devices": len(trainer.layout.devices),
         "dataset": config.dataset,
     }
+
+
+def _training(trainer: Any) -> Callable[[int], None]:
+    """Train so many steps, to their end."""
+    state = trainer.start()
+
+    def train(count: int) -> None:
+        nonlocal state
+        state, _ = trainer.train(state, 1, 0, count)
+
+    return train
+
+
+def _rate(
+    train: Callable[[int], None],
+    most: int,
+    call_seconds: float,
+    between: Callable[[], None] = lambda: None,
+) -> float:
+    """Steps per second: the median of 5 calls of about `call_seconds` or of `most` steps."""
+    train(1)
+    count, rates = 1, list[float]()
+    while len(rates) < CALLS:
+        began = time.perf_counter()
+        train(count)
+        took = time.perf_counter() - began
+        if count == most or took > call_seconds / 2:
+            rates.append(count / took)
+            between()
+        count = max(1, min(most, int(count * min(4.0, call_seconds / took))))
+    return statistics.median(rates)
 
 
 def peak_memory_bytes() -> int:

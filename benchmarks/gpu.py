@@ -1,0 +1,187 @@
+"""The forms of the engine on an accelerator, M = 1 to 256: python -m benchmarks.gpu
+
+For each form and precision a process of its own: compile time, img·member/s and device memory
+for each number of members; then, in the form that was fastest with 64, 64 members on MNIST for
+10 epochs, test set after each. Run it on a machine with a GPU. `--small` goes the same way
+with 2 members and small batches of `digits` on the CPU, in half a minute: it keeps nothing.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+from typing import Any
+
+from benchmarks import common
+
+FORMS, PRECISIONS = ("grouped", "patches", "scan"), ("float32", "bfloat16")
+MEMBERS, CALLS, CALL_SECONDS = (1, 8, 64, 256), 5, 1.0
+LIMIT_SECONDS = 900
+RUN_OF = 64
+
+
+def settings(dataset: str, members: int, precision: str, **others: Any) -> Any:
+    """A run's settings; of members, more than the app offers."""
+    from ensemble.config import EnsembleConfig
+
+    config = EnsembleConfig(dataset=dataset, precision=precision, **others)
+    # What a page can show ends at 64; what the engine can train does not.
+    object.__setattr__(config, "members", members)
+    return config
+
+
+def measured(
+    form: str, precision: str, members: list[int], dataset: str, batch_size: int, calls: int
+) -> list[dict[str, Any]]:
+    """The figures of one form and precision, fewest members first, in this process.
+
+    Device memory is the most that the process has held: it grows with the members.
+    """
+    import jax
+
+    from ensemble import data
+    from ensemble.engine import Trainer
+
+    digits, found = data.load(dataset), []
+    for count in members:
+        line: dict[str, Any] = {"form": form, "precision": precision, "members": count}
+        try:
+            config = settings(dataset, count, precision, batch_size=batch_size)
+            began = time.perf_counter()
+            trainer = Trainer(config, digits, jax.local_devices(), form)
+            state, _ = trainer.train(trainer.start(), 1, 0, 1)
+            line["compile_s"] = round(time.perf_counter() - began, 2)
+            line["img_member_per_s"] = round(speed(trainer, state, calls))
+            line["device_memory_mb"] = memory_mb(jax.local_devices()[0])
+        except jax.errors.JaxRuntimeError as error:  # Out of memory, above all.
+            line["error"] = str(error).splitlines()[0][:200]
+        found.append(line)
+        print(line, file=sys.stderr, flush=True)
+    return found
+
+
+def speed(trainer: Any, state: Any, calls: int) -> float:
+    """Images times members per second: the median of so many calls of about a second."""
+    steps, count, speeds = trainer.steps_per_epoch, 1, list[float]()
+    while len(speeds) < calls:
+        began = time.perf_counter()
+        state, _ = trainer.train(state, 1, 0, count)
+        took = time.perf_counter() - began
+        if count == steps or took > CALL_SECONDS / 2:
+            speeds.append(count * trainer.config.batch_size * trainer.config.members / took)
+        count = max(1, min(steps, int(count * min(8.0, CALL_SECONDS / took))))
+    return statistics.median(speeds)
+
+
+def memory_mb(device: Any) -> int | None:
+    """The most memory of the device that this process has held; None where it does not say."""
+    stats = device.memory_stats() or {}
+    return round(stats["peak_bytes_in_use"] / 2**20) if "peak_bytes_in_use" in stats else None
+
+
+def whole_run(form: str, precision: str, members: int, dataset: str, epochs: int) -> dict[str, Any]:
+    """Every epoch of one run: seconds with the test set, and accuracies."""
+    import jax
+
+    from ensemble import data
+    from ensemble.engine import Trainer
+
+    config = settings(dataset, members, precision, epochs=epochs)
+    began = time.perf_counter()
+    trainer = Trainer(config, data.load(dataset), jax.local_devices(), form)
+    state, lines = trainer.start(), []
+    start_seconds = time.perf_counter() - began
+    for epoch in range(1, epochs + 1):
+        began = time.perf_counter()
+        state, _ = trainer.train(state, epoch, 0, trainer.steps_per_epoch)
+        trained = time.perf_counter() - began
+        found = trainer.evaluate(state)
+        lines.append({
+            "training_s": round(trained, 2),
+            "test_s": round(time.perf_counter() - began - trained, 2),
+            "ensemble_test_accuracy": float(found.ensemble_accuracy),
+            "mean_member_test_accuracy": round(float(found.accuracy.mean()), 5),
+        })  # fmt: skip
+        print(lines[-1], file=sys.stderr, flush=True)
+    return {
+        "form": form,
+        "precision": precision,
+        "members": members,
+        "dataset": dataset,
+        "start_s": round(start_seconds, 2),
+        "seconds": round(
+            start_seconds + sum(one["training_s"] + one["test_s"] for one in lines), 1
+        ),
+        "device_memory_mb": memory_mb(jax.local_devices()[0]),
+        "epochs": lines,
+    }
+
+
+def here(tasks: list[list[Any]]) -> list[Any]:
+    """Do tasks, each the name of a function and its arguments, in this process."""
+    from ensemble.runs.environment import prepare_jax
+
+    prepare_jax()
+    return [{"measured": measured, "whole_run": whole_run}[name](*rest) for name, *rest in tasks]
+
+
+def child(tasks: list[list[Any]]) -> list[Any]:
+    """The same in a process of its own, whose memory is counted from nothing."""
+    command = [sys.executable, "-m", "benchmarks.gpu", "--tasks", json.dumps(tasks)]
+    done = subprocess.run(command, cwd=common.ROOT, stdout=subprocess.PIPE, text=True,
+                          check=False, timeout=LIMIT_SECONDS)  # fmt: skip
+    if done.returncode:
+        return [[{"task": task, "error": f"exit status {done.returncode}"}] for task in tasks]
+    return list(json.loads(done.stdout.splitlines()[-1]))
+
+
+def best_form(lines: list[dict[str, Any]], members: int) -> tuple[str, str]:
+    """Form and precision that were the fastest with so many members."""
+    able = [one for one in lines if one.get("members") == members and "error" not in one]
+    fastest = max(able, key=lambda one: one["img_member_per_s"])
+    return fastest["form"], fastest["precision"]
+
+
+def compare(
+    members: list[int], dataset: str, epochs: int, batch_size: int, calls: int, apart: bool
+) -> dict[str, Any]:
+    """All forms in all precisions, in processes apart or in one; then the run."""
+    tasks = [["measured", form, precision, members, dataset, batch_size, calls]
+             for form in FORMS for precision in PRECISIONS]  # fmt: skip
+    groups = [child([task])[0] for task in tasks] if apart else child(tasks)
+    lines = [line for group in groups for line in group]
+    of = RUN_OF if RUN_OF in members else members[-1]
+    (run,) = child([["whole_run", *best_form(lines, of), of, dataset, epochs]])
+    return {"forms": lines, "run": run}
+
+
+def device_names() -> list[str]:
+    """The devices of a process like those that measured; JAX is not started in this one."""
+    code = "import jax; print(*(one.device_kind for one in jax.local_devices()), sep='\\n')"
+    return subprocess.check_output([sys.executable, "-c", code], text=True).split("\n")[:-1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--small", action="store_true", help="the same way, on the CPU")
+    parser.add_argument("--tasks", type=json.loads, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.tasks:
+        print(json.dumps(here(asked.tasks)))
+        return
+    common.isolated_folders()
+    if asked.small:
+        os.environ["JAX_PLATFORMS"] = "cpu"
+        # Stock convolutions in a compiled loop are slow on a CPU: few images.
+        found = compare([2], "digits", epochs=1, batch_size=8, calls=1, apart=False)
+        print(json.dumps(found, indent=1))
+        return
+    figures = compare(list(MEMBERS), "mnist", epochs=10, batch_size=128, calls=CALLS, apart=True)
+    common.keep("gpu", {"devices": device_names(), **figures})
+
+
+if __name__ == "__main__":
+    main()

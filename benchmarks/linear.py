@@ -1,0 +1,72 @@
+"""Seconds per epoch against the number of members: python -m benchmarks.linear
+
+M = 4, 8, 16, 32 on the CPU, whole epochs of `digits`, batch 128, float32, test set included.
+They take turns, 5 times; the seconds of a member are set beside those with 4.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+
+from benchmarks import common
+
+MEMBERS, ROUNDS, AGAINST = (4, 8, 16, 32), 5, 4
+WITHIN = 0.05
+# Members that are trained in a turn, at least: few members take several epochs, so that every
+# look at the clock is a long one.
+LONG = 16
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    rounds = parser.parse_args().rounds
+    common.isolated_folders()
+    from ensemble import data
+    from ensemble.config import EnsembleConfig
+    from ensemble.runs.environment import prepare_jax
+
+    prepare_jax()
+    from ensemble.engine import MemberState, Trainer
+
+    digits = data.load("digits")
+    trainers = {count: Trainer(EnsembleConfig(members=count), digits) for count in MEMBERS}
+    states = {count: trainer.start() for count, trainer in trainers.items()}
+
+    def epoch(count: int) -> float:
+        """Seconds for every step and the test set."""
+        trainer, began = trainers[count], time.perf_counter()
+        state: MemberState = states.pop(count)
+        states[count], _ = trainer.train(state, 1, 0, trainer.steps_per_epoch)
+        trainer.evaluate(states[count])
+        return time.perf_counter() - began
+
+    for count in MEMBERS:
+        epoch(count)  # Compiles the evaluation.
+    seconds: dict[int, list[float]] = {count: [] for count in MEMBERS}
+    for number in range(rounds):
+        for count in MEMBERS:
+            again = max(1, LONG // count)
+            seconds[count].append(sum(epoch(count) for _ in range(again)) / again)
+        print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
+    ratios = {
+        count: statistics.median(
+            (here / count) / (there / AGAINST)
+            for here, there in zip(seconds[count], seconds[AGAINST], strict=True)
+        )
+        for count in MEMBERS
+    }
+    common.keep(
+        "linear",
+        {
+            "seconds_per_epoch": {n: round(statistics.median(s), 3) for n, s in seconds.items()},
+            "seconds_per_member_against_4": {n: round(r, 3) for n, r in ratios.items()},
+            "within_5_percent": all(abs(r - 1) <= WITHIN for r in ratios.values()),
+            "rounds": {n: [round(one, 3) for one in s] for n, s in seconds.items()},
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

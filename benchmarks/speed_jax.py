@@ -1,0 +1,86 @@
+"""Contenders in JAX: this engine, the HOWTO's loop, and the machine's matrix product.
+
+`python -m benchmarks.speed_jax engine float32`, `… howto`, `… product` are contenders of
+`python -m benchmarks.speed` (see speed_turns.py), each with as many CPU devices as cores.
+"""
+
+import os
+import sys
+import time
+
+from benchmarks.speed_turns import answer
+
+MEMBERS, BATCH = 4, 128
+# Steps between two looks at the clock. The HOWTO's loop makes each of them a call of its own.
+STEPS = 6
+
+
+def engine(precision: str) -> None:
+    """This project's engine, as its worker sets it up, in calls of half a second."""
+    from ensemble.runs.environment import prepare_jax
+
+    prepare_jax()
+    from ensemble import data
+    from ensemble.config import EnsembleConfig
+    from ensemble.engine import Trainer
+
+    config = EnsembleConfig("mnist", members=MEMBERS, batch_size=BATCH, precision=precision)
+    trainer = Trainer(config, data.load("mnist"))
+    state = trainer.start()
+
+    def train(count: int) -> float:
+        nonlocal state
+        state, _ = trainer.train(state, 1, 0, count)
+        return MEMBERS * BATCH * count
+
+    train(1)
+    began = time.perf_counter()
+    train(2)
+    count = max(1, min(trainer.steps_per_epoch, round(1.0 / (time.perf_counter() - began))))
+    answer(lambda: train(count))
+
+
+def howto() -> None:
+    """The HOWTO's loop: as many members as devices, so 4 members are two goes of 2."""
+    from ensemble.runs.environment import cpu_cores
+
+    cores = cpu_cores()
+    # Without a larger pool its pmean starves and XLA ends the process.
+    os.environ.update(JAX_NUM_CPU_DEVICES=str(cores), NPROC="16")
+    import jax
+    import numpy as np
+
+    from ensemble import data
+    from ensemble.engine import howto
+
+    digits = data.load("mnist")
+    images = np.float32(digits.train_images[: BATCH * STEPS]) / 255.0
+    labels = digits.train_labels[: BATCH * STEPS]
+    create, apply, update = howto.train_step_on_devices()
+    state = create(jax.random.split(jax.random.key(0), cores), 0.1, 0.9)
+    key = jax.random.key(1)
+
+    def unit() -> float:
+        nonlocal state
+        state, _, _ = howto.train_epoch_on_devices(state, apply, update, images, labels, BATCH, key)
+        jax.block_until_ready(state.params)
+        return cores * BATCH * STEPS
+
+    answer(unit)
+
+
+def product() -> None:
+    """Floating-point operations of float32 matrix products, in the size that is the fastest."""
+    from ensemble.runs.environment import prepare_jax
+
+    prepare_jax()
+    import jax
+
+    from ensemble.runs.product import MatrixProduct
+
+    sizes = [MatrixProduct(jax.local_devices(), size) for size in (1024, 1536, 2048)]
+    answer(max(sizes, key=MatrixProduct.per_second).multiply)
+
+
+if __name__ == "__main__":
+    {"engine": engine, "howto": howto, "product": product}[sys.argv[1]](*sys.argv[2:])

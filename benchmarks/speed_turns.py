@@ -1,0 +1,132 @@
+"""Contenders that take turns: processes that train only while it is theirs.
+
+Each contender is one process, or several that train at once, started and warmed up before the
+first slice. A line with a number of seconds on its standard input is a slice; it answers with
+what it did per second in it. While it is not a contender's turn it waits for that line and
+takes nothing of the machine.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from benchmarks import common
+
+READY = "ready"
+# Where several keep up with the best of their group at first sight, all of them stay.
+CLOSE = 0.85
+
+
+def answer(unit: Callable[[], float]) -> None:
+    """Be a contender: warm up, say so, then do a slice for every line on standard input.
+
+    Args:
+      unit: does some work, to its end, and returns how much it was.
+    """
+    unit()
+    unit()
+    print(READY, flush=True)
+    for line in sys.stdin:
+        limit, did, began = float(line), 0.0, time.perf_counter()
+        while (seconds := time.perf_counter() - began) < limit:
+            did += unit()
+        print(did / seconds, flush=True)
+
+
+@dataclass
+class Contender:
+    """One way to do the work; its speed is the sum of its processes'.
+
+    Attributes:
+      name: what it is called in the results.
+      group: contenders of which the best counts.
+      words: what `python -m` is given to start each process.
+      processes: how many train at once.
+      slices: what each of its turns measured.
+    """
+
+    name: str
+    group: str
+    words: tuple[str, ...]
+    processes: int = 1
+    slices: list[float] = field(default_factory=list)
+
+    def start(self) -> float:
+        """Start and warm up; the seconds that it took (import and compile among them)."""
+        began = time.perf_counter()
+        # A child's warnings are its own: what it prints is what it is asked.
+        log = None if os.environ.get("BENCHMARK_LOG") else subprocess.DEVNULL
+        self.children = [
+            subprocess.Popen(
+                [sys.executable, "-m", *self.words], stdin=subprocess.PIPE, stderr=log,
+                stdout=subprocess.PIPE, text=True, bufsize=1, cwd=common.ROOT,
+            )
+            for _ in range(self.processes)
+        ]  # fmt: skip
+        if {self.read(child) for child in self.children} != {READY}:
+            raise SystemExit(f"{self.name} did not start. BENCHMARK_LOG=1 shows why.")
+        return time.perf_counter() - began
+
+    def turn(self, seconds: float) -> float:
+        """One slice: what all of its processes did per second."""
+        for child in self.children:
+            child.stdin.write(f"{seconds}\n")
+        return sum(float(self.read(child)) for child in self.children)
+
+    def read(self, child: "subprocess.Popen[str]") -> str:
+        line = child.stdout.readline().strip()
+        if not line:
+            raise SystemExit(f"{self.name} ended. BENCHMARK_LOG=1 shows why.")
+        return line
+
+    def stop(self) -> None:
+        for child in self.children:
+            child.stdin.close()
+            child.wait()
+
+
+def best_of(contenders: Iterable[Contender], value: Callable[[Contender], float]) -> dict[str, Any]:
+    """The contender of each group whose `value` is the largest."""
+    best: dict[str, Contender] = {}
+    for one in contenders:
+        if one.group not in best or value(one) > value(best[one.group]):
+            best[one.group] = one
+    return best
+
+
+def take_turns(contenders: list[Contender], rounds: int, seconds: float) -> dict[str, float]:
+    """Let all of them have one slice, then those that are near their group's best `rounds` more.
+
+    The first slice is a look and does not count: who reaches less than 85 % of the best of its
+    group in it is left out of the rounds, so that the whole takes minutes. `slices` of the
+    contenders is filled in.
+
+    Returns:
+      What each did per second at that first look.
+    """
+    for one in contenders:
+        print(f"{one.name}: ready after {one.start():.0f} s", file=sys.stderr, flush=True)
+    look = {one.name: one.turn(seconds) for one in contenders}
+    best = best_of(contenders, lambda one: look[one.name])
+    stay = [one for one in contenders if look[one.name] >= CLOSE * look[best[one.group].name]]
+    for one in contenders:
+        if one not in stay:
+            one.stop()
+    for number in range(rounds):
+        for one in stay:
+            one.slices.append(one.turn(seconds))
+        print(f"round {number + 1} of {rounds}", file=sys.stderr, flush=True)
+    for one in stay:
+        one.stop()
+    return look
+
+
+def ratio(one: Contender, other: Contender) -> float:
+    """How many times as fast as the other: the median over the rounds."""
+    pairs = zip(one.slices, other.slices, strict=True)
+    return statistics.median(ours / theirs for ours, theirs in pairs)

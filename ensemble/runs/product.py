@@ -1,0 +1,53 @@
+"""The machine's speed at float32 matrix products: what no training can go beyond."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+# Of the network, per image and member, forward and backward: each of the products in it is done
+# once forward, and once for the gradient of each of its two factors (the images have none).
+# 27.4 million by that count, 28 million by the usual one of three times forward.
+TRAINING_FLOP = 28e6
+CHAIN = 4
+
+
+class MatrixProduct:
+    """Products of square float32 matrices, on all of some devices at once.
+
+    Each device has its own matrices. A call is a chain of 4 products, so that what a call itself
+    costs does not count.
+
+    Args:
+      devices: JAX's, each of which works.
+      size: rows and columns.
+    """
+
+    def __init__(self, devices: Sequence[Any], size: int) -> None:
+        import jax
+
+        def chain(a: Any, b: Any) -> Any:
+            for _ in range(CHAIN):
+                b = a @ b
+            return b
+
+        # Divided so that a product is as large as its factors are: no infinities, no denormals.
+        random = np.random.default_rng(0).normal(size=(size, size)) / np.sqrt(size)
+        many = np.broadcast_to(random.astype(np.float32), (len(devices), size, size))
+        self._multiply = jax.pmap(chain, devices=devices)
+        self._a = jax.block_until_ready(jax.pmap(lambda x: x, devices=devices)(many))
+        self._flop = 2.0 * size**3 * CHAIN * len(devices)
+        self.multiply()
+
+    def multiply(self) -> float:
+        """One call, to its end: the floating-point operations that it took."""
+        self._multiply(self._a, self._a).block_until_ready()
+        return self._flop
+
+    def per_second(self, seconds: float = 0.3) -> float:
+        """Floating-point operations per second, over at least so many seconds."""
+        did, began = 0.0, time.perf_counter()
+        while (took := time.perf_counter() - began) < seconds:
+            did += self.multiply()
+        return did / took
