@@ -35,10 +35,11 @@ def read_lines(path: Path) -> list[Line]:
         raw = path.read_bytes()
     except FileNotFoundError:
         return []
-    return [line for row in raw.split(b"\n") if (line := _parse(row)) is not None]
+    return [line for row in raw.split(b"\n") if (line := parse(row)) is not None]
 
 
-def _parse(row: bytes) -> Line | None:
+def parse(row: bytes) -> Line | None:
+    """The object in one row; None where it is torn, or no line of a history."""
     try:
         line = json.loads(row)
     except ValueError:

@@ -1,8 +1,6 @@
 """The regressions in the folder of runs: make, find, list, delete."""
 
-import contextlib
 import functools
-import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +9,7 @@ from ensemble.config import LbfgsConfig, runs_folder
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.runs import pulse
 from ensemble.runs.files import read_json, write_json
+from ensemble.runs.shelf import Shelf
 from ensemble.runs.solve_status import ACTIVE, SolveStatus, read_solve_status
 from ensemble.runs.store import (
     SCHEMA,
@@ -107,12 +106,11 @@ def find_solve(solve_id: str) -> Solve:
 
 def list_solves() -> list[Solve]:
     """All regressions that can be read, newest first."""
-    found = []
-    with contextlib.suppress(FileNotFoundError):
-        for entry in os.scandir(runs_folder()):
-            with contextlib.suppress(RunError):
-                found.append(find_solve(entry.name))
+    found, _ = _shelf.look()
     return sorted(found, key=lambda one: (one.status.created, one.id), reverse=True)
+
+
+_shelf = Shelf(find_solve)
 
 
 def delete_solve(solve_id: str) -> None:

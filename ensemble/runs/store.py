@@ -6,7 +6,6 @@ A run's id is made here and checked wherever one comes in: it is a name, never a
 import contextlib
 import functools
 import importlib.metadata
-import os
 import re
 import secrets
 import shutil
@@ -17,6 +16,7 @@ from pathlib import Path
 from ensemble.config import EnsembleConfig, runs_folder
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.runs.files import read_json, write_bytes, write_json
+from ensemble.runs.shelf import Shelf
 from ensemble.runs.status import ACTIVE, Status, read_status, write_status
 from ensemble.runs.stress_status import is_measured
 
@@ -105,26 +105,20 @@ def find(run_id: str) -> Run:
 
 def list_runs() -> list[Run]:
     """All runs that can be read, newest first."""
-    runs = []
-    with contextlib.suppress(FileNotFoundError):
-        for entry in os.scandir(runs_folder()):
-            with contextlib.suppress(RunError):
-                runs.append(find(entry.name))
+    runs, _ = _shelf.look()
     return sorted(runs, key=lambda run: (run.status.created, run.id), reverse=True)
 
 
 def unreadable() -> dict[str, str]:
     """Folders that look like runs and cannot be read: their name, and why in a sentence."""
-    found = {}
-    with contextlib.suppress(FileNotFoundError):
-        for entry in os.scandir(runs_folder()):
-            try:
-                find(entry.name)
-            except UnknownRunError:
-                pass  # No run at all.
-            except RunError as error:
-                found[entry.name] = str(error)
-    return dict(sorted(found.items()))
+    _, errors = _shelf.look()
+    found = {
+        name: error for name, error in errors.items() if not isinstance(error, UnknownRunError)
+    }
+    return {name: str(error) for name, error in sorted(found.items())}
+
+
+_shelf = Shelf(find)
 
 
 def create(config: EnsembleConfig) -> Run:

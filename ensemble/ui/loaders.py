@@ -13,6 +13,7 @@ import streamlit as st
 from ensemble import data, runs
 from ensemble.config import runs_folder
 from ensemble.data import Dataset
+from ensemble.runs.following import Followed
 
 
 def version(path: Path) -> tuple[int, int]:
@@ -25,13 +26,13 @@ def version(path: Path) -> tuple[int, int]:
 
 
 def history(run: runs.Run) -> list[dict[str, Any]]:
-    """The lines of a run's history."""
-    return _history(run.id, version(run.path / "history.jsonl"))
+    """The lines of a run's history; the same list until there are more."""
+    return _history(str(run.path)).lines()
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
-def _history(run_id: str, seen: tuple[int, int]) -> list[dict[str, Any]]:
-    return runs.read_history(run_id) if seen != (0, 0) else []
+def _history(folder: str) -> Followed:
+    return Followed(Path(folder) / "history.jsonl")
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

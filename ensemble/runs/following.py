@@ -1,0 +1,55 @@
+"""A run's history as it grows: each line read and parsed once, however often somebody looks."""
+
+import threading
+from pathlib import Path
+
+from ensemble.runs.history import Line, parse
+from ensemble.runs.shelf import version
+
+
+class Followed:
+    """The lines of a file that is appended to, and now and then replaced. Thread-safe.
+
+    Args:
+      path: a history.jsonl, which need not be there yet.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._seen: tuple[int, int, int] | None = None
+        self._lines: list[Line] = []
+        self._end, self._last = 0, b""  # of what has been read: its length, its last row
+
+    def lines(self) -> list[Line]:
+        """All whole lines. Shared: the same list until the file changes; do not change it."""
+        with self._lock:
+            seen = version(str(self._path))
+            if seen != self._seen:
+                self._seen = seen
+                self._lines = self._read() if seen else []
+            return self._lines
+
+    def _read(self) -> list[Line]:
+        """What was read before and what has come since, in a new list."""
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._end - len(self._last))
+                raw = file.read()
+                # A resumed run's history is rewritten without what will come again.
+                goes_on = bool(self._last) and raw.startswith(self._last)
+                if not goes_on:
+                    file.seek(0)
+                    raw, self._end = file.read(), 0
+        except FileNotFoundError:
+            return []
+        new = raw[len(self._last) :] if goes_on else raw
+        whole, newline, _ = new.rpartition(b"\n")
+        rows = whole.split(b"\n") if newline else []
+        self._end += len(whole) + len(newline)
+        if rows:
+            self._last = rows[-1] + b"\n"
+        elif not goes_on:
+            self._last = b""
+        found = [line for row in rows if (line := parse(row)) is not None]
+        return (self._lines if goes_on else []) + found

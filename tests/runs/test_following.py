@@ -1,0 +1,71 @@
+"""A history that is read while it grows, and a list of runs that is kept."""
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig, LbfgsConfig
+from ensemble.runs.following import Followed
+from ensemble.runs.history import append_line, keep_lines, read_lines
+from ensemble.runs.status import write_status
+from ensemble.runs.store import find
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_followed_is_what_is_in_the_file(tmp_path: Path, seed: int) -> None:
+    path, rng = tmp_path / "history.jsonl", np.random.default_rng(seed)
+    followed, step = Followed(path), 0
+    assert followed.lines() == []
+    for _ in range(60):
+        match rng.integers(5):
+            case 0:  # A resumed run: what comes again is dropped.
+                kept = step - int(rng.integers(4))
+                keep_lines(path, lambda line, kept=kept: line["step"] <= kept)
+            case 1:  # Half a line, as a reader may meet it; the rest comes next.
+                row = json.dumps({"kind": "steps", "step": (step := step + 1)})
+                with path.open("a") as file:
+                    file.write(row[:9])
+                    file.flush()
+                    assert followed.lines() == read_lines(path)
+                    file.write(row[9:] + "\n")
+            case _:
+                append_line(path, {"kind": "steps", "step": (step := step + 1)})
+        if rng.random() < 0.7:
+            assert followed.lines() == read_lines(path)
+    assert followed.lines() is followed.lines()
+    path.unlink()
+    assert followed.lines() == []
+
+
+def test_a_list_is_never_older_than_the_files() -> None:
+    made = [runs.create(EnsembleConfig(seed=seed)) for seed in range(4)]
+    solve = runs.create_solve(LbfgsConfig())
+    rng = np.random.default_rng(0)
+    for step in range(80):
+        one = made[int(rng.integers(len(made)))]
+        match rng.integers(4):
+            case 0:
+                runs.rename(one.id, f"name {step % 10}")
+            case 1:
+                old = one.path.with_name("aside")
+                one.path.rename(old)
+                assert one.id not in {run.id for run in runs.list_runs()}
+                old.rename(one.path)
+            case 2:
+                config = one.path / "config.json"
+                whole = config.read_text()
+                config.write_text("{")
+                assert list(runs.unreadable()) == [one.id]
+                config.write_text(whole)
+                os.utime(config)
+            case _:  # As many bytes as before, within the same tick of the disk's clock.
+                write_status(one.path, replace(one.status, step=10 + step))
+        assert {run.id: run for run in runs.list_runs()} == {run.id: find(run.id) for run in made}
+        assert [one.id for one in runs.list_solves()] == [solve.id]
+    runs.delete_solve(solve.id) if not solve.active else None
+    assert runs.unreadable() == {}
