@@ -31,10 +31,12 @@ HTML = """
     <div class="hint"></div>
   </div>
   <div class="bar">
-    <button type="button" class="undo" title="Take the last stroke back (Ctrl+Z)">Undo</button>
-    <button type="button" class="clear" title="Start with an empty sheet">Clear</button>
+    <button type="button" class="undo" title="Take the last stroke back (Ctrl+Z)" disabled>
+      Undo
+    </button>
+    <button type="button" class="clear" title="Start with an empty sheet" disabled>Clear</button>
     <label>Pen <input class="width" type="range" min="6" max="40" step="2"
-      aria-label="Width of the pen"></label>
+      aria-label="Width of the pen" disabled></label>
   </div>
 </div>
 """

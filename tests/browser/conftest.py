@@ -1,30 +1,30 @@
 """A real server and a real browser, for tests that look at the app as a person does.
 
-`app` is what most tests want: the app in a fresh tab, `app.open("train")`, `app.settle()`,
+`app` is what most tests want: the app in a tab, `app.open("train")`, `app.settle()`,
 and `app.page` for everything that Playwright does. `server.runs` is the folder of runs that
-the server, the test and the workers share; it lives as long as the test file does.
+the server, the test and the workers share; it is empty when a test file begins.
 """
 
-import os
+import io
 import re
-import socket
-import subprocess
-import sys
+import shutil
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
-import psutil
+import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from numpy.typing import NDArray
+from PIL import Image
+from playwright.sync_api import Locator, Page, ViewportSize, expect, sync_playwright
 
 from tests.browser.find import find_browser
+from tests.browser.serving import START_SECONDS, Server, end_workers, serving, tail
+from tests.browser.traffic import Traffic
 
-REPO = Path(__file__).resolve().parent.parent.parent
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 FLAGS = [
     "--no-sandbox",
@@ -35,18 +35,13 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-START_SECONDS = 60.0  # a loaded machine takes its time to import JAX
+VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
+FORGET = "() => { try { localStorage.clear(); sessionStorage.clear() } catch {} }"
+AT_REST = (
+    '[data-testid="stApp"]'
+    '[data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
+)
 FAILED = pytest.StashKey[bool]()
-
-
-@dataclass(frozen=True)
-class Server:
-    """A running Streamlit server: where it answers, where its runs and its output are."""
-
-    url: str
-    runs: Path
-    log: Path
-    process: subprocess.Popen[bytes]
 
 
 @dataclass(frozen=True)
@@ -55,21 +50,28 @@ class App:
 
     page: Page
     server: Server
+    traffic: Traffic
 
     def open(self, path: str = "", **query: str) -> None:
         """Goes to a screen, `train` say, with its query parameters, and waits until it stands."""
         self.page.goto(f"{self.server.url}/{path}" + (f"?{urlencode(query)}" if query else ""))
-        self.settle()
+        self.rest()
 
     def settle(self) -> None:
+        """Waits until what was just done has been answered to its end."""
+        self.page.wait_for_timeout(150)  # a slider waits a moment for its next move
+        self.rest()
+
+    def rest(self) -> None:
         """Waits until the script has run to its end; a bug's message on the page is a failure."""
-        # A click takes a moment to reach the server: the script is not running yet just then.
-        self.page.wait_for_timeout(150)
-        self.page.wait_for_selector(
-            '[data-testid="stApp"]'
-            '[data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]',
-            timeout=START_SECONDS * 1000,
-        )
+        deadline = time.monotonic() + START_SECONDS
+        while True:
+            if not self.traffic.waiting:
+                self.page.wait_for_selector(AT_REST, timeout=START_SECONDS * 1000)
+                if not self.traffic.waiting:  # it may have connected only just now
+                    break
+            assert time.monotonic() < deadline, "the script does not come to its end"
+            self.page.wait_for_timeout(30)
         self.check()
 
     def check(self) -> None:
@@ -78,51 +80,65 @@ class App:
             pytest.fail(f"The page shows an exception. The server's log ends:\n{tail(self.server)}")
 
 
-@pytest.fixture(scope="module")
-def app_file() -> Path:
-    """The script that the server runs."""
-    return REPO / "app.py"
-
-
-@pytest.fixture(scope="module")
-def server(app_file: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server of its own for each test file, with no runs yet; ends with its workers."""
-    folder = tmp_path_factory.mktemp("server")
-    running = start(app_file, folder)
-    try:
-        wait_until_healthy(running)
+@pytest.fixture(scope="package")
+def only_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for all test files: what a screen needs is imported and compiled once."""
+    with serving(tmp_path_factory.mktemp("server")) as running:
         yield running
-    finally:
-        stop_everything_with(running)
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A headless browser. Not for the whole session: Playwright's event loop would stay in
-    this thread and get in the way of tests that start one of their own."""
+def server(only_server: Server) -> Iterator[Server]:
+    """The server, with no runs yet in each test file; what they started ends with them."""
+    yield only_server
+    end_workers(only_server)
+    shutil.rmtree(only_server.runs, ignore_errors=True)
+
+
+@pytest.fixture(scope="package")
+def tab() -> Iterator[Page]:
+    """One tab of a headless browser for all tests: a new one takes as long as a screen to open.
+
+    Not for the whole session: Playwright's event loop would stay in this thread and get in the
+    way of tests that start one of their own.
+    """
     path = find_browser()
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield launched
-        launched.close()
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser.new_context().new_page()
+        browser.close()
+
+
+@pytest.fixture(scope="package")
+def traffic(tab: Page) -> Traffic:
+    """What the tab says to its server."""
+    return Traffic(tab)
 
 
 @pytest.fixture
-def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """A fresh tab; when the test fails, its picture is kept in tests/browser/screenshots."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    tab = context.new_page()
+def page(tab: Page, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The tab as if it were new; when the test fails, its picture is kept in `screenshots`."""
+    tab.set_viewport_size(VIEWPORT)
+    tab.emulate_media(color_scheme="light", reduced_motion="reduce")
+    tab.mouse.move(0, 0)
     yield tab
     if request.node.stash.get(FAILED, False):
         name = re.sub(r"\W+", "-", request.node.nodeid.removeprefix("tests/browser/")).strip("-")
         tab.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
-    context.close()
+    for other in tab.context.pages:
+        if other != tab:
+            other.close()
+    tab.evaluate(FORGET)
+    tab.context.clear_cookies()
+    tab.goto("about:blank")
 
 
 @pytest.fixture
-def app(page: Page, server: Server, request: pytest.FixtureRequest) -> Iterator[App]:
-    """The app in a fresh tab, not opened yet."""
-    opened = App(page, server)
+def app(
+    page: Page, server: Server, traffic: Traffic, request: pytest.FixtureRequest
+) -> Iterator[App]:
+    """The app in the tab, not opened yet."""
+    opened = App(page, server, traffic)
     yield opened
     if not request.node.stash.get(FAILED, False):
         opened.check()
@@ -151,68 +167,23 @@ def pytest_runtest_makereport(
     return report
 
 
-def start(app_file: Path, folder: Path) -> Server:
-    """Starts Streamlit on a free port of this machine."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    options = {"port": port, "headless": "true", "fileWatcherType": "none"}
-    command = [sys.executable, "-m", "streamlit", "run", str(app_file)]
-    command += [f"--server.{name}={value}" for name, value in options.items()]
-    log, runs = folder / "server.log", folder / "runs"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            cwd=app_file.parent,
-            env={**os.environ, "ENSEMBLE_RUNS": str(runs), "ENSEMBLE_SPARE": "0"},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-        )
-    return Server(f"http://localhost:{port}", runs, log, process)
+def drawn(element: Locator, part: tuple[slice, slice], truth: Any) -> NDArray[np.uint8]:
+    """Waits until a part of what an element shows is, to the bit, as it should be.
+
+    Returns all of it, in grey. A picture may come a moment after what holds it.
+    """
+    deadline = time.monotonic() + 20
+    while True:
+        seen = np.asarray(Image.open(io.BytesIO(element.screenshot())).convert("L"))
+        if np.array_equal(seen[part], truth):
+            return seen
+        if time.monotonic() > deadline:
+            np.testing.assert_array_equal(seen[part], truth)
+        element.page.wait_for_timeout(100)
 
 
-def wait_until_healthy(server: Server) -> None:
-    """Returns when the server answers; fails with its output when it does not."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and server.process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{server.url}/_stcore/health", timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.1)
-    pytest.fail(f"The server did not start. Its log ends:\n{tail(server)}")
-
-
-def stop_everything_with(server: Server) -> None:
-    """Ends the server and the workers started from it: all that has its folder of runs."""
-    processes = [process for process in psutil.process_iter() if runs_of(process) == server.runs]
-    for process in processes:
-        terminate(process)
-    _, left = psutil.wait_procs(processes, timeout=10)
-    for process in left:
-        process.kill()
-    server.process.wait(timeout=10)
-
-
-def runs_of(process: psutil.Process) -> Path | None:
-    """The folder of runs that a process was started with; None where that cannot be told."""
-    try:
-        runs = process.environ().get("ENSEMBLE_RUNS")
-    except psutil.Error:
-        return None
-    return Path(runs) if runs and process.pid != os.getpid() else None
-
-
-def terminate(process: psutil.Process) -> None:
-    """Asks a process to end; it may have done so already."""
-    try:
-        process.terminate()
-    except psutil.NoSuchProcess:
-        return
-
-
-def tail(server: Server, lines: int = 60) -> str:
-    """The end of the server's output."""
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", server.log.read_text(errors="replace"))
-    return "\n".join(plain.splitlines()[-lines:])
+def stop_button(page: Page) -> Locator:
+    """A run's; Streamlit has one of its own in the header while a script is running."""
+    return page.get_by_test_id("stMainBlockContainer").get_by_role(
+        "button", name="Stop", exact=True
+    )

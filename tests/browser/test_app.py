@@ -1,10 +1,13 @@
 """The app opens, and keeps to this machine."""
 
+from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.browser.conftest import App
+from tests.browser.serving import serving
+from tests.browser.traffic import Traffic
 
 
 def test_opens_with_a_heading_and_no_exception(app: App) -> None:
@@ -12,8 +15,23 @@ def test_opens_with_a_heading_and_no_exception(app: App) -> None:
     expect(app.page.get_by_test_id("stHeading").first).to_be_visible()
 
 
+def test_a_link_to_a_page_may_be_a_servers_first_visit(
+    page: Page, traffic: Traffic, tmp_path: Path
+) -> None:
+    """Streamlit takes `pages/` for the older kind of app until app.py has run once."""
+    with serving(tmp_path) as server:
+        App(page, server, traffic).open("train")
+        expect(page.get_by_text("Page not found")).to_have_count(0)
+        expect(page.get_by_test_id("stTopNavLink").first).to_be_visible()
+
+
 def test_loads_nothing_from_another_machine(app: App, page: Page) -> None:
     hosts: set[str | None] = set()
-    page.on("request", lambda request: hosts.add(urlsplit(request.url).hostname))
+
+    def note(request: Request) -> None:
+        hosts.add(urlsplit(request.url).hostname)
+
+    page.on("request", note)
     app.open()
+    page.remove_listener("request", note)
     assert hosts - {None} == {"localhost"}

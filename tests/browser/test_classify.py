@@ -52,7 +52,8 @@ def paste(page: Page, content: bytes) -> None:
 
 
 def draw(page: Page, points: Sequence[tuple[int, int]]) -> None:
-    """One stroke on the sheet."""
+    """One stroke on the sheet, once it says how many there are: then its script listens."""
+    expect(page.locator(".sheet")).to_have_attribute("data-strokes", re.compile(r"\d"))
     box = page.locator(".sheet canvas").bounding_box()
     assert box
     places = [(box["x"] + x, box["y"] + y) for x, y in points]
@@ -91,6 +92,7 @@ def test_files_are_handed_in_and_pressed(app: App, run: Run) -> None:
     expect(said(page)).to_have_count(3)
     expect(page.get_by_text("1 of 3")).to_be_visible()
     expect(page.locator(".picture img")).to_have_js_property("complete", True)
+    app.settle()
     boxes(page).nth(1).click()
     expect(said(page).nth(1)).to_have_attribute("aria-pressed", "true")
     said(page).nth(2).click()
@@ -106,6 +108,7 @@ def test_what_is_pasted_is_read_and_a_part_of_it_alone(app: App, run: Run) -> No
     page, content = app.page, paper(4, 5)
     paste(page, content)
     expect(boxes(page)).to_have_count(2)
+    app.settle()
     frame = page.locator(".picture .frame")
     frame.scroll_into_view_if_needed()
     box = frame.bounding_box()

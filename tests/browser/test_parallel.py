@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from ensemble import runs
 from ensemble.config import LbfgsConfig
-from tests.browser.conftest import App
+from tests.browser.conftest import App, stop_button
 
 
 def stopped() -> str:
@@ -27,7 +27,7 @@ def test_one_is_launched_watched_to_its_end_and_kept(app: App) -> None:
     app.page.get_by_role("button", name="Solve the same again").click()
     app.page.wait_for_url(lambda url: earlier not in url and "solve=lbfgs-" in url)
     launched = app.page.url
-    expect(app.page.get_by_role("button", name="Stop")).to_be_visible()
+    expect(stop_button(app.page)).to_be_visible()
     badge = app.page.locator(".stMarkdownBadge")
     expect(badge).to_contain_text("finished", timeout=60_000)
     app.settle()

@@ -3,7 +3,7 @@
 import re
 import time
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from ensemble import runs
 from tests.browser.conftest import App
@@ -12,27 +12,40 @@ from tests.pages.ensembles import trained
 HEADER, ROW = 36, 35
 
 
+def table(page: Page) -> Locator:
+    """The table is drawn; what it says stands in it as text for those who cannot see it."""
+    return page.get_by_test_id("stDataFrame")
+
+
+def open_runs(app: App, name: str) -> None:
+    """Opens the screen until it lists a run: what it knows may be two seconds old."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        app.open("runs")
+        app.page.wait_for_timeout(500)
+        if name in (app.page.get_by_test_id("stMain").text_content() or ""):
+            return
+    expect(table(app.page)).to_contain_text(name)
+
+
 def press_row(page: Page, row: int) -> None:
-    """Presses the box in front of a row; the table is drawn, so there is nothing to name."""
-    table = page.get_by_test_id("stDataFrame")
-    expect(table.locator("canvas").first).to_be_visible()
-    box = table.bounding_box()
+    """Presses the box in front of a row; in the drawing there is nothing to press by name."""
+    box = table(page).bounding_box()
     assert box
-    page.wait_for_timeout(500)
     page.mouse.click(box["x"] + 16, box["y"] + HEADER + ROW * row + ROW / 2)
 
 
 def test_a_row_stays_chosen_and_what_is_typed_stays_while_the_table_refreshes(app: App) -> None:
     going = trained(done=1, state="training", updated=time.time() + 600, created=time.time() + 60)
     one = trained(created=time.time() + 50)
-    app.open("runs")
+    open_runs(app, one.name)
     press_row(app.page, 1)
     app.page.wait_for_url(f"**run={one.id}**")
     name = app.page.get_by_label("Name", exact=True)
     name.click()
     app.page.keyboard.type("half a na")
     runs.rename(going.id, "renamed elsewhere")
-    app.page.wait_for_timeout(5000)  # two refreshes
+    expect(table(app.page)).to_contain_text("renamed elsewhere")
     expect(name).to_have_value("half a na")
     app.page.keyboard.type("me")
     app.page.keyboard.press("Enter")

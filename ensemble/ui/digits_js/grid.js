@@ -72,6 +72,7 @@ function measure(root, seen, setStateValue) {
   if (!width || Math.abs(width - seen.width) < 24) return
   seen.width = width
   const columns = columnsOf(root)
+  root.dataset.columns = columns
   if (columns === seen.columns) return
   seen.columns = columns
   setStateValue('columns', columns)

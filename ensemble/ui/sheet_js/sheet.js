@@ -148,6 +148,7 @@ function listen(sheet) {
   canvas.onpointerup = canvas.onpointercancel = (event) => up(sheet, event)
   find(root, 'undo').onclick = () => undo(sheet)
   find(root, 'clear').onclick = () => { if (sheet.strokes.length) change(sheet, []) }
+  find(root, 'width').disabled = false
 }
 
 export default function ({ data, parentElement, setStateValue }) {
