@@ -56,6 +56,38 @@ class Pulse:
         return process_lives(self.pid, self.pid_created)
 
 
+class Job:
+    """Work that a process does and tells of, as it stood when it was read.
+
+    Attributes:
+      status: what its worker last wrote.
+      dead: what to say where that worker ended without a word.
+    """
+
+    status: Pulse
+    dead: ClassVar[str]
+
+    @property
+    def died(self) -> bool:
+        """Whether the worker ended without saying so."""
+        return self.status.state in self.status.active_states and not self.status.alive
+
+    @property
+    def state(self) -> str:
+        """The state, but `failed` where the worker that should be there is not."""
+        return "failed" if self.died else self.status.state
+
+    @property
+    def active(self) -> bool:
+        """Whether a worker waits, starts or is at it."""
+        return self.state in self.status.active_states
+
+    @property
+    def message(self) -> str:
+        """One or two sentences on the state, possibly empty."""
+        return self.dead if self.died else self.status.message
+
+
 AnyPulse = TypeVar("AnyPulse", bound=Pulse)
 
 

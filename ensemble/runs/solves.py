@@ -4,13 +4,14 @@ import functools
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from ensemble.config import LbfgsConfig, runs_folder
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.runs import pulse
 from ensemble.runs.files import read_json, write_json
 from ensemble.runs.shelf import Shelf
-from ensemble.runs.solve_status import ACTIVE, SolveStatus, read_solve_status
+from ensemble.runs.solve_status import SolveStatus, read_solve_status
 from ensemble.runs.store import (
     SCHEMA,
     folder_of,
@@ -23,14 +24,10 @@ from ensemble.runs.store import (
 )
 
 KIND = "lbfgs"
-DEAD = (
-    "The process ended without a word: it was killed, or the machine restarted. What it had "
-    "measured is kept; launch it again to have it whole."
-)
 
 
 @dataclass(frozen=True)
-class Solve:
+class Solve(pulse.Job):
     """One regression, with and without `pmap`, as it stood when it was read.
 
     Attributes:
@@ -41,31 +38,16 @@ class Solve:
       status: what its worker last wrote.
     """
 
+    dead: ClassVar[str] = (
+        "The process ended without a word: it was killed, or the machine restarted. What it had "
+        "measured is kept; launch it again to have it whole."
+    )
+
     id: str
     name: str
     path: Path
     config: LbfgsConfig
     status: SolveStatus
-
-    @property
-    def died(self) -> bool:
-        """Whether the worker ended without saying so."""
-        return self.status.state in ACTIVE and not self.status.alive
-
-    @property
-    def state(self) -> str:
-        """The state, but `failed` where the worker that should be there is not."""
-        return "failed" if self.died else self.status.state
-
-    @property
-    def active(self) -> bool:
-        """Whether a worker is waiting, starting or solving."""
-        return self.state in ACTIVE
-
-    @property
-    def message(self) -> str:
-        """One or two sentences on the state, possibly empty."""
-        return DEAD if self.died else self.status.message
 
 
 def create_solve(config: LbfgsConfig) -> Solve:

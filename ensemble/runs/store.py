@@ -12,12 +12,14 @@ import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from ensemble.config import EnsembleConfig, runs_folder
 from ensemble.errors import ConfigError, RunError, UnknownRunError
+from ensemble.runs import pulse
 from ensemble.runs.files import read_json, write_bytes, write_json
 from ensemble.runs.shelf import Shelf
-from ensemble.runs.status import ACTIVE, Status, read_status, write_status
+from ensemble.runs.status import Status, read_status, write_status
 from ensemble.runs.stress_status import is_measured
 
 SCHEMA = 1
@@ -25,18 +27,13 @@ PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
 RUN_ID = re.compile(r"[a-z0-9_]+(-[a-z0-9]+)+")
 NAME_LENGTH = 80
 
-DEAD = (
-    "The training process ended without a word: it was killed, or the machine restarted. "
-    "Everything up to its last checkpoint is kept; resume continues from there."
-)
-
 
 class OtherKindError(UnknownRunError):
     """A run there is, but of another kind than was asked for."""
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(pulse.Job):
     """One run as it stood when it was read.
 
     Attributes:
@@ -47,31 +44,16 @@ class Run:
       status: what its worker last wrote.
     """
 
+    dead: ClassVar[str] = (
+        "The training process ended without a word: it was killed, or the machine restarted. "
+        "Everything up to its last checkpoint is kept; resume continues from there."
+    )
+
     id: str
     name: str
     path: Path
     config: EnsembleConfig
     status: Status
-
-    @property
-    def state(self) -> str:
-        """The state, but `failed` where the worker that should be there is not."""
-        return "failed" if self.died else self.status.state
-
-    @property
-    def died(self) -> bool:
-        """Whether the worker ended without saying so."""
-        return self.status.state in ACTIVE and not self.status.alive
-
-    @property
-    def active(self) -> bool:
-        """Whether a worker is waiting, starting or training."""
-        return self.state in ACTIVE
-
-    @property
-    def message(self) -> str:
-        """One or two sentences on the state, possibly empty."""
-        return DEAD if self.died else self.status.message
 
 
 def folder_of(run_id: str) -> Path:
