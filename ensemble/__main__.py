@@ -1,4 +1,4 @@
-"""The command line: python -m ensemble train, predict, stress, lbfgs, data, runs, bench, devices.
+"""The command line: python -m ensemble train, predict, data, runs, bench, race and more.
 
 Results go to stdout, progress and errors to stderr. Exit status: 0 done; 1 it could not be
 done, and why is said; 2 a bad value, named with its allowed range; 3 the run diverged;
@@ -16,6 +16,7 @@ import click
 from ensemble import __version__, data, runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.cli.racing import race, race_contender, work_race
 from ensemble.cli.stress_summary import stress_summary
 from ensemble.config import DATASETS, PRECISIONS, EnsembleConfig, LbfgsConfig
 from ensemble.errors import EnsembleError
@@ -40,6 +41,10 @@ class Program(click.Group):
 @click.version_option(__version__, prog_name="ensemble")
 def main() -> None:
     """Train, inspect and question deep ensembles of image classifiers."""
+
+
+for command in (race, work_race, race_contender):
+    main.add_command(command)
 
 
 @main.command()

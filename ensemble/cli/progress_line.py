@@ -5,7 +5,7 @@ import time
 
 import click
 
-from ensemble.runs import SolveStatus, Status, StressStatus
+from ensemble.runs import RaceStatus, SolveStatus, Status, StressStatus
 
 QUIET_SECONDS = 5.0
 
@@ -49,7 +49,11 @@ class ProgressLine:
         done, of = status.iteration, status.iterations
         self._job(status, f"{done:,} of {of:,} iterations" if of else "")
 
-    def _job(self, status: StressStatus | SolveStatus, done: str) -> None:
+    def race(self, status: RaceStatus) -> None:
+        """Say how far a race is."""
+        self._job(status, "")
+
+    def _job(self, status: StressStatus | SolveStatus | RaceStatus, done: str) -> None:
         left = f"{status.seconds_left:,.0f} s left" if status.seconds_left else ""
         words = filter(None, (status.state, done, status.message, left))
         self._say(" · ".join(words), urgent=status.state not in status.active_states[1:])

@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ensemble.errors import RunError
+from ensemble.runs.race_status import RaceJob, read_race_job
 from ensemble.runs.solves import Solve, list_solves
 from ensemble.runs.status import ACTIVE
 from ensemble.runs.store import Run, list_runs
 from ensemble.runs.stress_status import StressStatus, read_stress_status
 
 POLL_SECONDS = 0.3
+
+Job = Run | Solve | RaceJob
 
 
 class Turn:
@@ -57,15 +60,25 @@ class Place(NamedTuple):
         """The place of a regression."""
         return cls(solve.status.queued, solve.id, "solving")
 
+    @classmethod
+    def to_race(cls, job: RaceJob) -> "Place":
+        """The place of the race that measures this machine."""
+        return cls(job.status.queued, job.id, "race")
 
-def ahead_of(run: Run) -> list[Run | Solve]:
+
+def ahead_of(run: Run) -> list[Job]:
     """The runs that are worked at, or wait for it, before this one trains, in order."""
     return before(Place.to_train(run))
 
 
-def before(mine: Place) -> list[Run | Solve]:
+def before(mine: Place) -> list[Job]:
     """The runs whose training, measuring or solving comes before a place, in order."""
-    return [run for place, run in sorted(_places(), key=lambda one: one[0]) if place < mine]
+    return [job for place, job in in_order() if place < mine]
+
+
+def in_order() -> list[tuple[Place, Job]]:
+    """Everyone who works or waits on this machine's runs, in the order of their turns."""
+    return sorted(_places(), key=lambda one: one[0])
 
 
 def wait_for_turn(
@@ -88,7 +101,7 @@ def wait_for_turn(
     return None
 
 
-def _places() -> Iterator[tuple[Place, Run | Solve]]:
+def _places() -> Iterator[tuple[Place, Job]]:
     """Everyone who works or waits."""
     for run in list_runs():
         if run.status.state in ACTIVE and run.active:
@@ -98,6 +111,8 @@ def _places() -> Iterator[tuple[Place, Run | Solve]]:
     for solve in list_solves():
         if solve.active:
             yield Place.to_solve(solve), solve
+    if (race := read_race_job()) and race.active:
+        yield Place.to_race(race), race
 
 
 def hold(folder: Path, what: str) -> Turn:

@@ -38,6 +38,10 @@ def navigation() -> StreamlitPage:
         "pages/parallel.py", title="Parallel", icon=":material/speed:", url_path="parallel",
         help="One regression with and without pmap: what several devices are worth.",
     )  # fmt: skip
+    devices = st.Page(
+        "pages/devices.py", title="Devices", icon=":material/memory:", url_path="devices",
+        help="What there is to train on, what it is doing, and how fast it is.",
+    )  # fmt: skip
     runs = st.Page(
         "pages/runs.py", title="Runs", icon=":material/list:", url_path="runs",
         help="All runs: find, compare, rename, delete.",
@@ -48,7 +52,7 @@ def navigation() -> StreamlitPage:
 
     # Streamlit serves its default page at "/" alone, and Train has an address of its own.
     default = st.Page(start, default=True, visibility="hidden")
-    pages = [default, train, predictions, inspect, classify, parallel, runs]
+    pages = [default, train, predictions, inspect, classify, parallel, devices, runs]
     return st.navigation(pages, position="top")
 
 

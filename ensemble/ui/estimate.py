@@ -17,19 +17,21 @@ class Past:
       devices: how many devices it ran on.
       rate: its images times members per second.
       host: the machine it ran on.
+      precision: of its products.
     """
 
     devices: int
     rate: float
     host: str
+    precision: str = "float32"
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Seconds a run will take, and whether earlier runs say so or it is a rough guess."""
+    """Seconds a run will take, and who says so: "runs", "race", or nobody: "guess"."""
 
     seconds: float
-    measured: bool
+    told_by: str
 
 
 def estimate(
@@ -41,6 +43,7 @@ def estimate(
     cores: int,
     host: str,
     past: list[Past],
+    raced: float | None = None,
 ) -> Estimate:
     """How long `config` will take.
 
@@ -51,14 +54,19 @@ def estimate(
       devices: how many devices it will run on.
       cores: processor cores, which is what devices of a "cpu" share.
       host: this machine.
-      past: earlier runs, newest first; only those on as many devices of this machine count.
+      past: earlier runs, newest first; only those on as many devices of this machine, in the
+        same precision, count.
+      raced: its speed as the last race on these devices found it; it counts where no run does.
     """
-    rates = [run.rate for run in past if (run.devices, run.host) == (devices, host)][:3]
+    alike = (devices, host, config.precision)
+    rates = [run.rate for run in past if (run.devices, run.host, run.precision) == alike][:3]
     shared = cores if platform == "cpu" else devices
-    rate = sorted(rates)[len(rates) // 2] if rates else ROUGH_RATE.get(platform, 3_500.0) * shared
+    rough = ROUGH_RATE.get(platform, 3_500.0) * shared
+    rate = sorted(rates)[len(rates) // 2] if rates else raced or rough
     steps = max(1, train_size // config.batch_size)
     images = config.epochs * steps * config.batch_size * config.members
-    return Estimate(STARTUP_SECONDS + images / rate, measured=bool(rates))
+    told_by = "runs" if rates else "race" if raced else "guess"
+    return Estimate(STARTUP_SECONDS + images / rate, told_by)
 
 
 def members_per_device(members: int, devices: int) -> str:

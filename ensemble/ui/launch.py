@@ -10,11 +10,25 @@ from ensemble import data, runs
 from ensemble.config import EnsembleConfig
 from ensemble.data import DatasetInfo
 from ensemble.errors import ConfigError, EnsembleError
-from ensemble.ui import fetching, formats, loaders, machine, run_panel, settings
+from ensemble.ui import (
+    devices_loader,
+    fetching,
+    formats,
+    loaders,
+    machine,
+    precision,
+    run_panel,
+    settings,
+    warm,
+)
 from ensemble.ui.estimate import Past, estimate, members_per_device
 from ensemble.ui.guard import guarded
 
 DOUBLE_CLICK_SECONDS = 2.0
+TOLD_BY = {
+    "runs": "as runs before it took", "race": "by the speed measured on Devices",
+    "guess": "a rough guess, no run to go by yet",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,7 @@ def controls() -> None:
     dataset_control()
     for name in settings.MAIN[1:]:
         settings.control(name)
+    precision.control()
     more_controls()
 
 
@@ -134,10 +149,11 @@ def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str) -> Plan:
     guess = estimate(
         config, info.train_size, platform=here.platform, devices=devices, cores=here.cores,
         host=socket.gethostname(), past=past_runs(here.devices),
+        raced=raced(config, devices),
     )  # fmt: skip
     on = formats.count(devices, "device")
     spread = members_per_device(config.members, min(devices, config.members))
-    how = "as runs before it took" if guess.measured else "a rough guess, no run to go by yet"
+    how = TOLD_BY[guess.told_by]
     note = f"On {here.said}, {spread}. The time is {how}.{queue_note()}"
     return Plan(config, f"{label} on {on}, about {formats.duration(rounded(guess.seconds))}",
                 note=note)  # fmt: skip
@@ -158,10 +174,23 @@ def rounded(seconds: float) -> float:
 def past_runs(all_devices: int) -> list[Past]:
     """What earlier runs tell of this machine's speed, newest first."""
     return [
-        Past(run.config.devices or all_devices, run.status.img_member_per_s, run.status.host)
+        Past(
+            run.config.devices or all_devices,
+            run.status.img_member_per_s,
+            run.status.host,
+            run.config.precision,
+        )
         for run in loaders.all_runs()[:50]
         if run.status.img_member_per_s and run.status.host
     ]
+
+
+def raced(config: EnsembleConfig, devices: int) -> float | None:
+    """The speed that the last race found for such a run; None where it had other devices."""
+    race = devices_loader.latest()
+    if race is None or race.devices != devices or not race.agrees(config.precision):
+        return None
+    return race.rate(config.precision, config.members)
 
 
 def launch_button(key: str) -> None:

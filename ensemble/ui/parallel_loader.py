@@ -7,7 +7,7 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.config import runs_folder
-from ensemble.runs.queue import Place, before
+from ensemble.runs.queue import Job, Place, before
 from ensemble.ui import loaders
 
 
@@ -36,7 +36,7 @@ def _traces(folder: str, seen: tuple[int, int], _solve: runs.Solve) -> runs.Trac
     return runs.read_traces(_solve.path)
 
 
-def ahead(solve: runs.Solve) -> list[runs.Run | runs.Solve]:
+def ahead(solve: runs.Solve) -> list[Job]:
     """Who has the machine, or waits for it, before this regression."""
     return before(Place.to_solve(solve))
 

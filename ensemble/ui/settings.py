@@ -11,7 +11,8 @@ from ensemble.config import EnsembleConfig
 
 FIELDS = {field.name: field for field in dataclasses.fields(EnsembleConfig)}
 MAIN = ("dataset", "members", "learning_rate", "momentum", "epochs", "batch_size", "seed")
-MORE = tuple(name for name in FIELDS if name not in MAIN)
+MORE = tuple(name for name in FIELDS if name not in (*MAIN, "precision"))
+UNUSUAL = ("precision", *MORE)  # named in a summary where they are not at their default
 
 # Where a slider over the whole range would be of no use: the values that are worth a step.
 # A run may have any value in its range; one that is not here is added to the slider.
@@ -108,11 +109,11 @@ def unusual_now() -> str:
 
 
 def unusual(values: dict[str, Any]) -> list[str]:
-    """The settings under More that are neither absent nor at their default, in words."""
+    """Of those that a summary does not always name, the ones set and not at their default."""
     return [
         in_words(name, values[name])
-        for name in MORE
-        if values[name] is not None and values[name] != FIELDS[name].default
+        for name in UNUSUAL
+        if values.get(name) is not None and values[name] != FIELDS[name].default
     ]
 
 
@@ -120,6 +121,8 @@ def in_words(name: str, value: Any) -> str:
     """A setting as people say it: "cosine schedule", "shuffle per member", "shift pixels 2"."""
     if isinstance(value, bool):
         return label(name).lower()
+    if name == "precision":
+        return str(value)
     if isinstance(value, str):
         return f"{value} {label(name).lower()}"
     return f"{label(name).lower()} {shown(value)}"

@@ -1,0 +1,36 @@
+"""What a race is: who trains what, for how long."""
+
+from dataclasses import dataclass
+
+from ensemble.config import DATASETS, Settings, setting
+
+CONTENDERS = ("float32", "bfloat16", "howto", "one_by_one")
+
+
+@dataclass(frozen=True)
+class RaceConfig(Settings):
+    """Settings of one race, checked when made.
+
+    Raises:
+      ConfigError: a value of the wrong type or out of its range, named with that range.
+    """
+
+    dataset: str = setting("digits", "Which images to learn.", choices=DATASETS)
+    members_up_to: int = setting(8, "Races with 1, 2, 4, … members up to this.", low=1, high=64)
+    emulated: bool = setting(False, "Race bfloat16 also where the processor only emulates it.")
+    batch_size: int = setting(128, "Images in one step.", low=1, high=1024)
+    rounds: int = setting(3, "How often each has its turn; medians count.", low=1, high=20)
+    slice_seconds: float = setting(1.0, "How long a turn lasts.", low=0.01, high=60.0)
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """The numbers of members, M, ascending."""
+        return tuple(1 << power for power in range(self.members_up_to.bit_length()))
+
+    @property
+    def slices(self) -> int:
+        """How many turns there are at most."""
+        return self.rounds * len(self.members) * len(CONTENDERS)

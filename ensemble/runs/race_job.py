@@ -1,0 +1,208 @@
+"""The race itself: contenders take turns at the machine, a slice each, and are compared.
+
+Interleaved, so that whatever else the machine does falls on all of them. This process does
+nothing meanwhile, and never starts JAX.
+"""
+
+import socket
+import statistics
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+
+from ensemble.runs.environment import only_cpu
+from ensemble.runs.machine import machine
+from ensemble.runs.pulse import Writer
+from ensemble.runs.race_config import CONTENDERS, RaceConfig
+from ensemble.runs.race_process import GoneError, Process, StoppedError
+from ensemble.runs.race_results import TOLERANCES, Race, write_race
+from ensemble.runs.race_status import RaceStatus
+from ensemble.runs.store import package_versions
+from ensemble.runs.worker import Outcome
+
+EMULATED = "This processor has no bfloat16 units and would emulate it: left out."
+TITLES = {
+    "float32": "this engine in float32", "bfloat16": "this engine in bfloat16",
+    "howto": "the HOWTO's loop", "one_by_one": "one member after another",
+}  # fmt: skip
+# Of starting four processes and compiling, before there is anything to go by.
+SECONDS_TO_BEGIN = 30.0
+OVER_A_SLICE = 1.4  # what finding the number of steps, and steps that last long, add to it
+LOST = 1e9
+
+Losses = dict[tuple[str, int], np.ndarray]
+
+
+class Job:
+    """Races, and keeps what it found.
+
+    Args:
+      config: the race.
+      status: the hold on its status.json.
+      stop: asked all the time.
+      report: called with each new status.
+    """
+
+    def __init__(
+        self,
+        config: RaceConfig,
+        status: Writer[RaceStatus],
+        stop: Callable[[], bool],
+        report: Callable[[RaceStatus], None],
+    ) -> None:
+        self._config, self._status, self._stop, self._report = config, status, stop, report
+        self._absent: dict[str, str] = {}
+        self._losses: Losses = {}
+        self._rates: dict[tuple[str, int], list[float]] = {}
+        self._on: dict[str, Any] = {}
+        self._began = time.monotonic()
+
+    def work(self) -> Outcome:
+        """Start the contenders, let them begin, give them turns, compare."""
+        if only_cpu() and not machine().fast_bfloat16 and not self._config.emulated:
+            self._absent["bfloat16"] = EMULATED
+        names = [name for name in CONTENDERS if name not in self._absent]
+        try:
+            with ExitStack() as stack:
+                every = [
+                    stack.enter_context(Process(name, self._config, self._stop)) for name in names
+                ]
+                self._begin(every)
+                self._take_turns(every)
+        except StoppedError:
+            return Outcome("stopped", "Stopped. What earlier races found is kept.")
+        if not self._rates:
+            return Outcome("failed", " ".join(self._absent.values()))
+        race = self._race()
+        write_race(race)
+        wrong = [TITLES[name] for name in TOLERANCES if not race.agrees(name)]
+        said = f"Not the HOWTO's results, and not compared: {', '.join(wrong)}." if wrong else ""
+        return Outcome("finished", said)
+
+    def _begin(self, every: list[Process]) -> None:
+        """All compile at once, for each number of members; nothing is timed yet."""
+        for place, members in enumerate(self._config.members):
+            waiting = sum(expected_seconds(self._config).values()) - (
+                time.monotonic() - self._began
+            )
+            self._tell(
+                f"Starting and compiling: {members} of {self._config.members[-1]} members.",
+                0.3 * place / len(self._config.members),
+                max(waiting, expected_seconds(self._config)["racing"]),
+            )
+            asked = [one for one in every if self._ask(one, begin=members)]
+            for one in asked:
+                if answer := self._answer(one):
+                    self._note(one.name, members, answer)
+
+    def _note(self, name: str, members: int, answer: dict[str, Any]) -> None:
+        if "absent" in answer:
+            return  # It has raced with fewer members, and does so.
+        self._losses[name, members] = np.array(answer["losses"])
+        if name == "float32":
+            self._on = answer
+
+    def _take_turns(self, every: list[Process]) -> None:
+        """Round after round, with each number of members, everyone who can, one after the other."""
+        turns = [
+            (number, members, one)
+            for number in range(self._config.rounds)
+            for members in self._config.members
+            for one in rotated(every, number)
+            if (one.name, members) in self._losses
+        ]
+        began = time.monotonic()
+        for done, (number, members, one) in enumerate(turns):
+            left = (time.monotonic() - began) / done * (len(turns) - done) if done else None
+            self._tell(
+                f"Round {number + 1} of {self._config.rounds}, {members} "
+                f"member{'s' if members > 1 else ''}: {TITLES[one.name]}.",
+                0.3 + 0.7 * done / len(turns),
+                expected_seconds(self._config)["racing"] if left is None else left,
+            )
+            if not self._ask(one, race=members, seconds=self._config.slice_seconds):
+                continue
+            if answer := self._answer(one):
+                self._rates.setdefault((one.name, members), []).append(answer["rate"])
+
+    def _ask(self, one: Process, **request: Any) -> bool:
+        """Whether it could be asked; whoever is gone stays gone, and the others go on."""
+        if one.name in self._absent:
+            return False
+        try:
+            one.send(**request)
+        except GoneError as error:
+            self._absent[one.name] = str(error)
+        return one.name not in self._absent
+
+    def _answer(self, one: Process) -> dict[str, Any] | None:
+        try:
+            return one.receive()
+        except GoneError as error:
+            self._absent[one.name] = str(error)
+            return None
+
+    def _tell(self, message: str, progress: float, left: float) -> None:
+        if self._stop():
+            raise StoppedError
+        self._status.update(
+            state="racing", message=message, progress=round(progress, 4),
+            seconds_left=round(left, 1),
+        )  # fmt: skip
+        self._report(self._status.status)
+
+    def _race(self) -> Race:
+        here = machine()
+        rates: dict[str, dict[int, float]] = {}
+        for (name, members), found in self._rates.items():
+            rates.setdefault(name, {})[members] = round(statistics.median(found), 1)
+        return Race(
+            created=time.time(), host=socket.gethostname(), processor=here.processor,
+            cores=here.cores, memory_bytes=here.memory_bytes, fast_bfloat16=here.fast_bfloat16,
+            platform=self._on.get("platform", ""), devices=self._on.get("devices", 0),
+            device_kind=self._on.get("kind", ""), packages=package_versions(),
+            settings=self._config.as_dict(), rates=rates,
+            differences=differences(self._losses), absent=self._absent,
+        )  # fmt: skip
+
+
+def rotated(every: list[Process], by: int) -> list[Process]:
+    """The contenders in another order in each round: nobody always follows the same one."""
+    start = by % len(every) if every else 0
+    return every[start:] + every[:start]
+
+
+def expected_seconds(config: RaceConfig) -> dict[str, float]:
+    """About how long beginning and racing take, before there is anything to go by."""
+    return {
+        "beginning": SECONDS_TO_BEGIN,
+        "racing": OVER_A_SLICE * config.slices * config.slice_seconds,
+    }
+
+
+def differences(losses: Losses) -> dict[str, float]:
+    """For each contender the largest relative difference of a loss from the HOWTO's.
+
+    A member's numbers do not depend on how many others there are, so that the HOWTO's loop
+    with the most members it could have is the reference for all; members beyond it are not
+    compared.
+
+    Args:
+      losses: (S, M) by contender and number of members.
+    """
+    most = max((members for name, members in losses if name == "howto"), default=0)
+    if not most:
+        return {}
+    truth = losses["howto", most]
+    found: dict[str, float] = {}
+    for (name, members), theirs in losses.items():
+        if name != "howto":
+            both = min(members, most)
+            off = np.abs(theirs[:, :both] / truth[:, :both] - 1).max()
+            found[name] = float(
+                f"{max(found.get(name, 0.0), float(np.nan_to_num(off, nan=9.9))):.2g}"
+            )
+    return found

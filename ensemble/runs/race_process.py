@@ -1,0 +1,78 @@
+"""A contender as the race sees it: a process that is asked a line and answers a line."""
+
+import json
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ensemble.runs.launching import worker_environment
+from ensemble.runs.race_config import RaceConfig
+
+PATIENCE_SECONDS = 180.0  # longer than any compiling takes; XLA itself gives up after 40 s
+POLL_SECONDS = 0.2
+
+
+class GoneError(Exception):
+    """A contender has ended, or says nothing any more; the words are a sentence on why."""
+
+
+class StoppedError(Exception):
+    """Somebody asked the race to stop while a contender was at it."""
+
+
+class Process:
+    """One contender's process; use as a context manager, which ends it.
+
+    Args:
+      name: one of race_config.CONTENDERS.
+      config: the race.
+      stop: asked several times a second while it is waited for.
+    """
+
+    def __init__(self, name: str, config: RaceConfig, stop: Callable[[], bool]) -> None:
+        self.name, self._stop = name, stop
+        words = ["race-contender", name, json.dumps(config.as_dict())]
+        # Its errors go where ours go: into the race's log.
+        self._child = subprocess.Popen(
+            [sys.executable, "-m", "ensemble", *words],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=worker_environment(), bufsize=0,
+        )  # fmt: skip
+
+    def __enter__(self) -> "Process":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._child.kill()
+        self._child.communicate()
+
+    def send(self, **request: Any) -> None:
+        """Ask; `receive` has the answer."""
+        assert self._child.stdin
+        try:
+            self._child.stdin.write(json.dumps(request).encode() + b"\n")
+        except OSError as error:
+            raise GoneError("Its process has ended; the log says more.") from error
+
+    def receive(self) -> dict[str, Any]:
+        """The answer, once it is there.
+
+        Raises:
+          GoneError: there will be none.
+          StoppedError: the race is to stop.
+        """
+        assert self._child.stdout
+        end = time.monotonic() + PATIENCE_SECONDS
+        while not select.select([self._child.stdout], [], [], POLL_SECONDS)[0]:
+            if self._stop():
+                raise StoppedError
+            if time.monotonic() > end:
+                self._child.kill()
+                raise GoneError("It did not answer any more.")
+        line = self._child.stdout.readline()
+        if not line.endswith(b"\n"):
+            raise GoneError("Its process has ended; the log says more.")
+        answer: dict[str, Any] = json.loads(line)
+        return answer

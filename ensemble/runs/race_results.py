@@ -1,0 +1,125 @@
+"""What races have found: images times members per second, by contender and number of members."""
+
+import contextlib
+import math
+import statistics
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ensemble.runs.files import read_json, write_json
+from ensemble.runs.race_config import CONTENDERS
+from ensemble.runs.race_status import machine_folder
+
+SCHEMA = 1
+FEWEST = 1.02  # of the rival's speed: less is no lead, but chance
+
+# Relative: how far a member's loss may lie from the HOWTO's after the same few steps. bfloat16
+# keeps 8 bits of a factor, an error of up to 0.4 % in each.
+TOLERANCES = {"float32": 1e-3, "one_by_one": 1e-3, "bfloat16": 0.05}
+
+
+@dataclass(frozen=True)
+class Race:
+    """One race.
+
+    Attributes:
+      created: when it ended, unix seconds.
+      host: the machine's name.
+      processor: its processor's name.
+      cores: processor cores.
+      memory_bytes: all of its memory.
+      fast_bfloat16: whether the processor multiplies bfloat16 itself.
+      platform: "cpu", "gpu" or "tpu".
+      devices: how many this engine had.
+      device_kind: what JAX calls them.
+      packages: their versions.
+      settings: of the race, as `RaceConfig.as_dict` has them.
+      rates: for each contender and M the img·member/s, median over the rounds.
+      differences: for each contender but the HOWTO, by how much a loss differed at most from
+        the HOWTO's after the same steps, relative.
+      absent: for each contender that did not race, or not to the end, why: a sentence.
+    """
+
+    created: float
+    host: str
+    processor: str
+    cores: int
+    memory_bytes: int
+    fast_bfloat16: bool
+    platform: str
+    devices: int
+    device_kind: str
+    packages: dict[str, str]
+    settings: dict[str, Any]
+    rates: dict[str, dict[int, float]]
+    differences: dict[str, float]
+    absent: dict[str, str]
+
+    def agrees(self, contender: str) -> bool:
+        """Whether it learnt what the HOWTO's loop learns, so that its speed counts."""
+        limit = TOLERANCES.get(contender)
+        return limit is None or self.differences.get(contender, 0.0) <= limit
+
+    def ratios(self, contender: str, rival: str) -> dict[int, float]:
+        """For each M that both raced with: how many times as fast as the rival."""
+        ours, theirs = self.rates.get(contender, {}), self.rates.get(rival, {})
+        return {members: ours[members] / theirs[members] for members in ours if members in theirs}
+
+    def ahead_from(self, contender: str, rival: str) -> int | None:
+        """The number of members from which on it is faster than the rival; None if never."""
+        ratios = self.ratios(contender, rival)
+        ahead = None
+        for members in sorted(ratios, reverse=True):
+            if ratios[members] < FEWEST:
+                break
+            ahead = members
+        return ahead
+
+    @property
+    def bfloat16_gain(self) -> float | None:
+        """How many times as fast as float32 bfloat16 is, median over M; None where not raced."""
+        ratios = self.ratios("bfloat16", "float32")
+        return statistics.median(ratios.values()) if ratios and self.agrees("bfloat16") else None
+
+    def rate(self, precision: str, members: int) -> float | None:
+        """This engine's img·member/s for so many members: of the nearest M up to it, else of more.
+
+        None where that precision was not raced.
+        """
+        rates = self.rates.get(precision, {})
+        fewer = [raced for raced in rates if raced <= members]
+        return rates[max(fewer) if fewer else min(rates)] if rates else None
+
+
+def write_race(race: Race) -> Path:
+    """Keep a race in a file of its own; OSError where that cannot be."""
+    folder = machine_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(race.created))
+    path = folder / f"race-{stamp}.json"
+    write_json(path, {"schema": SCHEMA, **asdict(race)})
+    return path
+
+
+def read_races() -> list[Race]:
+    """Every race that can be read, newest last."""
+    found = []
+    for path in machine_folder().glob("race-*.json"):
+        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+            found.append(_from_json(read_json(path)))
+    return sorted(found, key=lambda race: race.created)
+
+
+def _from_json(kept: dict[str, Any]) -> Race:
+    if kept.pop("schema") != SCHEMA:
+        raise ValueError("it was written by another version")
+    rates = {
+        name: {int(members): float(rate) for members, rate in kept["rates"][name].items()}
+        for name in CONTENDERS
+        if name in kept["rates"]
+    }
+    if not all(math.isfinite(rate) and rate > 0 for one in rates.values() for rate in one.values()):
+        raise ValueError("a speed is no number above 0")
+    return Race(**{**kept, "rates": rates})

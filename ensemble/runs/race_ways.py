@@ -1,0 +1,158 @@
+"""The ways to train that a race compares: this engine, one member after another, the HOWTO's loop.
+
+All learn from the same images, with the same keys, batches and rate, so that their losses can
+be compared member by member.
+"""
+
+from dataclasses import replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from ensemble import data
+from ensemble.config import EnsembleConfig
+from ensemble.data import Dataset
+from ensemble.runs.race_config import RaceConfig
+
+IMAGES = 12_800  # 100 steps of 128: more would only have to be copied to every device
+CHECK_STEPS = 5
+# Half the HOWTO's rate: at all of it learning from few digits is chaotic, and rounding grows a
+# thousandfold in 20 steps, on any two machines.
+RATE = 0.05
+
+
+class Way(Protocol):
+    """One way to train: it learns, and says nothing of the time."""
+
+    def begin(self, members: int) -> Any:
+        """Compile, and learn the first CHECK_STEPS steps: the losses (S, M), or why it cannot."""
+
+    def run(self, members: int, steps: int) -> None:
+        """Learn so many steps more, to their end."""
+
+
+def way(name: str, config: RaceConfig) -> Way:
+    """The way of this name (race_config.CONTENDERS), with the images that all learn from."""
+    digits = data.load(config.dataset)
+    size = min(IMAGES, len(digits.train_images))
+    few = replace(
+        digits, train_images=digits.train_images[:size], train_labels=digits.train_labels[:size],
+        test_images=digits.test_images[:50], test_labels=digits.test_labels[:50],
+    )  # fmt: skip
+    if name == "howto":
+        return Howto(config, few)
+    return OneByOne(config, few) if name == "one_by_one" else Engine(config, few, name)
+
+
+class Engine:
+    """This engine, as a run's worker sets it up."""
+
+    def __init__(self, config: RaceConfig, digits: Dataset, precision: str) -> None:
+        self._config, self._digits, self._precision = config, digits, precision
+        self._held: dict[int, tuple[Any, Any]] = {}
+
+    def begin(self, members: int) -> Any:
+        """Losses (S, M)."""
+        from ensemble.engine import Trainer
+
+        trainer = Trainer(settings(self._config, members, self._precision), self._digits)
+        steps = min(CHECK_STEPS, trainer.steps_per_epoch)
+        state, figures = trainer.train(trainer.start(), 1, 0, steps)
+        self._held[members] = trainer, state
+        return np.asarray(figures.loss).T
+
+    def run(self, members: int, steps: int) -> None:
+        """Every call holds what is left of an epoch, at most."""
+        trainer, state = self._held[members]
+        self._held[members] = trainer, learn(trainer, state, steps)
+
+
+class OneByOne:
+    """M trainings of one member each, on one device, one after the other."""
+
+    def __init__(self, config: RaceConfig, digits: Dataset) -> None:
+        from ensemble.engine import Trainer
+
+        self._trainer = Trainer(replace(settings(config, 1, "float32"), devices=1), digits)
+        self._held: dict[int, list[Any]] = {}
+
+    def begin(self, members: int) -> Any:
+        """Losses (S, M)."""
+        import jax
+
+        from ensemble.engine.step import create_members
+
+        steps = min(CHECK_STEPS, self._trainer.steps_per_epoch)
+        whole, states, losses = create_members(0, members), [], []
+        for m in range(members):
+            first = jax.tree.map(lambda leaf, m=m: np.asarray(leaf)[m : m + 1], whole)
+            state, figures = self._trainer.train(self._trainer.put(first), 1, 0, steps)
+            states.append(state)
+            losses.append(np.asarray(figures.loss)[0])
+        self._held[members] = states
+        return np.stack(losses, axis=1)
+
+    def run(self, members: int, steps: int) -> None:
+        """One member after the other does all its steps."""
+        states = self._held[members]
+        self._held[members] = [learn(self._trainer, state, steps) for state in states]
+
+
+class Howto:
+    """The HOWTO's own loop: one device a member, a step a call, batches gathered on the host."""
+
+    def __init__(self, config: RaceConfig, digits: Dataset) -> None:
+        self._images = np.float32(digits.train_images) / np.float32(255.0)
+        self._labels, self._batch = digits.train_labels, config.batch_size
+        self._held: dict[int, tuple[Any, ...]] = {}
+
+    def begin(self, members: int) -> Any:
+        """Losses (S, M)."""
+        import jax
+
+        from ensemble.engine import howto
+
+        every = jax.local_devices()
+        if len(every) < members:
+            return f"It needs a device a member, and there are {len(every)}."
+        devices = every[:members]
+        create, apply, update = howto.train_step_on_devices(devices)
+        rng, keys = howto.member_keys(0, members)
+        perms = howto.epoch_perms(jax.random.split(rng)[1], len(self._images), self._batch)
+        self._held[members] = (create(keys, RATE, 0.9), apply, update, list(perms), devices)
+        return np.stack([np.asarray(loss) for loss in self._learn(members, CHECK_STEPS)])
+
+    def run(self, members: int, steps: int) -> None:
+        """Epoch after epoch on the same batches."""
+        while steps:
+            steps -= len(self._learn(members, steps))
+
+    def _learn(self, members: int, steps: int) -> list[Any]:
+        import jax
+
+        from ensemble.engine import howto
+
+        state, apply, update, perms, devices = self._held[members]
+        state, losses, _ = howto.train_batches_on_devices(
+            state, apply, update, self._images, self._labels, perms[:steps], devices
+        )
+        jax.block_until_ready(state.params)
+        self._held[members] = (state, apply, update, perms, devices)
+        return losses
+
+
+def settings(config: RaceConfig, members: int, precision: str) -> EnsembleConfig:
+    """The run that is raced: the HOWTO's, at half its rate."""
+    return EnsembleConfig(
+        dataset=config.dataset, members=members, learning_rate=RATE, momentum=0.9,
+        batch_size=config.batch_size, precision=precision,
+    )  # fmt: skip
+
+
+def learn(trainer: Any, state: Any, steps: int) -> Any:
+    """The state after so many steps more, of the first epoch again and again."""
+    while steps:
+        count = min(steps, trainer.steps_per_epoch)
+        state, _ = trainer.train(state, 1, 0, count)
+        steps -= count
+    return state

@@ -1,0 +1,25 @@
+"""What races have found on this machine, as the pages read it: once for each version."""
+
+import socket
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.runs.race_status import machine_folder
+from ensemble.ui import loaders
+
+
+def races() -> list[runs.Race]:
+    """Every race on this machine, newest last; shared between tabs: treat it as read-only."""
+    return _races(str(machine_folder()), loaders.version(machine_folder()))
+
+
+def latest() -> runs.Race | None:
+    """The newest race on this machine; None where there was none."""
+    return races()[-1] if races() else None
+
+
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _races(folder: str, seen: tuple[int, int]) -> list[runs.Race]:
+    # A data folder may be shared by several machines.
+    return [race for race in runs.read_races() if race.host == socket.gethostname()]

@@ -1,0 +1,123 @@
+"""Devices: before anything is measured, while it is, and with what was found."""
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.runs.race_results import write_race
+from ensemble.runs.race_status import race_folder
+from ensemble.ui import devices_loader, loaders
+from ensemble.ui.run_panel import plain
+from tests.runs.test_race import RACE, TINY
+
+APP = Path(__file__).parents[2] / "app.py"
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def data_of_one_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+    loaders.forget_runs()
+
+
+@pytest.fixture
+def page() -> Open:
+    def opened(screen: str = "devices") -> AppTest:
+        at = AppTest.from_file(str(APP), default_timeout=60)
+        at.switch_page(f"pages/{screen}.py").run()
+        assert not at.exception
+        return at
+
+    return opened
+
+
+def button(at: AppTest, name: str) -> Any:
+    return next((one for one in at.button if one.key == name), None)
+
+
+def said(at: AppTest) -> str:
+    """All that stands on the screen."""
+    return " ".join(str(one.value) for one in (*at.markdown, *at.caption, *at.warning, *at.error))
+
+
+def racing(**status: Any) -> None:
+    """A race that a process is at: this one."""
+    job = runs.queue_race(TINY)
+    known = {"state": "racing", "pid": os.getpid(), "host": socket.gethostname()}
+    changed = replace(job.status, **{**known, **status}, updated=time.time())
+    (race_folder() / "status.json").write_text(json.dumps(asdict(changed)))
+
+
+def measured() -> runs.Race:
+    race = replace(RACE, host=socket.gethostname(), created=time.time())
+    write_race(race)
+    return race
+
+
+def test_the_first_visit_says_what_will_be_here_and_offers_to_measure(page: Open) -> None:
+    at = page()
+    assert "How fast does this machine train an ensemble?" in said(at)
+    assert button(at, "race_measure").label.startswith("Measure this machine, about ")
+    assert "Nothing runs and nothing waits." in said(at)
+    assert at.metric[0].value.isdigit(), "processor cores"
+    at.select_slider("devices_members").set_value(8).run()
+    assert "8 members on " in said(at)
+
+
+def test_what_was_measured_is_answered_drawn_and_used(page: Open) -> None:
+    race = measured()
+    write_race(replace(race, host="another machine", created=race.created + 60))
+    at = page()
+    assert "from M = 2 on (2.1 times as fast at M = 4)" in said(at)
+    (chart,) = at.get("plotly_chart")
+    spec = json.loads(chart.proto.spec)
+    drawn = {trace["name"]: trace["y"] for trace in spec["data"]}
+    assert drawn["this engine"] == list(race.rates["float32"].values())
+    labels = [one["text"] for one in spec["layout"]["annotations"]]
+    assert sorted(labels) == sorted(drawn)
+    assert button(at, "race_measure").label.startswith("Measure again")
+    assert devices_loader.latest() == race, "that of another machine is another's"
+
+
+def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open) -> None:
+    racing(message="Round 1 of 3, 2 members: the HOWTO's loop.", progress=0.4, seconds_left=65.0)
+    waits = runs.create(EnsembleConfig())
+    at = page()
+    text = at.get("progress")[0].proto.text
+    assert text == "Round 1 of 3, 2 members: the HOWTO's loop · 1:05 left"
+    assert button(at, "race_measure") is None
+    assert "racing · 40 %" in said(at)
+    assert "waits, 1 job before it" in said(at)
+    assert plain(waits.name) in [link.proto.label for link in at.get("page_link")]
+    button(at, "race_stop").click().run()
+    assert runs.race_stops()
+    assert button(at, "race_stopping").disabled
+
+
+def test_one_that_was_killed_says_so_and_can_be_started_again(page: Open) -> None:
+    racing(pid=2**22 + 1)
+    at = page()
+    assert "was killed" in at.error[0].value
+    assert button(at, "race_measure")
+
+
+def test_train_tells_what_bfloat16_is_worth_and_how_long_it_takes(page: Open) -> None:
+    race = measured()
+    twice = {M: 2 * rate for M, rate in race.rates["float32"].items()}
+    devices = max(1, int(os.environ.get("JAX_NUM_CPU_DEVICES", "1")))
+    write_race(replace(race, created=race.created + 1, devices=devices,
+                       rates={**race.rates, "bfloat16": twice}))  # fmt: skip
+    at = page("train")
+    assert "bfloat16 is 2.0 times as fast." in said(at)
+    at.selectbox("set_precision").select("bfloat16").run()
+    assert "by the speed measured on Devices" in said(at)

@@ -1,0 +1,138 @@
+"""A race on this machine: real processes, short turns; and what is made of its figures."""
+
+import json
+import math
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from ensemble import runs
+from ensemble.__main__ import main
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError, RunError
+from ensemble.runs.queue import Place, before
+from ensemble.runs.race_job import differences, rotated
+from ensemble.runs.race_results import TOLERANCES, Race, read_races, write_race
+from ensemble.runs.race_status import machine_folder, race_folder
+
+TINY = runs.RaceConfig(members_up_to=2, rounds=1, slice_seconds=0.05, batch_size=64)
+RACE = Race(
+    created=1.7e9, host="here", processor="A processor", cores=2, memory_bytes=2**34,
+    fast_bfloat16=False, platform="cpu", devices=2, device_kind="cpu", packages={"jax": "0.10.2"},
+    settings=TINY.as_dict(), absent={"bfloat16": "It has no units."},
+    rates={"float32": {1: 1000.0, 2: 2000.0, 4: 2100.0}, "howto": {1: 500.0, 2: 400.0},
+           "one_by_one": {1: 1010.0, 2: 1000.0, 4: 1000.0}},
+    differences={"float32": 1e-6, "one_by_one": 1e-6},
+)  # fmt: skip
+
+
+@pytest.fixture
+def data_of_one_test(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A data folder with nothing in it."""
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+
+
+@pytest.mark.usefixtures("data_of_one_test", "two_devices_a_worker", "signals_as_before")
+def test_all_race_and_learn_the_same() -> None:
+    words = "--dataset digits --members-up-to 2 --rounds 1 --slice-seconds 0.05 --batch-size 64"
+    done = CliRunner().invoke(main, ["race", *words.split(), "--json"])
+    log = race_folder() / "log.txt"
+    assert done.exit_code == 0, (done.output, log.read_text() if log.exists() else "")
+    (race,) = read_races()
+    assert {name: set(rates) for name, rates in race.rates.items()} == {
+        name: {1, 2} for name in race.rates
+    }
+    assert {"float32", "howto", "one_by_one"} <= set(race.rates)
+    assert ("bfloat16" in race.absent) == ("bfloat16" not in race.rates)
+    for name, limit in TOLERANCES.items():
+        if name in race.rates:
+            assert 0 <= race.differences[name] <= limit
+    assert (race.platform, race.devices) == ("cpu", 2)
+    job = runs.read_race_job()
+    assert job is not None
+    assert (job.state, job.status.progress > 0.5) == ("finished", True)
+    found = json.loads(done.stdout)
+    assert found["rates"]["howto"]["2"] == race.rates["howto"][2]
+
+
+@pytest.mark.usefixtures("data_of_one_test")
+def test_it_waits_its_turn_is_there_once_and_stops() -> None:
+    run = runs.create(EnsembleConfig())
+    job = runs.queue_race(TINY)
+    assert [one.id for one in before(Place.to_race(job))] == [run.id]
+    later = runs.create(EnsembleConfig())
+    assert [one.id for one in runs.ahead_of(later)] == [run.id, "race"]
+    with pytest.raises(RunError, match="already"):
+        runs.queue_race(TINY)
+    runs.stop_race()
+    assert runs.work_race().state == "stopped"
+    with pytest.raises(RunError, match="nothing to stop"):
+        runs.stop_race()
+    assert read_races() == []
+
+
+@pytest.mark.usefixtures("data_of_one_test")
+def test_one_whose_process_is_gone_is_seen_as_dead() -> None:
+    job = runs.queue_race(TINY)
+    status = replace(job.status, state="racing", pid=2**22 + 1, host="")
+    (race_folder() / "status.json").write_text(json.dumps(asdict(replace(status, updated=1.0))))
+    found = runs.read_race_job()
+    assert found is not None
+    assert (found.state, found.active) == ("failed", False)
+    assert "killed" in found.message
+
+
+@pytest.mark.usefixtures("data_of_one_test")
+def test_what_it_found_is_kept_and_what_cannot_be_read_is_left_out() -> None:
+    path = write_race(RACE)
+    assert path.stat().st_size < 1500
+    (machine_folder() / "race-damaged.json").write_text(path.read_text()[:200])
+    negative = json.loads(path.read_text())
+    negative["rates"]["howto"]["1"] = -3
+    (machine_folder() / "race-negative.json").write_text(json.dumps(negative))
+    assert read_races() == [RACE]
+
+
+def test_the_break_even_is_where_it_is_ahead_for_good() -> None:
+    assert RACE.ahead_from("float32", "one_by_one") == 2
+    assert RACE.ahead_from("float32", "howto") == 1
+    assert RACE.ahead_from("howto", "one_by_one") is None
+    assert RACE.ratios("float32", "howto") == {1: 2.0, 2: 5.0}
+    falls = replace(RACE, rates={**RACE.rates, "float32": {1: 9000.0, 2: 9000.0, 4: 900.0}})
+    assert falls.ahead_from("float32", "one_by_one") is None
+
+
+def test_a_speed_is_told_for_the_nearest_number_of_members() -> None:
+    assert [RACE.rate("float32", members) for members in (1, 3, 64)] == [1000.0, 2000.0, 2100.0]
+    assert RACE.rate("bfloat16", 4) is None
+
+
+def test_whoever_learns_something_else_is_not_compared() -> None:
+    truth = np.full((5, 4), 2.0)
+    wrong = truth.copy()
+    wrong[3, 1] *= 1.02
+    lost = truth.copy()
+    lost[0, 0] = math.nan
+    found = differences({
+        ("howto", 2): truth[:, :2] * 9, ("howto", 4): truth, ("float32", 1): truth[:, :1],
+        ("float32", 8): np.tile(wrong, 2), ("bfloat16", 4): lost, ("one_by_one", 4): truth,
+    })  # fmt: skip
+    assert found["float32"] == pytest.approx(0.02, rel=0.01)
+    assert found["one_by_one"] == 0.0
+    race = replace(RACE, differences=found)
+    assert [race.agrees(name) for name in TOLERANCES] == [False, True, False]
+
+
+def test_nobody_always_follows_the_same() -> None:
+    orders = [rotated(list("abc"), number) for number in range(3)]  # type: ignore[arg-type]
+    assert sorted(order[0] for order in orders) == ["a", "b", "c"]
+
+
+def test_settings_have_ranges() -> None:
+    assert runs.RaceConfig(members_up_to=8).members == (1, 2, 4, 8)
+    assert runs.RaceConfig(members_up_to=5).members == (1, 2, 4)
+    with pytest.raises(ConfigError, match="it has to be"):
+        runs.RaceConfig(slice_seconds=0.0)
