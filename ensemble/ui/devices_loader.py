@@ -19,6 +19,12 @@ def latest() -> runs.Race | None:
     return races()[-1] if races() else None
 
 
+def racing() -> bool:
+    """Whether this machine is being measured, or is about to be."""
+    job = runs.read_race_job()
+    return job is not None and job.active
+
+
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _races(folder: str, seen: tuple[int, int]) -> list[runs.Race]:
     # A data folder may be shared by several machines.

@@ -160,9 +160,11 @@ def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str) -> Plan:
 
 
 def queue_note() -> str:
-    """That another run comes first, where one does."""
+    """That others come first, where they do."""
     active = sum(run.active for run in loaders.all_runs())
-    return f" Starts after the {formats.count(active, 'run')} before it." if active else ""
+    first = [f"the {formats.count(active, 'run')} before it"] if active else []
+    first += ["the measuring of this machine"] if devices_loader.racing() else []
+    return f" Starts after {' and '.join(first)}." if first else ""
 
 
 def rounded(seconds: float) -> float:

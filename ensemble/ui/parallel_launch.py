@@ -12,7 +12,7 @@ from ensemble import runs
 from ensemble.config import LbfgsConfig
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.runs.solving import MOST_CPU_DEVICES
-from ensemble.ui import formats, loaders, machine, parallel_list, parallel_loader
+from ensemble.ui import devices_loader, formats, loaders, machine, parallel_list, parallel_loader
 from ensemble.ui import parallel_settings as settings
 from ensemble.ui.launch import rounded
 from ensemble.ui.machine import Machine
@@ -129,6 +129,7 @@ def launch_body(was_waiting: bool) -> None:
         st.caption(planned.note)
     first = sum(run.active for run in loaders.all_runs())
     first += sum(solve.active for solve in parallel_loader.all_solves())
+    first += devices_loader.racing()
     if first and not planned.reason:
         st.caption(f"Starts after the {formats.count(first, 'run')} before it.")
 
