@@ -43,24 +43,18 @@ def write_run(probabilities: Any, members: int) -> str:
 
 def measure(folder: Path, probabilities: Any, members: int) -> dict[str, Any]:
     """Medians and all times of every view, until its picture and until the script has ended."""
-    from tests.browser import conftest as app
+    from tests.browser.conftest import FLAGS
     from tests.browser.find import find_browser
+    from tests.browser.serving import serving
 
-    server = app.start(common.ROOT / "app.py", folder)
-    try:
-        app.wait_until_healthy(server)
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=find_browser(), args=app.FLAGS)
-            page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-            found = {
-                view: of_view(
-                    page, f"{server.url}/inspect", write_run(probabilities, members), view
-                )
-                for view in VIEWS
-            }
-            browser.close()
-    finally:
-        app.stop_everything_with(server)
+    with serving(folder) as server, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
+        page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        found = {
+            view: of_view(page, f"{server.url}/inspect", write_run(probabilities, members), view)
+            for view in VIEWS
+        }
+        browser.close()
     return {
         f"{part}_s{suffix}": {view: of(times[part]) for view, times in found.items()}
         for part in ("picture", "all")
