@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks import common
 from benchmarks.screens import settle
 
 VIEWS = ("agreement", "uncertainty", "calibration", "committee", "combining", "selective")
