@@ -1,5 +1,6 @@
 """Which run a page is about, and the header that says so: the same on every page."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -105,19 +106,31 @@ def name_and_state(run: runs.Run, state: str) -> None:
 
 
 def picker(run: runs.Run) -> None:
-    """A box to look for another run in; choosing one changes the address."""
-    names = {other.id: f"{other.name} · {other.state}" for other in loaders.all_runs()}
-    names[run.id] = f"{run.name} · {run.state}"
-    st.session_state["run_picker"] = run.id
+    """A box to look for another run in; choosing one changes the address.
+
+    Each run has a box of its own: the browser may still send what the box of the one before
+    showed, and that must not count as a choice.
+    """
+    names = {one.id: titled(one) for one in (*loaders.all_runs(), run)}
+    st.session_state[key := f"run_picker_{run.id}"] = run.id
     st.selectbox(
-        "Run", list(names), format_func=names.__getitem__, key="run_picker", width=260,
-        label_visibility="collapsed", on_change=picked, help="Show another run",
+        "Run", list(names), format_func=names.__getitem__, key=key, width=260,
+        label_visibility="collapsed", on_change=picked, args=(key,), help="Show another run",
     )  # fmt: skip
 
 
-def picked() -> None:
-    """Callback of the picker: the address follows."""
-    st.query_params["run"] = st.session_state["run_picker"]
+def titled(run: runs.Run) -> str:
+    """Its name, and its id, which says when: never what changes while it goes on.
+
+    The browser sends a choice back by its words; one in words of a moment ago is none.
+    """
+    return run.id if run.name == run.id else f"{run.name} · {run.id}"
+
+
+def picked(key: str) -> None:
+    """Callback of the picker: the address follows; one deleted meanwhile is not followed."""
+    with contextlib.suppress(RunError):
+        remember(runs.find(st.session_state[key]))
 
 
 def plain(name: str) -> str:

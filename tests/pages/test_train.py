@@ -188,9 +188,29 @@ def test_a_runs_settings_can_be_used_again(train: Any) -> None:
 def test_another_run_can_be_picked(train: Any) -> None:
     one, other = made(created=1.0), made(created=2.0)
     at = train(other.id)
-    at.selectbox("run_picker").select(one.id).run()
+    at.selectbox(f"run_picker_{other.id}").select(one.id).run()
     assert address(at) == one.id
     assert at.subheader[0].value.replace("\\", "") == one.name
+
+
+def told_old_words(run_id: str) -> None:
+    """What a browser sends that has not heard yet that the run has begun."""
+    import streamlit as st
+
+    from ensemble.ui import run_panel
+
+    st.query_params["run"] = run_id
+    st.session_state["box"] = f"{run_id} · queued"
+    run_panel.picked("box")
+
+
+def test_words_of_a_moment_ago_are_no_choice_of_a_run(train: Any) -> None:
+    run = made("training", updated=time.time() + 600)
+    (words,) = train(run.id).selectbox(f"run_picker_{run.id}").options
+    assert words == run.id, "nothing in it changes while the run goes on"
+    at = AppTest.from_function(told_old_words, args=(run.id,)).run()
+    assert not at.exception
+    assert address(at) == run.id
 
 
 def test_a_name_that_looks_like_markdown_stays_text(train: Any) -> None:
