@@ -4,18 +4,22 @@ All of it is set before the first test module is imported, because JAX reads its
 at import, and because fixtures of any scope, worker processes included, have to see it.
 """
 
+import gc
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from ensemble.runs.environment import prepare_jax
 
 REPO = Path(__file__).resolve().parent.parent
+MOST_BYTES = 900 * 2**20
 
 # pytest's own folders stay where they always are, so that a failed test's files can be looked at.
 os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
@@ -75,6 +79,17 @@ def runs_of_one_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "runs"
     monkeypatch.setenv("ENSEMBLE_RUNS", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True, scope="module")
+def bounded_memory() -> Iterator[None]:
+    """JAX keeps every program it has compiled: they go when they have become too many."""
+    yield
+    if "jax" in sys.modules and psutil.Process().memory_info().rss > MOST_BYTES:
+        import jax
+
+        jax.clear_caches()
+        gc.collect()
 
 
 @pytest.fixture
