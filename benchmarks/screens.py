@@ -1,78 +1,115 @@
 """Waiting times in a real browser: python -m benchmarks.screens
 
-Launch to the first point on the chart, with nothing compiled before and after that, pressed at
-once and after a look at the page; and
-opening Train, Runs and Predictions with 200 runs on disk. Times are from the click, or
-from asking for the address, until the thing can be seen.
+Launch to the first point on the chart (launches.py); switching pages with a run of 10 members
+open; opening pages with 1,000 runs on disk; a history of 1,000 epochs, read and drawn. Times
+are from the click, or from asking for the address, until the thing can be seen. Parts alone:
+python -m benchmarks.screens launches switches lists
 """
 
+import json
 import shutil
 import statistics
+import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from benchmarks import common
+from benchmarks import common, launches
+from benchmarks.long_run import copies, write_run
+from benchmarks.server import opened, settle
 
-RUNS, ROUNDS = 200, 7
-# Seconds that the page stands before Launch is pressed: at once, and as a person takes who
-# reads it. The server gets a worker ready meanwhile.
-LOOKS = (0, 8)
+RUNS, ROUNDS = 1_000, 5
 SECONDS_TO_SETTLE = 10
+PICTURE = ".js-plotly-plot .main-svg"
+# What says that a page shows its run: in the order in which they are visited.
+SIGNS = {
+    "Train": ".curves path",
+    "Predictions": "[data-testid=stImage] img, canvas, .digits, .grid",
+    "Inspect": PICTURE,
+    "Classify": "[data-testid=stFileUploader]",
+    "Runs": "[data-testid=stDataFrame]",
+}
 
 
-def launch_to_first_point(page: Page, url: str, look: float) -> float:
-    """Seconds from Launch, with the settings as they are, to a curve on the chart.
+def of_launches(folder: Path) -> dict[str, Any]:
+    """Launch to the first line in the history, and to the first point in a browser."""
+    prepared = folder / "data" / "prepared"
+    prepared.rename(prepared.with_name("aside"))  # The page then begins with `digits`.
+    written = [launches.to_first_line(seed) for seed in range(3)]
+    found = {
+        "launch_to_first_line_s": {"nothing_cached": written[0], "after_that": written[1:]},
+        "launch_to_first_point_s": launches.measure(folder),
+    }
+    prepared.with_name("aside").rename(prepared)
+    return found
 
-    Args:
-      page: the browser's.
-      url: the server's.
-      look: seconds for which the page stands before Launch is pressed.
-    """
-    page.goto(f"{url}/train")
+
+def of_switches(folder: Path) -> dict[str, Any]:
+    """From page to page by the menu, with a run of 10 members open."""
+    run_id = write_run(10, 10, range(1, 11))
+    with opened(folder) as (page, url):
+        page.goto(f"{url}/train?{urlencode({'run': run_id})}")
+        page.locator(SIGNS["Train"]).first.wait_for(state="visible", timeout=60_000)
+        settle(page)
+        time.sleep(SECONDS_TO_SETTLE)  # A new server gets a worker ready, once.
+        first = {name: switch(page, name) for name in (*list(SIGNS)[1:], "Train")}
+        rounds = [{name: switch(page, name) for name in first} for _ in range(ROUNDS)]
+    times = {name: [one[name] for one in rounds] for name in first}
+    return {"page_switch_members_10_s": {"first": first, **summary(times)}}
+
+
+def switch(page: Page, name: str) -> float:
+    """Seconds from a click in the menu until the page shows its run."""
     settle(page)
-    time.sleep(look)
-    from ensemble import runs
-
-    before = {run.id for run in runs.list_runs()}
+    page.wait_for_timeout(300)
+    link = page.get_by_test_id("stTopNavLink").filter(has_text=name).first
     began = time.perf_counter()
-    page.locator(".st-key-launch button").first.click()
-    page.wait_for_url(lambda now: "run=" in now and now.split("run=")[1] not in before)
-    page.locator(".curves").first.wait_for(state="detached")  # The run before this one's.
-    page.locator(".curves path").first.wait_for(state="attached", timeout=120_000)
-    seconds = time.perf_counter() - began
-    page.get_by_role("button", name="Stop").first.click()
-    return seconds
+    link.click()
+    page.wait_for_url(lambda now: f"/{name.lower()}" in now)
+    page.locator(SIGNS[name]).first.wait_for(state="visible", timeout=60_000)
+    settle(page)
+    return round(time.perf_counter() - began, 2)
 
 
-def launches(page: Page, url: str, folder: Path, look: float) -> dict[str, Any]:
-    """Launch with nothing compiled before, then three times more."""
-    shutil.rmtree(folder / "data" / "compiled", ignore_errors=True)
-    seconds = []
-    for _ in range(4):
-        seconds.append(round(launch_to_first_point(page, url, look), 2))
-        wait_for_end_of()
-    return {"nothing_cached": seconds[0], "after_that": seconds[1:]}
-
-
-def launch_to_first_line(seed: int) -> float:
-    """Seconds from `runs.launch` to a line in the run's history: the worker's share, no browser."""
+def of_lists(folder: Path) -> dict[str, Any]:
+    """1,000 runs on disk, and one of 1,000 epochs: in this process, and in the browser."""
     from ensemble import runs
-    from ensemble.config import EnsembleConfig
+    from ensemble.runs.following import Followed
+    from ensemble.ui import history
 
-    began = time.perf_counter()
-    run = runs.launch(EnsembleConfig(seed=seed))
-    while not runs.read_history(run.id):
-        time.sleep(0.02)
-    seconds = time.perf_counter() - began
-    runs.request_stop(run.id)
-    wait_for_end_of()
-    return seconds
+    run_id = write_run(10, 1_000, ())
+    path = runs.find(run_id).path / "history.jsonl"
+    rows = runs.read_history(run_id)
+    followed = Followed(path)
+    found = {
+        "history_lines": len(rows), "history_bytes": path.stat().st_size,
+        "read_s": timed(lambda: runs.read_history(run_id)),
+        "follow_first_s": timed(followed.lines), "follow_again_s": timed(followed.lines),
+        "curves_s": timed(lambda: [
+            history.thin(curve, 400) for figure in history.FIGURES
+            for curve in history.curves(rows, figure)]),
+    }  # fmt: skip
+    copies(run_id, RUNS)
+    lists = {
+        "runs": RUNS, "list_first_s": timed(runs.list_runs), "list_again_s": timed(runs.list_runs),
+        "list_solves_again_s": timed(lambda: runs.list_solves() and None),
+    }  # fmt: skip
+    with opened(folder) as (page, url):
+        page.goto(f"{url}/train")
+        time.sleep(SECONDS_TO_SETTLE)
+        times = {
+            "train": opening(page, url, "train", ".st-key-launch button"),
+            "train_1000_epochs": opening(page, url, "train", ".curves path", run=run_id),
+            "runs": opening(page, url, "runs", "[data-testid=stDataFrame]"),
+        }
+    return {
+        "history_1000_epochs_members_10": found, "list_of_runs": lists,
+        "opening_with_1000_runs_s": summary(times),
+    }  # fmt: skip
 
 
 def opening(page: Page, url: str, path: str, sign: str, **query: str) -> list[float]:
@@ -84,95 +121,36 @@ def opening(page: Page, url: str, path: str, sign: str, **query: str) -> list[fl
         page.goto(f"{url}/{path}" + (f"?{urlencode(query)}" if query else ""))
         page.locator(sign).first.wait_for(state="visible", timeout=60_000)
         settle(page)
-        seconds.append(time.perf_counter() - began)
+        seconds.append(round(time.perf_counter() - began, 2))
     return seconds
 
 
-def settle(page: Page) -> None:
-    """Wait until the script has run to its end."""
-    page.wait_for_selector(
-        '[data-testid="stApp"][data-test-script-state="notRunning"]', timeout=60_000
-    )
+def timed(work: Callable[[], Any]) -> float:
+    """Seconds that it takes, once."""
+    began = time.perf_counter()
+    work()
+    return round(time.perf_counter() - began, 4)
 
 
-def wait_for_end_of() -> str:
-    """The id of the newest run, when it is no longer active."""
-    from ensemble import runs
-
-    while any(run.active for run in runs.list_runs()):
-        time.sleep(0.2)
-    return runs.list_runs()[0].id
+def summary(times: dict[str, list[float]]) -> dict[str, Any]:
+    """The median of each, and all."""
+    medians = {name: round(statistics.median(values), 2) for name, values in times.items()}
+    return {"median": medians, "all": times}
 
 
-@contextmanager
-def opened(folder: Path) -> Iterator[tuple[Page, str]]:
-    """A new server and a new browser: the page, and the server's address."""
-    from tests.browser import conftest as app
-    from tests.browser.find import find_browser
-
-    server = app.start(common.ROOT / "app.py", folder)
-    try:
-        app.wait_until_healthy(server)
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=find_browser(), args=app.FLAGS)
-            yield (
-                browser.new_context(viewport={"width": 1280, "height": 900}).new_page(),
-                server.url,
-            )
-            browser.close()
-    finally:
-        app.stop_everything_with(server)
+PARTS = {"launches": of_launches, "switches": of_switches, "lists": of_lists}
 
 
-def many_runs() -> str:
-    """One run that has been trained, and as many copies as make 200; its id."""
-    from ensemble import runs
-    from ensemble.config import EnsembleConfig
-
-    whole = runs.launch(EnsembleConfig(members=4, epochs=3))
-    wait_for_end_of()
-    for number in range(RUNS - len(runs.list_runs())):
-        shutil.copytree(whole.path, whole.path.with_name(f"digits-0101-{number:06d}"))
-    return whole.id
-
-
-def main() -> None:
-    folder = common.isolated_folders()
-    shutil.rmtree(folder / "data" / "prepared")  # The page then begins with `digits`.
-    shutil.rmtree(folder / "data" / "downloads", ignore_errors=True)
-    written = [launch_to_first_line(seed) for seed in range(4)]
-    points = {}
-    for look in LOOKS:
-        with opened(folder) as (page, url):
-            points[f"after_{look:g}_s"] = launches(page, url, folder, look)
-    last = many_runs()
-    with opened(folder) as (page, url):
-        # A new server gets a worker ready, once, and is slower for these seconds.
-        page.goto(f"{url}/train")
-        time.sleep(SECONDS_TO_SETTLE)
-        times = {
-            "train": opening(page, url, "train", ".st-key-launch button"),
-            "train_with_a_run": opening(page, url, "train", ".curves path", run=last),
-            "predictions": opening(page, url, "predictions", "h1, h2, h3", run=last),
-            "inspect": opening(page, url, "inspect", ".js-plotly-plot .main-svg", run=last),
-            "runs": opening(page, url, "runs", "[data-testid=stDataFrame]"),
-        }
-    common.keep(
-        "screens",
-        {
-            "launch_to_first_line_s": {
-                "nothing_cached": round(written[0], 2),
-                "after_that": [round(value, 2) for value in written[1:]],
-            },
-            "launch_to_first_point_s": points,
-            "runs_on_disk": RUNS,
-            "opening_s_median": {
-                name: round(statistics.median(values), 2) for name, values in times.items()
-            },
-            "opening_s": {name: [round(v, 2) for v in values] for name, values in times.items()},
-        },
-    )
+def main(asked: list[str]) -> None:
+    kept = common.RESULTS / "screens.json"
+    before = json.loads(kept.read_text()) if asked and kept.exists() else {}
+    found: dict[str, Any] = {name: value for name, value in before.items() if name != "machine"}
+    for part in asked or PARTS:
+        folder = common.isolated_folders()
+        found |= PARTS[part](folder)
+        shutil.rmtree(folder, ignore_errors=True)
+    common.keep("screens", found)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -8,6 +8,7 @@ from ensemble.ui.run_panel import Choice
 
 def main() -> None:
     entry.through_app()
+    launch.make_ready(drawn=False)  # It starts while the page is drawn.
     launch.prefer_mnist()
     choice = run_panel.choose()
     with st.sidebar:

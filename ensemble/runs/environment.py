@@ -12,6 +12,7 @@ from ensemble.config import data_folder
 
 COMPILE_CACHE_BYTES = 512 * 1024 * 1024
 OPTIMIZATION_LEVEL = "xla_backend_optimization_level"
+DEVICE_COUNT = "host_platform_device_count"
 
 
 def cpu_cores() -> int:
@@ -29,9 +30,17 @@ def only_cpu() -> bool:
     return not any(importlib.util.find_spec(name) for name in ("jax_plugins", "libtpu"))
 
 
+def cpu_devices() -> int | None:
+    """How many devices JAX will find, told without starting it; None where only it can tell."""
+    if not only_cpu() or DEVICE_COUNT in os.environ.get("XLA_FLAGS", ""):
+        return None
+    asked = os.environ.get("JAX_NUM_CPU_DEVICES") or str(cpu_cores())
+    return (int(asked) or None) if asked.isdecimal() else None
+
+
 def prepare_jax() -> None:
     """Set what the engine needs of JAX: devices on a CPU, and a cache of compiled programs."""
-    if "host_platform_device_count" not in os.environ.get("XLA_FLAGS", ""):
+    if DEVICE_COUNT not in os.environ.get("XLA_FLAGS", ""):
         # A CPU is one device to JAX. Inside a compiled loop XLA uses one core per device, so
         # members train on all cores only when each core is a device of its own.
         os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(cpu_cores()))

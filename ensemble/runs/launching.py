@@ -110,7 +110,7 @@ def _start_worker(run: Run) -> None:
 
 
 def _keep(child: "subprocess.Popen[bytes]") -> None:
-    _children[:] = [one for one in _children if one.poll() is None]
+    _children[:] = [one for one in _children if one.poll() is None and one is not child]
     _children.append(child)
 
 

@@ -1,13 +1,10 @@
 """A worker kept ready: it has imported everything before there is a run for it.
 
-Starting Python and importing JAX takes longer than the first training steps. The server
-keeps one such process, which becomes the worker of the next run; it ends when the server
-does, when nobody needs it for a while, or when what it was made for no longer holds. Without
-one, launching works as well, only slower.
-
-On a CPU it also compiles the training step for the settings that the next run will likely
-have. Elsewhere JAX's backend is not started before there is a run: that would take an
-accelerator's memory.
+Starting Python, importing JAX and compiling take longer than the first training steps. The
+server keeps one process that has done so (standby.py is what it does), gives it one run after
+the other, and lets it go by closing the pipe to it. It ends by itself when the server does,
+when nobody needs it for a while, or when what it was made for no longer holds. Without one,
+launching works as well, only slower.
 """
 
 import json
@@ -18,16 +15,19 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from ensemble import data
 from ensemble.config import EnsembleConfig
-from ensemble.runs.environment import prepare_jax
-from ensemble.runs.store import Run, find
+from ensemble.runs.store import Run
 
 SWITCH = "ENSEMBLE_SPARE"
-PATIENCE_SECONDS = 20 * 60.0
-SECONDS_TO_DRAW = 1.5  # the page that is being opened goes first
 PACKAGE = Path(__file__).resolve().parents[1]
+# A run's last word comes a moment before its worker can take the next.
+GRACE_SECONDS = 0.3
+# Settings that are data to the compiled programs: another value compiles nothing.
+DATA = (
+    "learning_rate", "momentum", "epochs", "seed", "schedule", "warmup_epochs",
+)  # fmt: skip
 
 Child = subprocess.Popen[bytes]
 Circumstances = tuple[dict[str, str], str, int]
@@ -40,6 +40,8 @@ class Spare:
         self._lock = threading.Lock()
         self._child: Child | None = None
         self._made_for: Circumstances | None = None
+        self._told: EnsembleConfig | None = None
+        self._at_work = False
         self._dismissed: list[Child] = []
 
     def keep_ready(
@@ -49,58 +51,76 @@ class Spare:
 
         Args:
           environment: a worker's.
-          likely: what the next run may be, to compile for: on a CPU only. One that waits
-            already is left as it is.
+          likely: what the next run may be, to compile for: on a CPU only, since elsewhere
+            it would take an accelerator's memory.
         """
         if environment.get(SWITCH) == "0":
             return
         with self._lock:
             now = circumstances(environment)
-            if self._usable(now):
-                return
-            self._dismiss()
-            self._child, self._made_for = start(environment, likely), now
+            if not self._usable(now):
+                self._dismiss()
+                self._child, self._made_for, self._told = start(environment), now, None
+            wanted = likely and only_programs(likely)
+            if wanted and wanted != self._told and self._idle():
+                self._tell({"likely": wanted.as_dict()})
+                self._told = wanted
 
     def give(self, run: Run, environment: Mapping[str, str]) -> Child | None:
         """Make the process that waits the worker of `run`; None where there is none."""
         with self._lock:
-            child = self._child
-            if child is None or child.stdin is None or not self._usable(circumstances(environment)):
+            if not self._usable(circumstances(environment)) or not self._idle(GRACE_SECONDS):
                 return None
-            self._child = None
-            try:
-                child.stdin.write(run.id.encode() + b"\n")
-                child.stdin.close()
-            except OSError:  # It ended at this very moment.
-                return None
-            return child
+            self._at_work = self._tell({"run": run.id})
+            self._told = only_programs(run.config)
+            return self._child if self._at_work else None
 
     def dismiss(self) -> None:
-        """Let the process that waits go."""
+        """Let the process that waits go; one at work finishes that first."""
         with self._lock:
             self._dismiss()
 
     def _usable(self, now: Circumstances) -> bool:
         return self._child is not None and self._child.poll() is None and self._made_for == now
 
+    def _idle(self, seconds: float = 0.0) -> bool:
+        """Whether it can take a run: it has had none, or has said that it is done with it."""
+        if self._at_work and self._child and self._child.stdout:
+            heard = select.select([self._child.stdout], [], [], seconds)[0]
+            self._at_work = not (heard and os.read(self._child.stdout.fileno(), 1))
+        return not self._at_work
+
+    def _tell(self, message: dict[str, Any]) -> bool:
+        """Whether the words reached it: it may have ended at this very moment."""
+        if self._child is None or self._child.stdin is None:
+            return False
+        try:
+            self._child.stdin.write(json.dumps(message).encode() + b"\n")
+            self._child.stdin.flush()
+        except OSError:
+            return False
+        return True
+
     def _dismiss(self) -> None:
         self._dismissed = [child for child in self._dismissed if child.poll() is None]
-        if self._child and self._child.stdin:
-            self._child.stdin.close()  # It ends when nobody can write to it any more.
+        if self._child:
+            for pipe in (self._child.stdin, self._child.stdout):
+                if pipe:
+                    pipe.close()  # It ends when nobody can write to it any more.
             self._dismissed.append(self._child)
-        self._child = None
+        self._child, self._at_work = None, False
 
 
-def start(environment: Mapping[str, str], likely: EnsembleConfig | None) -> Child:
-    """A process that runs `wait_for_run`."""
-    words = [json.dumps(likely.as_dict())] if likely else []
+def start(environment: Mapping[str, str]) -> Child:
+    """A process that does `standby.main`."""
     return subprocess.Popen(
-        [sys.executable, "-m", "ensemble", "spare", *words],
+        [sys.executable, "-m", "ensemble.runs.standby"],
         stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=dict(environment),
         start_new_session=True,
+        bufsize=0,
     )
 
 
@@ -110,42 +130,7 @@ def circumstances(environment: Mapping[str, str]) -> Circumstances:
     return dict(environment), os.getcwd(), newest
 
 
-def wait_for_run(likely: EnsembleConfig | None = None) -> Run | None:
-    """In the process that waits: the run it is given, or None to end.
-
-    From then on its output goes to the run's log.
-
-    Args:
-      likely: what the run may be, to compile for meanwhile.
-    """
-    given = ready_to_read(SECONDS_TO_DRAW)
-    prepare_jax()
-    import ensemble.runs.session  # noqa: F401 (this is what takes the time)
-
-    compiling = threading.Thread(target=compile_for, args=(None if given else likely,))
-    compiling.start()
-    given = given or ready_to_read(PATIENCE_SECONDS)
-    line = sys.stdin.readline().strip() if given else ""
-    run = find(line) if line else None
-    # Also where the run has other settings: two programs with a collective in them, side by
-    # side on several CPU devices, can wait for each other for ever.
-    compiling.join()
-    if run:
-        with (run.path / "log.txt").open("ab") as log:
-            os.dup2(log.fileno(), sys.stdout.fileno())
-            os.dup2(log.fileno(), sys.stderr.fileno())
-    return run
-
-
-def ready_to_read(seconds: float) -> bool:
-    """Whether somebody writes within this time, or is gone."""
-    return bool(select.select([sys.stdin], [], [], seconds)[0])
-
-
-def compile_for(likely: EnsembleConfig | None) -> None:
-    """Do a first step as a run with these settings does; this process then keeps the programs."""
-    if likely:
-        from ensemble.engine import Trainer
-
-        trainer = Trainer(likely, data.load(likely.dataset))
-        trainer.train(trainer.start(), 1, 0, 1)
+def only_programs(config: EnsembleConfig) -> EnsembleConfig:
+    """The settings that decide what is compiled; all others at their defaults."""
+    chosen = {name: value for name, value in config.as_dict().items() if name not in DATA}
+    return EnsembleConfig.from_dict(chosen)

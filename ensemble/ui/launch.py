@@ -216,13 +216,23 @@ def launch_body(key: str, was_waiting: bool) -> None:
         launch(planned.config)
 
 
-def make_ready() -> None:
-    """Have a process ready for the next run; not while a run needs the machine for itself."""
+def make_ready(drawn: bool = True) -> None:
+    """Have ready what comes next: a process for the next run, and what other screens import.
+
+    Not while a run needs the machine for itself.
+
+    Args:
+      drawn: whether the settings are on the page: what will likely be run is compiled then.
+    """
     found = machine.probe()
     # Until the devices are known, asking for them keeps a core busy; then the page draws anew.
-    if not found.waiting and not any(run.active for run in loaders.all_runs()):
+    busy = devices_loader.racing() or any(run.active for run in loaders.all_runs())
+    if not found.waiting and not busy:
         here = found.answer
-        runs.keep_spare(plan().config if here and here.platform == "cpu" else None)
+        on_cpu = here is not None and here.platform == "cpu"
+        runs.keep_spare(plan().config if drawn and on_cpu else None)
+    if drawn:
+        warm.start()
 
 
 def launch(config: EnsembleConfig) -> None:

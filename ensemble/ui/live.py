@@ -11,7 +11,7 @@ from ensemble.ui import advice, answer, formats, history, loaders, settings
 from ensemble.ui.curves import learning_curves
 from ensemble.ui.guard import guarded
 
-SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
+SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.25, 1.0, 5.0
 FIGURES_A_SECOND = 60_000
 STALE_SECONDS = 30.0
 

@@ -1,7 +1,8 @@
-"""Which devices a run will find, asked of a process of its own.
+"""Which devices a run will find, asked of a process of its own where there may be accelerators.
 
 The process that serves pages must not look itself: looking is what takes an accelerator's
 memory. The answer of the last time is kept on disk and shown while a new one is awaited.
+Where there can only be a CPU nobody has to be asked.
 """
 
 import json
@@ -16,6 +17,7 @@ from typing import Any
 import streamlit as st
 
 from ensemble.config import data_folder
+from ensemble.runs.environment import cpu_cores, cpu_devices
 
 COMMAND = (sys.executable, "-m", "ensemble", "devices", "--json")
 PATIENCE_SECONDS = 120.0
@@ -54,15 +56,31 @@ def parse(answer: dict[str, Any]) -> Machine:
     return Machine(str(answer["platform"]), kinds, int(answer["cores"]))
 
 
-class Probe:
-    """One question to the machine: `answer` is None until it is there, `failed` says why not."""
+def only_cpus() -> Machine | None:
+    """This machine, where it cannot have anything but its CPU."""
+    count = cpu_devices()
+    return Machine("cpu", ("cpu",) * count, cpu_cores()) if count else None
 
-    def __init__(self, folder: Path, command: tuple[str, ...] = COMMAND) -> None:
+
+class Probe:
+    """One question to the machine: `answer` is None until it is there, `failed` says why not.
+
+    Args:
+      folder: where the last answer is kept.
+      command: what to ask; by default nobody where that is not needed.
+    """
+
+    def __init__(self, folder: Path, command: tuple[str, ...] = ()) -> None:
         self.kept = folder / "devices.json"
         self.failed = ""
         self.started = time.monotonic()
-        self.machine = self._remembered()
         self.process: subprocess.Popen[str] | None = None
+        self.machine = None if command else only_cpus()
+        if self.machine is None:
+            self.machine = self._remembered()
+            self._ask(command or COMMAND)
+
+    def _ask(self, command: tuple[str, ...]) -> None:
         try:
             self.process = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -2,10 +2,12 @@
 
 import dataclasses
 import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 
@@ -36,23 +38,49 @@ def waiting(spare: Spare) -> psutil.Process:
     return psutil.Process(spare._child.pid)
 
 
-def test_it_becomes_the_worker_of_a_run_and_writes_its_log(
+def test_it_becomes_the_worker_of_one_run_after_the_other_and_writes_their_logs(
     spare: Spare, config: EnsembleConfig
 ) -> None:
     environment = worker_environment() | WANTED
     config = dataclasses.replace(config, epochs=1)
     spare.keep_ready(environment, likely=config)
     process = waiting(spare)
-    run = runs.create(config)
-    child = spare.give(run, environment)
-    assert child is not None
-    assert child.pid == process.pid
-    run = wait_for_end(run)
-    assert (run.state, run.status.pid) == ("finished", child.pid), (
-        run.path / "log.txt"
-    ).read_text()
-    assert child.wait(30) == 0
-    assert spare.give(run, environment) is None
+    made = [runs.create(dataclasses.replace(config, seed=seed)) for seed in (1, 2)]
+    for run in made:
+        assert spare.give(made[0], environment | {"CUDA_VISIBLE_DEVICES": "3"}) is None
+        child = spare.give(run, environment)
+        assert child is not None
+        assert child.pid == process.pid
+        ended = wait_for_end(run)
+        assert (ended.state, ended.status.pid) == ("finished", child.pid), (
+            run.path / "log.txt"
+        ).read_text()
+        assert (run.path / "log.txt").exists()
+    # The second run's numbers are its own: nothing of the first is left in the process.
+    first, second = (runs.read_predictions(run.id, 1) for run in made)
+    assert not np.array_equal(first, second)
+    os.kill(child.pid, signal.SIGTERM)  # What waits takes it as everyone does.
+    assert child.wait(30) == -signal.SIGTERM
+    assert spare.give(made[0], environment) is None
+
+
+def test_a_run_is_not_given_to_one_that_is_at_work(spare: Spare, config: EnsembleConfig) -> None:
+    environment = worker_environment() | WANTED
+    spare.keep_ready(environment)
+    long = runs.create(dataclasses.replace(config, epochs=1000))
+    assert spare.give(long, environment) is not None
+    other = runs.create(config)
+    assert spare.give(other, environment) is None
+    process = waiting(spare)
+    spare.keep_ready(environment, likely=config)
+    assert waiting(spare).pid == process.pid
+    # The server ends: the run goes on, and its worker ends with it.
+    spare.dismiss()
+    while runs.find(long.id).state in ("queued", "starting"):
+        time.sleep(0.05)
+    runs.request_stop(long.id)
+    assert wait_for_end(long).state == "stopped"
+    assert spare._dismissed[0].wait(30) == 0
 
 
 def test_one_is_enough_and_it_goes_when_the_server_does(spare: Spare) -> None:

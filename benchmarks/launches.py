@@ -1,0 +1,90 @@
+"""Seconds from Launch to the first point on the chart, in a real browser and without one.
+
+A part of `benchmarks.screens`. Pressed the moment the page stands and after a look at it; with
+nothing compiled before, with that kept on disk but a new server, and again in the same server.
+"""
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+from benchmarks.server import opened, settle
+
+# Seconds that the page stands before Launch is pressed: at once, and as a person takes who
+# reads it. The server gets a worker ready meanwhile.
+LOOKS = (0, 8)
+NEW_SERVERS, AGAIN = 3, 2
+
+
+def to_first_point(page: Page, url: str, look: float) -> float:
+    """Seconds from Launch, with the settings as they are, to a curve on the chart.
+
+    Args:
+      page: the browser's.
+      url: the server's.
+      look: seconds for which the page stands before Launch is pressed.
+    """
+    from ensemble import runs
+
+    page.goto(f"{url}/train")
+    settle(page)
+    time.sleep(look)
+    before = {run.id for run in runs.list_runs()}
+    began = time.perf_counter()
+    page.locator(".st-key-launch button").first.click()
+    page.wait_for_url(lambda now: "run=" in now and now.split("run=")[1] not in before)
+    page.locator(".curves").first.wait_for(state="detached")  # The run before this one's.
+    page.locator(".curves path").first.wait_for(state="attached", timeout=120_000)
+    seconds = time.perf_counter() - began
+    page.get_by_role("button", name="Stop").first.click()
+    wait_for_end()
+    return round(seconds, 2)
+
+
+def wait_for_end() -> None:
+    """Return when no run is active any more."""
+    from ensemble import runs
+
+    while any(run.active for run in runs.list_runs()):
+        time.sleep(0.2)
+
+
+def measure(folder: Path) -> dict[str, Any]:
+    """All kinds of launch, seconds, by how long the page was looked at."""
+    return {f"after_{look:g}_s": after(folder, look) for look in LOOKS}
+
+
+def after(folder: Path, look: float) -> dict[str, Any]:
+    """Seconds of launches: nothing cached, new servers with a cache, and again in them."""
+    found: dict[str, Any] = {"cached_new_server": [], "cached_same_server": []}
+    shutil.rmtree(folder / "data" / "compiled", ignore_errors=True)
+    for server in range(1 + NEW_SERVERS):
+        with opened(folder) as (page, url):
+            seconds = to_first_point(page, url, look)
+            if server == 0:
+                found = {"nothing_cached": seconds, **found}
+                continue
+            found["cached_new_server"].append(seconds)
+            if server == 1:
+                found["cached_same_server"] = [
+                    to_first_point(page, url, look) for _ in range(AGAIN)
+                ]
+    return found
+
+
+def to_first_line(seed: int) -> float:
+    """Seconds from `runs.launch` to a line in the run's history: the worker's share, no browser."""
+    from ensemble import runs
+    from ensemble.config import EnsembleConfig
+
+    began = time.perf_counter()
+    run = runs.launch(EnsembleConfig(seed=seed))
+    while not runs.read_history(run.id):
+        time.sleep(0.02)
+    seconds = time.perf_counter() - began
+    runs.request_stop(run.id)
+    wait_for_end()
+    return round(seconds, 2)

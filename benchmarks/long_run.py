@@ -1,0 +1,77 @@
+"""Runs written as a worker writes them, of drawn numbers, for measuring screens that show them."""
+
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+LINES_AN_EPOCH = 4  # of steps, as an epoch of some seconds leaves
+
+
+def write_run(members: int, epochs: int, kept: Sequence[int]) -> str:
+    """The id of a finished run on MNIST.
+
+    Args:
+      members: M.
+      epochs: how many there are in its history.
+      kept: those whose predictions and parameters are on disk.
+    """
+    from benchmarks.inspect import probabilities
+    from ensemble import data, runs
+    from ensemble.config import EnsembleConfig
+    from ensemble.engine.step import create_members
+    from ensemble.runs.history import append_line, write_predictions
+    from ensemble.runs.parameters import write_parameters
+    from ensemble.runs.status import write_status
+
+    run = runs.create(EnsembleConfig(dataset="mnist", members=members, epochs=epochs))
+    labels, params = np.asarray(data.load("mnist").test_labels), create_members(0, members).params
+    for epoch in kept:
+        write_predictions(run.path, epoch, probabilities(labels, members, seed=epoch))
+        write_parameters(run.path, epoch, params, best=epoch)
+    rng, seconds = np.random.default_rng(0), 0.0
+    for epoch in range(1, epochs + 1):
+        for part in range(LINES_AN_EPOCH + 1):
+            seconds += 1.0
+            line = figures(rng, members, epoch, part)
+            append_line(run.path / "history.jsonl", {**line, "seconds": seconds})
+    write_status(run.path, replace(
+        run.status, state="finished", epoch=epochs, seconds=seconds, img_member_per_s=6_000.0,
+        ensemble_test_accuracy=float(line["ensemble_test_accuracy"]), best_epoch=epochs,
+        member_test_accuracy=[float(one) for one in line["test_accuracy"]],
+    ))  # fmt: skip
+    return run.id
+
+
+def figures(rng: np.random.Generator, members: int, epoch: int, part: int) -> dict[str, Any]:
+    """One line: of steps, or of the epoch's end where `part` is the last."""
+    ends = part == LINES_AN_EPOCH
+    progress = epoch - 1 + min(part + 1, LINES_AN_EPOCH) / LINES_AN_EPOCH
+    loss = 2.0 / (1 + progress) * np.exp(rng.normal(0, 0.3, members))
+    line: dict[str, Any] = {
+        "kind": "epoch" if ends else "steps", "epoch": epoch, "step": round(468 * progress),
+        "progress": progress, "train_loss": loss, "train_accuracy": 1 - loss / 20,
+        "ensemble_train_loss": loss.mean(), "ensemble_train_nll": 0.8 * loss.mean(),
+        "ensemble_train_accuracy": 1 - loss.mean() / 25, "img_member_per_s": 6_000.0,
+    }  # fmt: skip
+    if ends:
+        line |= {
+            "test_loss": loss, "test_accuracy": 1 - loss / 20, "ensemble_test_loss": loss.mean(),
+            "ensemble_test_nll": 0.8 * loss.mean(),
+            "ensemble_test_accuracy": 1 - loss.mean() / 25,
+        }  # fmt: skip
+    return line
+
+
+def copies(run_id: str, until: int) -> None:
+    """So many copies of a run, without its large files, that there are `until` runs."""
+    from ensemble import runs
+
+    source, now = runs.find(run_id), time.time()
+    few = shutil.ignore_patterns("predictions", "parameters", "checkpoints", "history.jsonl")
+    for number in range(until - len(runs.list_runs())):
+        name = time.strftime(f"mnist-%m%d-%H%M%S-{number}", time.localtime(now))
+        shutil.copytree(source.path, source.path.with_name(name), ignore=few)

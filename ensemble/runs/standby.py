@@ -1,0 +1,123 @@
+"""The process that waits for runs: python -m ensemble.runs.standby, started by spare.py.
+
+It is told what to do by lines of JSON on its standard input, `{"likely": settings}` or
+`{"run": id}`, and says by a byte on its standard output that it can take another run. On a CPU
+it stays after a run, with all that it has compiled: the next one with such settings then
+begins at once. Elsewhere one process does one run: it would keep an accelerator's memory.
+"""
+
+import contextlib
+import gc
+import json
+import os
+import select
+import signal
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import psutil
+
+from ensemble import data
+from ensemble.config import EnsembleConfig
+from ensemble.errors import EnsembleError
+from ensemble.runs.environment import only_cpu, prepare_jax
+from ensemble.runs.store import folder_of
+from ensemble.runs.worker import work
+
+PATIENCE_SECONDS = 20 * 60.0
+# One that has grown larger than this goes after its run; a new one starts small.
+MOST_BYTES = 768 * 1024 * 1024
+
+Message = dict[str, Any]
+
+
+def main() -> None:
+    """Import everything, then do as told until nobody can tell any more."""
+    prepare_jax()
+    import ensemble.runs.session  # noqa: F401 (this is what takes the time)
+
+    inbox = Inbox()
+    while message := inbox.next():
+        if "likely" in message:
+            compile_for(EnsembleConfig.from_dict(message["likely"]))
+            continue
+        if not work_at(message["run"]) or not may_stay():
+            return
+        with contextlib.suppress(OSError):  # The server has ended: so will this.
+            os.write(1, b"\n")
+
+
+class Inbox:
+    """The lines on standard input. Of several wishes to compile only the last is of use."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+
+    def next(self) -> Message | None:
+        """The next thing to do; None when there will be none."""
+        while b"\n" not in self._rest:
+            if not self._read(PATIENCE_SECONDS):
+                return None
+        while self._read(0.0):  # what has come meanwhile
+            pass
+        lines = self._rest.split(b"\n")
+        self._rest = lines.pop()
+        messages: list[Message] = [json.loads(line) for line in lines]
+        return next((one for one in messages if "run" in one), messages[-1])
+
+    def _read(self, seconds: float) -> bool:
+        """Whether something came within this time."""
+        if not select.select([0], [], [], seconds)[0]:
+            return False
+        found = os.read(0, 65_536)
+        self._rest += found
+        return bool(found)
+
+
+def compile_for(likely: EnsembleConfig) -> None:
+    """Make ready what a run with these settings compiles; this process then keeps the programs."""
+    from ensemble.engine import Trainer
+
+    # What is amiss with the settings or the dataset is said to the run that comes to have them.
+    with contextlib.suppress(EnsembleError):
+        Trainer(likely, data.load(likely.dataset)).start()
+
+
+def work_at(run_id: str) -> bool:
+    """Be the run's worker, its output in the run's log; whether all is well after it."""
+    try:
+        folder = folder_of(run_id)
+    except EnsembleError:
+        return True  # It was deleted before it began.
+    with output_to(folder / "log.txt"):
+        ended = work(run_id)
+    # While it waits a signal is no request to stop a run.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    gc.collect()
+    return ended.state != "failed"
+
+
+@contextlib.contextmanager
+def output_to(log: os.PathLike[str]) -> Iterator[None]:
+    """What is written to standard output and error in here goes to the end of a file."""
+    kept = [os.dup(one) for one in (1, 2)]
+    with open(log, "ab") as file:
+        for one in (1, 2):
+            os.dup2(file.fileno(), one)
+    yield
+    sys.stdout.flush()
+    sys.stderr.flush()
+    for one, was in zip((1, 2), kept, strict=True):
+        os.dup2(was, one)
+        os.close(was)
+
+
+def may_stay() -> bool:
+    """Whether this process may wait for another run."""
+    return only_cpu() and psutil.Process().memory_info().rss < MOST_BYTES
+
+
+if __name__ == "__main__":
+    main()

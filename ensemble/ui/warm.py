@@ -1,0 +1,51 @@
+"""What the other screens import, imported while a person reads the first one."""
+
+import contextlib
+import importlib
+import os
+import threading
+import time
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.errors import EnsembleError
+from ensemble.runs.spare import SWITCH
+
+SECONDS_TO_READ = 3.0
+# The screens that take longest to come up for the first time, and what they draw with.
+HEAVY = (
+    "pandas",
+    "pyarrow",
+    "plotly.graph_objects",
+    "ensemble.ui.runs_list",
+    "ensemble.ui.digits_gallery",
+    "ensemble.ui.inspect_shown",
+    "ensemble.ui.inspect_answer",
+    "ensemble.ui.inspect_agreement",
+)
+
+
+@st.cache_resource(show_spinner=False)
+def start() -> threading.Thread:
+    """Begin, once a server."""
+    thread = threading.Thread(target=import_them, name="imports", daemon=True)
+    if os.environ.get(SWITCH) != "0":  # As with the worker: nothing is kept ready then.
+        thread.start()
+    return thread
+
+
+def import_them() -> None:
+    """Import one after the other, when no run is on its way to its first curve."""
+    for name in HEAVY:
+        time.sleep(SECONDS_TO_READ if name == HEAVY[0] else 0.05)
+        while launching():
+            time.sleep(SECONDS_TO_READ)
+        importlib.import_module(name)
+
+
+def launching() -> bool:
+    """Whether a run is about to train."""
+    with contextlib.suppress(EnsembleError, OSError):
+        return any(run.active and run.state != "training" for run in runs.list_runs())
+    return False
