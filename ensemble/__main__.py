@@ -84,17 +84,6 @@ def work(run_id: str) -> None:
     runs.work(run_id)
 
 
-@main.command(hidden=True)
-@click.argument("likely", required=False)
-def spare(likely: str | None) -> None:
-    """Import everything, wait to be given a run, be its worker (started by the pages)."""
-    from ensemble.runs.spare import wait_for_run
-
-    settings = EnsembleConfig.from_dict(json.loads(likely)) if likely else None
-    if run := wait_for_run(settings):
-        runs.work(run.id)
-
-
 @main.command()
 @click.argument("run_id", metavar="RUN")
 @click.option("--limit", type=click.IntRange(1), help="Only the first so many test images.")
