@@ -43,7 +43,7 @@ def main() -> None:
         return time.perf_counter() - began
 
     for count in MEMBERS:
-        epoch(count)  # Compiles the evaluation.
+        trainers[count].evaluate(states[count])  # Compiles it.
     seconds: dict[int, list[float]] = {count: [] for count in MEMBERS}
     for number in range(rounds):
         for count in MEMBERS:

@@ -93,10 +93,15 @@ def mark(what: str, found: float, least: float, aim: float, note: str = "") -> d
     return {**line, "reached": reached, **({"note": note} if note else {})}
 
 
-def limit(what: str, found: float, most: float, aim: float, note: str = "") -> dict[str, Any]:
-    """The same where less is better."""
-    reached = "aim" if found <= aim else "at most" if found <= most else "no"
-    line = {"what": what, "found": round(found, 2), "at_most": most, "aim": aim}
+def limit(
+    what: str, found: float | None, most: float, aim: float, note: str = ""
+) -> dict[str, Any]:
+    """The same where less is better; None never came to it."""
+    reached = "no"
+    if found is not None:
+        found = round(found, 2)
+        reached = "aim" if found <= aim else "at most" if found <= most else "no"
+    line = {"what": what, "found": found, "at_most": most, "aim": aim}
     return {**line, "reached": reached, **({"note": note} if note else {})}
 
 
@@ -115,7 +120,7 @@ def goals(part: str) -> dict[str, Any]:
         note = "" if precision == "bfloat16" else "the mark is for bfloat16"
         if precision == "bfloat16" and not machine().fast_bfloat16:
             note = EMULATED
-        seconds = one["seconds"] if one["reached_99"] else float("inf")
+        seconds = one["seconds"] if one["reached_99"] else None
         marks.append(limit(what, seconds, 40, 20, note))
     return {"marks": marks, **found}
 
@@ -125,7 +130,7 @@ def show(kept: dict[str, Any]) -> None:
     for part in kept.values():
         for line in part["marks"] if isinstance(part, dict) and "marks" in part else []:
             bound = f"{line.get('at_least', line.get('at_most'))} / {line['aim']}"
-            print(f"{line['found']:>9}  ({bound}: {line['reached']})  {line['what']}")
+            print(f"{line['found']!s:>9}  ({bound}: {line['reached']})  {line['what']}")
             if "note" in line:
                 print(f"{'':>11}{line['note']}")
     screens = common.RESULTS / "screens.json"

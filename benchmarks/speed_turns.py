@@ -6,6 +6,7 @@ what it did per second in it. While it is not a contender's turn it waits for th
 takes nothing of the machine.
 """
 
+import itertools
 import os
 import statistics
 import subprocess
@@ -56,9 +57,8 @@ class Contender:
     processes: int = 1
     slices: list[float] = field(default_factory=list)
 
-    def start(self) -> float:
-        """Start and warm up; the seconds that it took (import and compile among them)."""
-        began = time.perf_counter()
+    def start(self) -> None:
+        """Start its processes, which warm up."""
         # A child's warnings are its own: what it prints is what it is asked.
         log = None if os.environ.get("BENCHMARK_LOG") else subprocess.DEVNULL
         self.children = [
@@ -68,9 +68,11 @@ class Contender:
             )
             for _ in range(self.processes)
         ]  # fmt: skip
+
+    def wait_until_ready(self) -> None:
+        """Come back when all of its processes have warmed up."""
         if {self.read(child) for child in self.children} != {READY}:
             raise SystemExit(f"{self.name} did not start. BENCHMARK_LOG=1 shows why.")
-        return time.perf_counter() - began
 
     def turn(self, seconds: float) -> float:
         """One slice: what all of its processes did per second."""
@@ -99,6 +101,18 @@ def best_of(contenders: Iterable[Contender], value: Callable[[Contender], float]
     return best
 
 
+def start_all(contenders: list[Contender]) -> None:
+    """Group after group: those of a group import and compile side by side, to be quick."""
+    began = time.perf_counter()
+    for name, some in itertools.groupby(contenders, lambda one: one.group):
+        group = list(some)
+        for one in group:
+            one.start()
+        for one in group:
+            one.wait_until_ready()
+        print(f"{time.perf_counter() - began:.0f} s: {name} ready", file=sys.stderr, flush=True)
+
+
 def take_turns(contenders: list[Contender], rounds: int, seconds: float) -> dict[str, float]:
     """Let all of them have one slice, then those that are near their group's best `rounds` more.
 
@@ -109,8 +123,7 @@ def take_turns(contenders: list[Contender], rounds: int, seconds: float) -> dict
     Returns:
       What each did per second at that first look.
     """
-    for one in contenders:
-        print(f"{one.name}: ready after {one.start():.0f} s", file=sys.stderr, flush=True)
+    start_all(contenders)
     look = {one.name: one.turn(seconds) for one in contenders}
     best = best_of(contenders, lambda one: look[one.name])
     stay = [one for one in contenders if look[one.name] >= CLOSE * look[best[one.group].name]]
