@@ -1,8 +1,12 @@
-"""Convolution 3×3 + bias + relu + 2×2 average pooling: the one operator worth its own code.
+"""The tower: twice convolution 3×3 + bias + relu + 2×2 average pooling, in three forms.
 
-Inside a compiled loop XLA's CPU backend falls back to a naive, far slower convolution.
-Written as *patches times matrix* (im2col; Chellapilla, Puri and Simard 2006) the same sums
-become matrix products, which stay fast in a loop:
+`by_lax` is `lax.conv` as Flax's stock layers use it: right everywhere, fast on a GPU. Inside a
+compiled loop XLA's CPU backend falls back to a naive, far slower convolution; for CPUs there is
+`by_windows`, the method of windows.py: a batch goes through both layers in chunks of a few images,
+so that what one layer leaves for the next is still in the caches.
+
+`by_patches` writes the same sums as *patches times matrix* (im2col; Chellapilla, Puri and Simard
+2006), which becomes one batched matrix product when members are mapped over:
 
     forward     P = patches(x)              (B·H·W, 9·I): each pixel's 3×3 neighbourhood
                 z = P @ kernel + bias       (B·H·W, O)
@@ -11,91 +15,139 @@ become matrix products, which stay fast in a loop:
                 dkernelᵀ = dzᵀ @ P,  dbias = Σ dz
                 dx = fold(dz @ kernelᵀ)     each patch added back where it came from
 
-A batch goes through in chunks of 16 images: the patches of a whole batch (29 MB in the
-second layer) would leave the caches, those of a chunk do not. The backward pass
-makes the patches again, which is cheaper than to keep them; it keeps only where z was positive.
-
-Elsewhere (GPU, TPU) `lax.conv` is the fast form and is used as it is. Nothing outside
-this file knows which of the two runs.
+Nothing outside this file knows which of them runs.
 """
 
+import functools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
+from ensemble.engine.windows import conv_relu_pool_batch_last
+
 CHUNK = 16
+# Images that go through both layers together. In float32 Winograd's method keeps four times as
+# much at hand as the images are large.
+CHUNK_OF_WINDOWS = {"float32": 8, "bfloat16": 32}
 OFFSETS = [(i, j) for i in range(3) for j in range(3)]
 
+Layer = tuple[Array, Array]
 
-def conv_relu_pool(x: Array, kernel: Array, bias: Array, form: str = "") -> Array:
-    """average_pool(relu(conv(x, kernel) + bias)), 'SAME' padding, pooling window and stride 2.
+
+def conv_tower(x: Array, layers: Sequence[Layer], form: str, precision: str) -> Array:
+    """average_pool(relu(conv(x, kernel) + bias)) for one layer after the other.
+
+    Convolutions have 'SAME' padding, pooling has window and stride 2; an odd last row or column
+    is dropped, as `nn.avg_pool` does.
 
     Args:
-      x: images (B, H, W, I), float.
-      kernel: (3, 3, I, O), as `flax.linen.Conv` keeps it.
-      bias: (O,).
+      x: images (B, H, W, I), float32.
+      layers: kernel (3, 3, I, O), as `flax.linen.Conv` keeps it, and bias (O,), of each layer.
       form: one of trainer.FORMS, or "" for what suits the platform.
+      precision: of the factors in products, "float32" or "bfloat16"; sums are float32.
 
     Returns:
-      (B, H // 2, W // 2, O); an odd last row or column is dropped, as `nn.avg_pool` does.
+      (B, H // 2^L, W // 2^L, O of the last layer) for L layers.
     """
+    if form == "tower":
+        return by_windows(x, layers, precision)
+    if form == "patches":
+        return one_by_one(by_patches, x, layers, precision)
     if form in ("grouped", "scan"):
-        return by_lax(x, kernel, bias)
-    if form in ("patches", "tower"):
-        return by_patches(x, kernel, bias)
-    return lax.platform_dependent(x, kernel, bias, cpu=by_patches, default=by_lax)
+        return one_by_one(by_lax, x, layers, precision)
+    return lax.platform_dependent(
+        x,
+        tuple(layers),
+        cpu=functools.partial(by_windows, precision=precision),
+        default=functools.partial(one_by_one, by_lax, precision=precision),
+    )
 
 
-def by_lax(x: Array, kernel: Array, bias: Array) -> Array:
-    """The operator as Flax's stock layers compute it."""
+def one_by_one(
+    operator: Callable[..., Array], x: Array, layers: Sequence[Layer], precision: str
+) -> Array:
+    """Each layer on the whole batch."""
+    for kernel, bias in layers:
+        x = operator(x, kernel, bias, precision)
+    return x
+
+
+def by_windows(x: Array, layers: Sequence[Layer], precision: str) -> Array:
+    """All layers on a chunk of images, then the next chunk."""
+
+    def one_chunk(x: Array) -> Array:
+        for kernel, bias in layers:
+            x = conv_relu_pool_batch_last(x, kernel, bias, precision)
+        return x
+
+    most = CHUNK_OF_WINDOWS[precision]
+    count = -(-len(x) // most)
+    chunked = chunks(x, -(-len(x) // count)).transpose(0, 4, 2, 3, 1)
+    y = lax.map(one_chunk, chunked).transpose(0, 4, 2, 3, 1)
+    return y.reshape(-1, *y.shape[2:])[: len(x)]
+
+
+def by_lax(x: Array, kernel: Array, bias: Array, precision: str = "float32") -> Array:
+    """One layer as Flax's stock layers compute it."""
     numbers = ("NHWC", "HWIO", "NHWC")
-    z = lax.conv_general_dilated(x, kernel, (1, 1), "SAME", dimension_numbers=numbers) + bias
-    return pool(jax.nn.relu(z))
+    x, kernel = x.astype(precision), kernel.astype(precision)
+    z = lax.conv_general_dilated(x, kernel, (1, 1), "SAME", dimension_numbers=numbers)
+    return pool(jax.nn.relu(z.astype(bias.dtype) + bias))
 
 
-@jax.custom_vjp
-def by_patches(x: Array, kernel: Array, bias: Array) -> Array:
-    """The operator as patches times matrix, with its derivative written out."""
-    return forward(x, kernel, bias)[0]
+@functools.partial(jax.custom_vjp, nondiff_argnums=(3,))
+def by_patches(x: Array, kernel: Array, bias: Array, precision: str = "float32") -> Array:
+    """One layer as patches times matrix, with its derivative written out."""
+    return forward(x, kernel, bias, precision)[0]
 
 
-def forward(x: Array, kernel: Array, bias: Array) -> tuple[Array, tuple[Array, ...]]:
+def forward(
+    x: Array, kernel: Array, bias: Array, precision: str
+) -> tuple[Array, tuple[Array, ...]]:
     """The value, and what the derivative needs: x and kernel, and where z was positive."""
     matrix = kernel.reshape(-1, kernel.shape[-1])
 
     def one_chunk(x: Array) -> tuple[Array, Array]:
-        z = patches(x) @ matrix + bias
+        z = product(patches(x), matrix, precision) + bias
         return pool(jax.nn.relu(z)), z > 0
 
-    y, positive = lax.map(one_chunk, chunks(x))
+    y, positive = lax.map(one_chunk, chunks(x, min(CHUNK, len(x))))
     return y.reshape(-1, *y.shape[2:])[: len(x)], (x, kernel, positive)
 
 
-def backward(residuals: tuple[Array, ...], dy: Array) -> tuple[Array, Array, Array]:
+def backward(precision: str, residuals: tuple[Array, ...], dy: Array) -> tuple[Array, Array, Array]:
     """Gradients for (x, kernel, bias), from that of the output."""
     x, kernel, positive = residuals
     matrix = kernel.reshape(-1, kernel.shape[-1])
+    size = positive.shape[1]
 
     def one_chunk(sums: tuple[Array, Array], chunk: tuple[Array, ...]) -> tuple[Any, Array]:
         x, positive, dy = chunk
         dz = jnp.where(positive, unpool(dy, *x.shape[1:3]), 0).reshape(-1, matrix.shape[1])
         dkernel, dbias = sums
-        sums = dkernel + dz.T @ patches(x).reshape(len(dz), -1), dbias + dz.sum(0)
-        return sums, fold((dz @ matrix.T).reshape(*x.shape[:3], 9, x.shape[3]))
+        seen = patches(x).reshape(len(dz), -1)
+        sums = dkernel + product(dz.T, seen, precision), dbias + dz.sum(0)
+        columns = product(dz, matrix.T, precision)
+        return sums, fold(columns.reshape(*x.shape[:3], 9, x.shape[3]))
 
     zeros = jnp.zeros_like(matrix.T), jnp.zeros_like(matrix[0])
-    (dkernel, dbias), dx = lax.scan(one_chunk, zeros, (chunks(x), positive, chunks(dy)))
+    (dkernel, dbias), dx = lax.scan(one_chunk, zeros, (chunks(x, size), positive, chunks(dy, size)))
     return dx.reshape(-1, *x.shape[1:])[: len(x)], dkernel.T.reshape(kernel.shape), dbias
 
 
 by_patches.defvjp(forward, backward)
 
 
-def chunks(x: Array) -> Array:
-    """(B, …) to (chunks, 16, …), filled up with zeros, whose gradients are zero too."""
-    size = min(CHUNK, len(x))
+def product(a: Array, b: Array, precision: str) -> Array:
+    """Matrix product a @ b with factors of that precision, summed in float32."""
+    return jnp.matmul(a.astype(precision), b.astype(precision), preferred_element_type=jnp.float32)
+
+
+def chunks(x: Array, size: int) -> Array:
+    """(B, …) to (chunks, size, …), filled up with zeros, whose gradients are zero too."""
     filled = jnp.pad(x, ((0, -len(x) % size),) + ((0, 0),) * (x.ndim - 1))
     return filled.reshape(-1, size, *x.shape[1:])
 

@@ -11,7 +11,8 @@ import jax.numpy as jnp
 from flax import linen as nn
 from jax import Array
 
-from ensemble.engine.conv import conv_relu_pool
+from ensemble.engine.conv import conv_tower
+from ensemble.engine.products import dense_product
 
 CLASSES = 10
 
@@ -34,18 +35,16 @@ USUAL = Arithmetic()
 
 
 class Conv(nn.Module):
-    """`nn.Conv(features, (3, 3))`, relu and `nn.avg_pool` of 2×2, as one operator."""
+    """The parameters of `nn.Conv(features, (3, 3))`; conv.py does its sums."""
 
     features: int
-    arithmetic: Arithmetic = USUAL
 
     @nn.compact
-    def __call__(self, x: Array) -> Array:
-        """(B, H, W, I) to (B, H // 2, W // 2, features)."""
-        shape = (3, 3, x.shape[-1], self.features)
+    def __call__(self, channels: int) -> tuple[Array, Array]:
+        """Kernel (3, 3, channels, features) and bias (features,)."""
+        shape = (3, 3, channels, self.features)
         kernel = self.param("kernel", nn.initializers.lecun_normal(), shape)
-        bias = self.param("bias", nn.initializers.zeros_init(), (self.features,))
-        return conv_relu_pool(x, kernel, bias, self.arithmetic.form)
+        return kernel, self.param("bias", nn.initializers.zeros_init(), (self.features,))
 
 
 class CNN(nn.Module):
@@ -56,10 +55,10 @@ class CNN(nn.Module):
     @nn.compact
     def __call__(self, x: Array) -> Array:
         """Images (B, 28, 28, 1) in [0, 1] to logits (B, 10)."""
-        x = Conv(32, self.arithmetic)(x)
-        x = Conv(64, self.arithmetic)(x)
+        form, precision = self.arithmetic
+        x = conv_tower(x, [Conv(features=32)(1), Conv(features=64)(32)], form, precision)
         x = x.reshape((x.shape[0], -1))
-        x = nn.Dense(features=256)(x)
+        x = nn.Dense(features=256, dot_general=dense_product(precision))(x)
         x = nn.relu(x)
         return nn.Dense(features=CLASSES)(x)
 

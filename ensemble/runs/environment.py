@@ -11,7 +11,18 @@ from typing import Any
 from ensemble.config import data_folder
 
 COMPILE_CACHE_BYTES = 512 * 1024 * 1024
-OPTIMIZATION_LEVEL = "xla_backend_optimization_level"
+# What a worker tells XLA on a CPU. Training is right without any of them, only slower.
+XLA_CPU_FLAGS = {
+    # Compiles a fifth faster than at XLA's own level 3, to the same bits and about as fast a
+    # step: `python -m benchmarks.compile`.
+    "xla_backend_optimization_level": "1",
+    # Leaves the convolution's barriers standing (engine/products.py, `settled`); else what lies
+    # before one is computed again inside every loop after it.
+    "xla_disable_hlo_passes": "cse_barrier_expander",
+}
+# Each core is a device of its own: products that call in the other cores' threads would take
+# them from the members there, and their parts are too small to share.
+ONE_CORE_A_DEVICE = {"xla_cpu_multi_thread_eigen": "false"}
 DEVICE_COUNT = "host_platform_device_count"
 
 
@@ -38,17 +49,26 @@ def cpu_devices() -> int | None:
     return (int(asked) or None) if asked.isdecimal() else None
 
 
-def prepare_jax() -> None:
-    """Set what the engine needs of JAX: devices on a CPU, and a cache of compiled programs."""
+def with_flags(flags: str, wanted: dict[str, str]) -> str:
+    """XLA's flags with those of the wanted ones that are not among them."""
+    missing = [f"--{name}={value}" for name, value in wanted.items() if name not in flags]
+    return " ".join([*flags.split(), *missing])
+
+
+def prepare_jax(all_cores: bool = False) -> None:
+    """Set what the engine needs of JAX: devices on a CPU, and a cache of compiled programs.
+
+    Args:
+      all_cores: whether one device's products may use all cores of a CPU; for training, which
+        has a device a core, they had better not.
+    """
     if DEVICE_COUNT not in os.environ.get("XLA_FLAGS", ""):
         # A CPU is one device to JAX. Inside a compiled loop XLA uses one core per device, so
         # members train on all cores only when each core is a device of its own.
         os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(cpu_cores()))
-    if only_cpu() and OPTIMIZATION_LEVEL not in os.environ.get("XLA_FLAGS", ""):
-        # Compiles a fifth faster than at XLA's own level 3, to the same bits and about as fast
-        # a step: `python -m benchmarks.compile`.
-        flags = f"{os.environ.get('XLA_FLAGS', '')} --{OPTIMIZATION_LEVEL}=1"
-        os.environ["XLA_FLAGS"] = flags.strip()
+    if only_cpu():
+        wanted = XLA_CPU_FLAGS if all_cores else {**XLA_CPU_FLAGS, **ONE_CORE_A_DEVICE}
+        os.environ["XLA_FLAGS"] = with_flags(os.environ.get("XLA_FLAGS", ""), wanted)
     # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(data_folder() / "compiled"))
     os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILE_CACHE_BYTES))

@@ -73,7 +73,7 @@ def prepare_for_collectives(devices: int) -> None:
         os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(count))
         count = max(count, int(os.environ["JAX_NUM_CPU_DEVICES"]))
         os.environ.setdefault("NPROC", str(THREADS_PER_DEVICE * count))
-    prepare_jax()
+    prepare_jax(all_cores=True)
 
 
 def _wait_and_solve(

@@ -1,4 +1,6 @@
-"""The operator against XLA's own convolution."""
+"""The tower's forms against XLA's own convolution, in double precision."""
+
+import functools
 
 import jax
 import jax.numpy as jnp
@@ -6,45 +8,93 @@ import numpy as np
 import pytest
 
 from ensemble.engine import conv
+from ensemble.engine.windows import conv_relu_pool_batch_last
+
+SHAPES = [(2, 28, 28, 1), (3, 14, 14, 32), (1, 7, 8, 3), (5, 4, 3, 6)]
 
 
-def arguments(shape: tuple[int, int, int, int], features: int) -> list[jax.Array]:
-    draw = np.random.default_rng(sum(shape) + features)
-    sizes = [shape, (3, 3, shape[-1], features), (features,)]
-    return [jnp.asarray(draw.normal(size=size), jnp.float32) for size in sizes]
+def batch_last(x, kernel, bias, precision="float32"):
+    """windows.py's operator as the others are called: (B, H, W, I)."""
+    y = conv_relu_pool_batch_last(jnp.transpose(x, (3, 1, 2, 0)), kernel, bias, precision)
+    return jnp.transpose(y, (3, 1, 2, 0))
 
 
-SHAPES = [(2, 28, 28, 1), (3, 14, 14, 32), (1, 7, 7, 3), (2, 5, 8, 2), (1, 2, 2, 1), (4, 9, 3, 5)]
+def drawn(shape, features, seed=0):
+    draw = np.random.default_rng(seed)
+    return [draw.normal(size=size) for size in [shape, (3, 3, shape[-1], features), (features,)]]
 
 
+@functools.partial(jax.jit, static_argnums=0)
+def value_and_gradients(operator, args, weights):
+    y, pull = jax.vjp(operator, *args)
+    return y, pull(weights)
+
+
+def compared(operator, args, seed=1):
+    """(got, wanted) for the value and each gradient; wanted is `lax.conv`'s in float64."""
+    with jax.enable_x64(True):
+        shape = jax.eval_shape(conv_in_double, *args).shape
+        weights = np.random.default_rng(seed).normal(size=shape)
+        wanted = jax.device_get(value_and_gradients(conv_in_double, args, weights))
+    single = [np.float32(one) for one in args]
+    got = jax.device_get(value_and_gradients(operator, single, np.float32(weights)))
+    return zip(jax.tree.leaves(got), jax.tree.leaves(wanted), strict=True)
+
+
+def conv_in_double(x, kernel, bias):
+    return conv.by_lax(x, kernel, bias, "float64")
+
+
+@pytest.mark.parametrize("operator", [batch_last, conv.by_patches])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_equals_stock_convolution_and_pooling(shape):
-    x, kernel, bias = arguments(shape, 6)
-    got, want = conv.by_patches(x, kernel, bias), conv.by_lax(x, kernel, bias)
-    assert got.shape == want.shape == (shape[0], shape[1] // 2, shape[2] // 2, 6)
-    np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+def test_value_and_gradients_equal_those_of_stock_convolution(operator, shape):
+    for got, wanted in compared(operator, drawn(shape, 6)):
+        assert got.shape == wanted.shape
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=3e-6 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("shape", SHAPES[::2])
-def test_gradients_equal_those_of_stock_convolution(shape):
-    args = arguments(shape, 6)
-    weights = jnp.asarray(np.random.default_rng(1).normal(size=conv.by_lax(*args).shape))
+@pytest.mark.parametrize("operator", [batch_last, conv.by_patches, conv.by_lax])
+def test_reduced_precision_rounds_factors_and_nothing_else(operator):
+    def reduced(x, kernel, bias):
+        return operator(x, kernel, bias, "bfloat16")
 
-    def gradients(operator):
-        return jax.grad(lambda *args: (operator(*args) * weights).sum(), argnums=(0, 1, 2))(*args)
+    # A bias that keeps every z from 0: where a gradient is let through does not hang on rounding.
+    x, kernel, bias = drawn((4, 8, 8, 3), 5)
+    pairs = compared(reduced, [np.abs(x), np.abs(kernel), np.abs(bias) + 1])
+    errors = [np.abs(got - wanted).max() / np.abs(wanted).max() for got, wanted in pairs]
+    assert max(errors) < 2**-7
+    assert errors[0] > 1e-5, "bfloat16 was asked for"
 
-    for got, want in zip(gradients(conv.by_patches), gradients(conv.by_lax), strict=True):
-        np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-3 * np.abs(want).max())
+
+# Below, at and above a chunk of either precision, and far from dividing.
+@pytest.mark.parametrize(
+    ("size", "precision"),
+    [(1, "float32"), (9, "float32"), (131, "float32"), (1, "bfloat16"), (33, "bfloat16")],
+)
+def test_a_batch_of_any_size_goes_through_both_layers(size, precision):
+    draw = np.random.default_rng(size)
+    x = np.float32(draw.normal(size=(size, 8, 8, 1)))
+    layers = [
+        tuple(np.float32(draw.normal(size=s)) for s in ((3, 3, 1, 4), (4,))),
+        tuple(np.float32(draw.normal(size=s)) for s in ((3, 3, 4, 3), (3,))),
+    ]
+    got = jax.jit(conv.conv_tower, static_argnums=(2, 3))(x, layers, "tower", precision)
+    wanted = conv.one_by_one(conv.by_lax, x, layers, "float32")
+    assert got.shape == wanted.shape == (size, 2, 2, 3)
+    far = 1e-5 if precision == "float32" else 0.02
+    np.testing.assert_allclose(got, wanted, rtol=0, atol=far * np.abs(wanted).max())
 
 
-def test_the_cpu_takes_patches_and_is_differentiable_in_a_loop():
-    x, kernel, bias = arguments((2, 8, 8, 1), 4)
+def test_a_cpu_takes_windows_unasked_and_can_train_in_a_loop():
+    x, kernel, bias = (jnp.asarray(one, jnp.float32) for one in drawn((2, 8, 8, 1), 4))
 
-    def loss(kernel):
-        return conv.conv_relu_pool(x, kernel, bias).sum()
+    def loss(kernel, form):
+        return conv.conv_tower(x, [(kernel, bias)], form, "float32").sum()
 
     def step(kernel, _):
-        return kernel - 0.01 * jax.grad(loss)(kernel), loss(kernel)
+        return kernel - 0.01 * jax.grad(loss)(kernel, ""), loss(kernel, "")
 
     _, losses = jax.jit(lambda kernel: jax.lax.scan(step, kernel, length=3))(kernel)
     assert losses[0] > losses[1] > losses[2]
+    program = jax.jit(lambda kernel: loss(kernel, "")).lower(kernel).compile().as_text()
+    assert "convolution(" not in program

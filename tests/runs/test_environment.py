@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from ensemble.runs.environment import prepare_jax
+from ensemble.runs.environment import ONE_CORE_A_DEVICE, XLA_CPU_FLAGS, prepare_jax
 
 LEVEL = "--xla_backend_optimization_level"
 
@@ -18,20 +18,23 @@ def flags(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     return monkeypatch
 
 
-def test_on_a_cpu_programs_compile_at_level_one(flags: pytest.MonkeyPatch) -> None:
+def test_on_a_cpu_xla_gets_its_flags_once_each(flags: pytest.MonkeyPatch) -> None:
     flags.setenv("JAX_PLATFORMS", "cpu")
     flags.setenv("XLA_FLAGS", "--xla_dump_to=here")
     prepare_jax()
-    assert os.environ["XLA_FLAGS"] == f"--xla_dump_to=here {LEVEL}=1"
+    wanted = {f"--{name}={value}" for name, value in {**XLA_CPU_FLAGS, **ONE_CORE_A_DEVICE}.items()}
+    assert set(os.environ["XLA_FLAGS"].split()) == {"--xla_dump_to=here", *wanted}
     prepare_jax()
     assert os.environ["XLA_FLAGS"].count(LEVEL) == 1
 
 
-def test_a_level_that_a_person_chose_is_left_alone(flags: pytest.MonkeyPatch) -> None:
+def test_a_value_that_a_person_chose_is_left_alone(flags: pytest.MonkeyPatch) -> None:
     flags.setenv("JAX_PLATFORMS", "cpu")
     flags.setenv("XLA_FLAGS", f"{LEVEL}=3")
-    prepare_jax()
-    assert os.environ["XLA_FLAGS"] == f"{LEVEL}=3"
+    prepare_jax(all_cores=True)
+    assert f"{LEVEL}=3" in os.environ["XLA_FLAGS"].split()
+    assert os.environ["XLA_FLAGS"].count(LEVEL) == 1
+    assert "eigen" not in os.environ["XLA_FLAGS"]
 
 
 def test_an_accelerator_gets_its_own_level(flags: pytest.MonkeyPatch) -> None:
