@@ -8,6 +8,7 @@ eager or compiled.
 import itertools
 import sys
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
@@ -40,7 +41,8 @@ def member_step(
     compiled: bool,
 ) -> Callable[[torch.Tensor], None]:  # fmt: skip
     """A new member, and its training step on the images of the given numbers."""
-    member: nn.Module = CNN().to(memory_format=layout)
+    member: Any = CNN()
+    member = member.to(memory_format=layout)
     optimizer = torch.optim.SGD(member.parameters(), lr=0.1, momentum=0.9)
     if compiled:
         member = torch.compile(member)

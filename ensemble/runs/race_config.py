@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ensemble.config import DATASETS, Settings, setting
+from ensemble.errors import ConfigError
 
 CONTENDERS = ("float32", "bfloat16", "howto", "one_by_one")
 
@@ -16,6 +17,7 @@ class RaceConfig(Settings):
     """
 
     dataset: str = setting("digits", "Which images to learn.", choices=DATASETS)
+    members_from: int = setting(1, "Leaves out fewer members than this.", low=1, high=64)
     members_up_to: int = setting(8, "Races with 1, 2, 4, … members up to this.", low=1, high=64)
     emulated: bool = setting(False, "Race bfloat16 also where the processor only emulates it.")
     batch_size: int = setting(128, "Images in one step.", low=1, high=1024)
@@ -24,11 +26,17 @@ class RaceConfig(Settings):
 
     def __post_init__(self) -> None:
         self.check()
+        if not self.members:
+            raise ConfigError(
+                f"There is no 1, 2, 4, … from members_from ({self.members_from}) up to "
+                f"members_up_to ({self.members_up_to}): let them be further apart."
+            )
 
     @property
     def members(self) -> tuple[int, ...]:
         """The numbers of members, M, ascending."""
-        return tuple(1 << power for power in range(self.members_up_to.bit_length()))
+        powers = (1 << power for power in range(self.members_up_to.bit_length()))
+        return tuple(members for members in powers if members >= self.members_from)
 
     @property
     def slices(self) -> int:

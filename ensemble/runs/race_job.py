@@ -160,7 +160,8 @@ class Job:
         for (name, members), found in self._rates.items():
             rates.setdefault(name, {})[members] = round(statistics.median(found), 1)
         return Race(
-            created=time.time(), host=socket.gethostname(), processor=here.processor,
+            created=time.time(), seconds=round(time.monotonic() - self._began, 1),
+            host=socket.gethostname(), processor=here.processor,
             cores=here.cores, memory_bytes=here.memory_bytes, fast_bfloat16=here.fast_bfloat16,
             platform=self._on.get("platform", ""), devices=self._on.get("devices", 0),
             device_kind=self._on.get("kind", ""), packages=package_versions(),

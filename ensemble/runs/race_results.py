@@ -26,6 +26,7 @@ class Race:
 
     Attributes:
       created: when it ended, unix seconds.
+      seconds: how long it took.
       host: the machine's name.
       processor: its processor's name.
       cores: processor cores.
@@ -43,6 +44,7 @@ class Race:
     """
 
     created: float
+    seconds: float
     host: str
     processor: str
     cores: int

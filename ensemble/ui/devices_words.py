@@ -11,6 +11,7 @@ NAMES = {
     "float32": "this engine", "bfloat16": "this engine, bfloat16", "howto": "the HOWTO's loop",
     "one_by_one": "one after another",
 }  # fmt: skip
+ALIKE = 0.03  # of the speed: no difference to speak of
 RIVALS = {"one_by_one": "one member after another", "howto": "the HOWTO's loop"}
 
 
@@ -19,7 +20,7 @@ def answer(race: runs.Race) -> str:
     said = [compared(race, rival) for rival in RIVALS if race.ratios("float32", rival)]
     if not said or not race.agrees("float32"):
         return ""
-    return f"This engine {' and '.join(said)}."
+    return f"This engine {' and '.join(said)}.".replace(" and beats ", " and ")
 
 
 def compared(race: runs.Race, rival: str) -> str:
@@ -37,9 +38,16 @@ def bfloat16(race: runs.Race) -> str:
     """What bfloat16 is worth here, or why that is not known."""
     if (gain := race.bfloat16_gain) is None:
         return race.absent.get("bfloat16", "").replace("This processor", "bfloat16: this processor")
-    if gain >= 1:
-        return f"bfloat16 is {times(gain)} as fast as float32 here."
-    return f"bfloat16 is slower here, {times(1 / gain)} as long as float32{no_units(race)}."
+    return f"bfloat16 {worth(race, gain)}."
+
+
+def worth(race: runs.Race, gain: float) -> str:
+    """What this precision does to the time: "is 1.9 times as fast as float32 here"."""
+    if abs(gain - 1) < ALIKE:
+        return "is as fast as float32 here"
+    if gain > 1:
+        return f"is {times(gain)} as fast as float32 here"
+    return f"is slower here and takes {times(1 / gain)} as long as float32{no_units(race)}"
 
 
 def no_units(race: runs.Race) -> str:
@@ -97,11 +105,7 @@ def precision(race: runs.Race | None, platform: str, fast: bool) -> str:
       fast: whether the processor multiplies bfloat16 itself.
     """
     if race and (gain := race.bfloat16_gain):
-        if gain >= 1:
-            return f"Measured on this machine: bfloat16 is {times(gain)} as fast."
-        return (
-            f"Measured on this machine: bfloat16 takes {times(1 / gain)} as long{no_units(race)}."
-        )
+        return f"Measured: bfloat16 {worth(race, gain)}."
     if platform == "cpu" and not fast:
         return "This processor has no bfloat16 units: bfloat16 will be slower."
     return ""

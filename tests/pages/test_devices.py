@@ -118,6 +118,6 @@ def test_train_tells_what_bfloat16_is_worth_and_how_long_it_takes(page: Open) ->
     write_race(replace(race, created=race.created + 1, devices=devices,
                        rates={**race.rates, "bfloat16": twice}))  # fmt: skip
     at = page("train")
-    assert "bfloat16 is 2.0 times as fast." in said(at)
+    assert "bfloat16 is 2.0 times as fast as float32 here." in said(at)
     at.selectbox("set_precision").select("bfloat16").run()
     assert "by the speed measured on Devices" in said(at)

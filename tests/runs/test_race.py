@@ -20,7 +20,7 @@ from ensemble.runs.race_status import machine_folder, race_folder
 
 TINY = runs.RaceConfig(members_up_to=2, rounds=1, slice_seconds=0.05, batch_size=64)
 RACE = Race(
-    created=1.7e9, host="here", processor="A processor", cores=2, memory_bytes=2**34,
+    created=1.7e9, seconds=90.0, host="here", processor="A processor", cores=2, memory_bytes=2**34,
     fast_bfloat16=False, platform="cpu", devices=2, device_kind="cpu", packages={"jax": "0.10.2"},
     settings=TINY.as_dict(), absent={"bfloat16": "It has no units."},
     rates={"float32": {1: 1000.0, 2: 2000.0, 4: 2100.0}, "howto": {1: 500.0, 2: 400.0},
@@ -37,13 +37,16 @@ def data_of_one_test(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("data_of_one_test", "two_devices_a_worker", "signals_as_before")
 def test_all_race_and_learn_the_same() -> None:
-    words = "--dataset digits --members-up-to 2 --rounds 1 --slice-seconds 0.05 --batch-size 64"
+    words = (
+        "--dataset digits --members-from 2 --members-up-to 2 --rounds 1 --slice-seconds 0.05 "
+        "--batch-size 64"
+    )
     done = CliRunner().invoke(main, ["race", *words.split(), "--json"])
     log = race_folder() / "log.txt"
     assert done.exit_code == 0, (done.output, log.read_text() if log.exists() else "")
     (race,) = read_races()
     assert {name: set(rates) for name, rates in race.rates.items()} == {
-        name: {1, 2} for name in race.rates
+        name: {2} for name in race.rates
     }
     assert {"float32", "howto", "one_by_one"} <= set(race.rates)
     assert ("bfloat16" in race.absent) == ("bfloat16" not in race.rates)
@@ -134,5 +137,7 @@ def test_nobody_always_follows_the_same() -> None:
 def test_settings_have_ranges() -> None:
     assert runs.RaceConfig(members_up_to=8).members == (1, 2, 4, 8)
     assert runs.RaceConfig(members_up_to=5).members == (1, 2, 4)
+    with pytest.raises(ConfigError, match="further apart"):
+        runs.RaceConfig(members_from=5, members_up_to=7)
     with pytest.raises(ConfigError, match="it has to be"):
         runs.RaceConfig(slice_seconds=0.0)

@@ -19,7 +19,7 @@ def with_rates(**rates: dict[int, float]):
 def test_the_break_even_in_one_sentence() -> None:
     assert devices_words.answer(RACE) == (
         "This engine beats one member after another from M = 2 on (2.1 times as fast at M = 4) "
-        "and beats the HOWTO's loop from M = 1 on (5.0 times as fast at M = 2)."
+        "and the HOWTO's loop from M = 1 on (5.0 times as fast at M = 2)."
     )
     slow = with_rates(float32={1: 900.0, 2: 900.0, 4: 900.0})
     assert "does not beat one member after another here, with up to 4 members" in (
@@ -34,16 +34,17 @@ def test_the_break_even_in_one_sentence() -> None:
         (with_rates(bfloat16=TWICE), "bfloat16 is 2.0 times as fast as float32 here."),
         (
             with_rates(bfloat16=HALF),
-            "bfloat16 is slower here, 2.0 times as long as float32: the processor has no bfloat16 "
-            "units.",
+            "bfloat16 is slower here and takes 2.0 times as long as float32: the processor has no "
+            "bfloat16 units.",
         ),
         (
             replace(with_rates(bfloat16=HALF), fast_bfloat16=True),
-            "bfloat16 is slower here, 2.0 times as long as float32.",
+            "bfloat16 is slower here and takes 2.0 times as long as float32.",
         ),
+        (with_rates(bfloat16=RACE.rates["float32"]), "bfloat16 is as fast as float32 here."),
         (RACE, "It has no units."),
     ],
-    ids=["faster", "emulated", "slower all the same", "left out"],
+    ids=["faster", "emulated", "slower all the same", "alike", "left out"],
 )
 def test_what_bfloat16_is_worth(race, said: str) -> None:
     assert devices_words.bfloat16(race) == said
@@ -51,7 +52,7 @@ def test_what_bfloat16_is_worth(race, said: str) -> None:
 
 def test_what_stands_beside_the_control_on_train() -> None:
     measured = devices_words.precision(with_rates(bfloat16=TWICE), "cpu", fast=True)
-    assert measured == "Measured on this machine: bfloat16 is 2.0 times as fast."
+    assert measured == "Measured: bfloat16 is 2.0 times as fast as float32 here."
     assert "no bfloat16 units" in devices_words.precision(None, "cpu", fast=False)
     assert devices_words.precision(None, "cpu", fast=True) == ""
     assert devices_words.precision(None, "gpu", fast=False) == ""
