@@ -81,6 +81,7 @@ def _result(run: runs.Run) -> dict[str, Any]:
 @click.argument("run_id")
 def work(run_id: str) -> None:
     """Be the worker of a queued run (started by the pages)."""
+    runs.give_way()
     runs.work(run_id)
 
 

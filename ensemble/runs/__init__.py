@@ -33,7 +33,7 @@ from ensemble.runs.store import Run, create, delete, find, list_runs, rename, un
 from ensemble.runs.stress import queue_stress, start_stress, stop_stress, work_stress
 from ensemble.runs.stress_results import Results, Stress, last_tick, read_scores, read_stress
 from ensemble.runs.stress_status import StressStatus
-from ensemble.runs.worker import work
+from ensemble.runs.worker import give_way, work
 
 __all__ = [
     "ACTIVE",
@@ -63,6 +63,7 @@ __all__ = [
     "delete_solve",
     "find",
     "find_solve",
+    "give_way",
     "keep_spare",
     "last_tick",
     "launch",

@@ -23,7 +23,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
 from ensemble.runs.environment import only_cpu, prepare_jax
 from ensemble.runs.store import folder_of
-from ensemble.runs.worker import work
+from ensemble.runs.worker import give_way, work
 
 PATIENCE_SECONDS = 20 * 60.0
 # One that has grown larger than this goes after its run; a new one starts small.
@@ -90,6 +90,7 @@ def work_at(run_id: str) -> bool:
         folder = folder_of(run_id)
     except EnsembleError:
         return True  # It was deleted before it began.
+    give_way()
     with output_to(folder / "log.txt"):
         ended = work(run_id)
     # While it waits a signal is no request to stop a run.

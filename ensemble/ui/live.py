@@ -18,8 +18,9 @@ STALE_SECONDS = 30.0
 
 def watch(run: runs.Run) -> None:
     """Show `run`, and again every second while it is active; its own part of the page only."""
-    every = pause(len(loaders.history(run)) * run.config.members) if run.active else None
-    st.fragment(watched, run_every=every)(run.id, loaders.shown_state(run))
+    figures = len(loaders.history(run)) * run.config.members
+    every = pause(figures) if run.active else None
+    st.fragment(watched, run_every=every)(run.id, loaders.shown_state(run), figures > 0)
 
 
 def pause(figures: int) -> float:
@@ -33,7 +34,7 @@ def pause(figures: int) -> float:
     return min(SECONDS_BETWEEN + figures / FIGURES_A_SECOND, SECONDS_AT_MOST)
 
 
-def watched(run_id: str, last_state: str) -> None:
+def watched(run_id: str, last_state: str, had_figures: bool) -> None:
     """The body of `watch`: what changes while a run goes on."""
     with guarded():
         run = runs.find(run_id)
@@ -49,6 +50,8 @@ def watched(run_id: str, last_state: str) -> None:
             members(run, rows)
         elif run.active:
             place_for("The curves stand here from the first steps on.")
+        if rows and run.active and not had_figures:
+            st.rerun()  # The first curves stand: from now on they are looked at less often.
 
 
 def place_for(words: str) -> None:
