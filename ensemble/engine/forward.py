@@ -14,7 +14,7 @@ from ensemble.engine.pace import Pace
 from ensemble.engine.step import log_probabilities
 
 # Small blocks stay in a core's caches; a GPU needs many images to be busy.
-BLOCK_ON_CPU, BLOCK_ELSEWHERE = 50, 1000
+BLOCK_ON_CPU, BLOCK_ELSEWHERE = 64, 1000
 
 
 class Forward:

@@ -27,7 +27,7 @@ from ensemble.engine.step import (
     train_steps,
 )
 
-EVALUATION_BLOCK = 50
+EVALUATION_BLOCK = 64  # whole chunks of images (conv.py) in either precision
 # How one device does its members: by the fast operator for CPUs, one member after the other;
 # side by side, their convolutions grouped into one, or as patches times matrix; or by the
 # stock convolution one after the other. `python -m benchmarks.gpu` measures them.

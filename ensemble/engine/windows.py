@@ -58,7 +58,8 @@ def _forward(x: Array, kernel: Array, bias: Array, precision: str) -> tuple[Arra
     z = [spot + bias[:, None] for spot in forward(taps(x), kernel)]
     y = sum(jnp.maximum(spot, 0) for spot in z) * 0.25
     # One byte a window: which of its spots let the gradient through.
-    positive = sum((spot > 0) * float(1 << n) for n, spot in enumerate(z)).astype(jnp.uint8)
+    bits = [(spot > 0) * float(1 << n) for n, spot in enumerate(z)]
+    positive = sum(bits[1:], bits[0]).astype(jnp.uint8)
     y, positive = settled((y, positive))
     y = y.reshape(features, height // 2, width // 2 + 1, batch)[:, :, : width // 2]
     return y, (x, kernel, positive)
