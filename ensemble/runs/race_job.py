@@ -31,7 +31,7 @@ TITLES = {
 # Of starting four processes and compiling, before there is anything to go by.
 SECONDS_TO_BEGIN = 30.0
 OVER_A_SLICE = 1.4  # what finding the number of steps, and steps that last long, add to it
-LOST = 1e9
+LOST = 1e9  # a relative difference as good as infinite, that JSON can hold
 
 Losses = dict[tuple[str, int], np.ndarray]
 
@@ -202,8 +202,8 @@ def differences(losses: Losses) -> dict[str, float]:
     for (name, members), theirs in losses.items():
         if name != "howto":
             both = min(members, most)
-            off = np.abs(theirs[:, :both] / truth[:, :both] - 1).max()
-            found[name] = float(
-                f"{max(found.get(name, 0.0), float(np.nan_to_num(off, nan=9.9))):.2g}"
-            )
+            off = float(np.abs(theirs[:, :both] / truth[:, :both] - 1).max())
+            # A loss that is no number agrees with nothing.
+            off = off if np.isfinite(off) else LOST
+            found[name] = float(f"{max(found.get(name, 0.0), off):.2g}")
     return found

@@ -119,12 +119,16 @@ def test_whoever_learns_something_else_is_not_compared() -> None:
     wrong[3, 1] *= 1.02
     lost = truth.copy()
     lost[0, 0] = math.nan
+    endless = truth.copy()
+    endless[0, 0] = math.inf
     found = differences({
         ("howto", 2): truth[:, :2] * 9, ("howto", 4): truth, ("float32", 1): truth[:, :1],
         ("float32", 8): np.tile(wrong, 2), ("bfloat16", 4): lost, ("one_by_one", 4): truth,
+        ("bfloat16", 2): endless,
     })  # fmt: skip
     assert found["float32"] == pytest.approx(0.02, rel=0.01)
     assert found["one_by_one"] == 0.0
+    assert math.isfinite(found["bfloat16"]), "JSON has no infinity"
     race = replace(RACE, differences=found)
     assert [race.agrees(name) for name in TOLERANCES] == [False, True, False]
 
