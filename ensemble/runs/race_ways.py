@@ -102,7 +102,7 @@ class Howto:
     """The HOWTO's own loop: one device a member, a step a call, batches gathered on the host."""
 
     def __init__(self, config: RaceConfig, digits: Dataset) -> None:
-        self._images = np.float32(digits.train_images) / np.float32(255.0)
+        self._images = digits.train_images.astype(np.float32) / np.float32(255.0)
         self._labels, self._batch = digits.train_labels, config.batch_size
         self._held: dict[int, tuple[Any, ...]] = {}
 
