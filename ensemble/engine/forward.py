@@ -1,5 +1,6 @@
 """All members on many images: the test set again and again, a little different each time."""
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -15,6 +16,12 @@ from ensemble.engine.step import log_probabilities
 
 # Small blocks stay in a core's caches; a GPU needs many images to be busy.
 BLOCK_ON_CPU, BLOCK_ELSEWHERE = 64, 1000
+
+
+@functools.cache
+def program(layout: Layout) -> Callable[..., Any]:
+    """A member's pass over a share of the images, on these devices; made once a process."""
+    return layout.pmap(log_probabilities, donate_argnums=0)
 
 
 class Forward:
@@ -35,7 +42,7 @@ class Forward:
         block = BLOCK_ON_CPU if jax.default_backend() == "cpu" else BLOCK_ELSEWHERE
         self._shape = len(devices), max(1, -(-room // (block * len(devices)))), block
         self._layout = Layout.over(len(devices), devices)
-        self._program = self._layout.pmap(log_probabilities, donate_argnums=0)
+        self._program = program(self._layout)
         self._params, self._pace = params, Pace()
         self.members = len(jax.tree.leaves(params)[0])
 

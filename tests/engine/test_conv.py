@@ -45,8 +45,10 @@ def conv_in_double(x, kernel, bias):
     return conv.by_lax(x, kernel, bias, "float64")
 
 
-@pytest.mark.parametrize("operator", [batch_last, conv.by_patches])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    ("operator", "shape"),
+    [*((batch_last, shape) for shape in SHAPES), (conv.by_patches, SHAPES[2])],
+)
 def test_value_and_gradients_equal_those_of_stock_convolution(operator, shape):
     for got, wanted in compared(operator, drawn(shape, 6)):
         assert got.shape == wanted.shape

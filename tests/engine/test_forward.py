@@ -14,7 +14,7 @@ def params():
     return jax.tree.map(np.asarray, create_members(3, 3).params)
 
 
-@pytest.mark.parametrize(("count", "images"), [(1, 70), (3, 70), (8, 500), (8, 49), (3, 0)])
+@pytest.mark.parametrize(("count", "images"), [(1, 70), (8, 70), (8, 500), (8, 49), (8, 0)])
 def test_any_number_of_images_on_any_number_of_devices(count, images, digits, params):
     images = digits.test_images[:images]
     found = Forward(params, 500, devices(count))(images)
@@ -26,7 +26,7 @@ def test_any_number_of_images_on_any_number_of_devices(count, images, digits, pa
 
 
 def test_one_program_serves_every_call(digits, params, caplog):
-    forward = Forward(params, 500, devices(2))
+    forward = Forward(params, 400, devices(2))  # room that no other test has asked for
 
     def compiled(images: int) -> bool:
         caplog.clear()
@@ -34,8 +34,8 @@ def test_one_program_serves_every_call(digits, params, caplog):
             forward(digits.test_images[:images])
         return any("ompiling" in one.message for one in caplog.records)
 
-    assert compiled(500)
-    assert not any(compiled(images) for images in (500, 3, 260))
+    assert compiled(400)
+    assert not any(compiled(images) for images in (400, 3, 260))
 
 
 def test_it_can_be_interrupted_with_the_share_that_is_done(digits, params):

@@ -13,12 +13,12 @@ from ensemble.engine.step import create_members
 def test_first_parameters_are_those_of_stock_layers():
     key = jax.random.key(7)
     stock = howto.CNN().init(key, jnp.ones([1, 28, 28, 1]))["params"]
-    jax.tree.map(np.testing.assert_array_equal, init_params(key), stock)
+    jax.tree.map(np.testing.assert_array_equal, jax.jit(init_params)(key), stock)
 
 
 def test_members_start_where_the_howto_starts_them():
     _, init_rng = jax.random.split(jax.random.key(5))
-    wanted = [init_params(key) for key in jax.random.split(init_rng, 3)]
+    wanted = [jax.jit(init_params)(key) for key in jax.random.split(init_rng, 3)]
     got = create_members(5, 3).params
     for member, params in enumerate(wanted):
         jax.tree.map(lambda a, b, m=member: np.testing.assert_array_equal(a[m], b), got, params)
@@ -30,10 +30,10 @@ def test_a_member_starts_the_same_in_any_ensemble():
 
 
 def test_logits_equal_those_of_stock_layers(few):
-    params = init_params(jax.random.key(0))
+    params = jax.jit(init_params)(jax.random.key(0))
     images = to_unit(jnp.asarray(few.test_images))
     stock = howto.CNN().apply({"params": params}, images)
-    np.testing.assert_allclose(apply_model(params, images), stock, atol=1e-4)
+    np.testing.assert_allclose(jax.jit(apply_model)(params, images), stock, atol=1e-4)
 
 
 def test_prediction_pads_and_unpads(few):
