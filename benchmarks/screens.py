@@ -145,11 +145,12 @@ def main(asked: list[str]) -> None:
     kept = common.RESULTS / "screens.json"
     before = json.loads(kept.read_text()) if asked and kept.exists() else {}
     found: dict[str, Any] = {name: value for name, value in before.items() if name != "machine"}
+    folder = common.isolated_folders()
     for part in asked or PARTS:
-        folder = common.isolated_folders()
+        shutil.rmtree(folder / "runs", ignore_errors=True)
         found |= PARTS[part](folder)
-        shutil.rmtree(folder, ignore_errors=True)
-    common.keep("screens", found)
+        common.keep("screens", found)  # After each: the later parts take minutes.
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":
