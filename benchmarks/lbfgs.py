@@ -35,7 +35,7 @@ def contend(name: str) -> dict[str, Any]:
     if cores:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     from ensemble.config import LbfgsConfig
-    from ensemble.runs.solving import prepare_for_collectives
+    from ensemble.runs.pool import prepare_for_collectives
 
     prepare_for_collectives(devices)
     from ensemble.data.problems import load_problem
@@ -109,7 +109,7 @@ def peak() -> int:
 def stress(devices: int) -> dict[str, Any]:
     """Many short solves in this process."""
     from ensemble.config import LbfgsConfig
-    from ensemble.runs.solving import prepare_for_collectives
+    from ensemble.runs.pool import prepare_for_collectives
 
     prepare_for_collectives(devices)
     import jax

@@ -8,7 +8,7 @@ and the solver's memory are on each of them, and every device takes the same ste
 
 One program makes one iteration, line search included, with one collective per evaluation. On
 several CPU devices such a program can wait for itself for ever, unless XLA's pool of threads is
-larger than it makes it by itself: `runs.solving.prepare_for_collectives` sees to that.
+larger than it makes it by itself: `runs.pool` sees to that.
 """
 
 import time

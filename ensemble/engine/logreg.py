@@ -5,9 +5,9 @@ Implicit Differentiation"): the mean softmax cross-entropy of `X @ W`, no interc
 
 A plain `X @ W` and `X.T @ residual` read the data twice, and with ten classes both spend most
 of their time copying it into the matrix library's own order. Here the samples are cut into
-blocks that stay in a core's cache, each kept features first, (features, samples): then both
-products of a block are of the form that needs no transposing (`W.T @ x` and `x @ r`), and the
-softmax between them runs along contiguous samples.
+blocks that stay near a core, in its caches, each kept features first, (features, samples): then
+both products of a block are of the form that needs no transposing (`W.T @ x` and `x @ r`), and
+the softmax between them runs along contiguous samples.
 """
 
 from collections.abc import Callable
@@ -20,8 +20,10 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-# A block of this size stays in the second-level cache of a core, beside the weights.
-BLOCK_BYTES = 512 * 1024
+# What a block weighs: near to a core when the second product reads it, and work enough for the
+# cores to share. On two cores with 1 MB of second-level cache each, an evaluation took 41 ms
+# with blocks of 320 samples × 784 features, 52 with 160 and 45 with 1,024.
+BLOCK_BYTES = 1024 * 1024
 BLOCK_STEP = 16  # samples: whole vector registers
 
 LINE = 64  # bytes of a cache line

@@ -13,6 +13,7 @@ from ensemble.engine import choose_devices
 from ensemble.engine.lbfgs import Solver
 from ensemble.runs.environment import cpu_cores
 from ensemble.runs.history import append_line
+from ensemble.runs.pool import begin_anew
 from ensemble.runs.pulse import Writer
 from ensemble.runs.solve_status import SolveStatus
 from ensemble.runs.solves import Solve
@@ -24,10 +25,10 @@ TELL_SECONDS = 0.3
 
 
 class Part(NamedTuple):
-    """One solve: its name in the history, the devices, and how many iterations."""
+    """One solve: its name in the history, on how many devices, and how many iterations."""
 
     name: str
-    devices: tuple[jax.Device, ...]
+    devices: int
     iterations: int
 
 
@@ -39,6 +40,7 @@ class Job:
       status: the hold on its status.json.
       stop: asked after each iteration.
       report: called with each new status.
+      own_pool: whether each part may have XLA's CPU devices and threads made for it.
     """
 
     def __init__(
@@ -47,8 +49,10 @@ class Job:
         status: Writer[SolveStatus],
         stop: Callable[[], bool],
         report: Callable[[SolveStatus], None],
+        own_pool: bool,
     ) -> None:
         self._solve, self._status, self._stop, self._report = solve, status, stop, report
+        self._own_pool = own_pool
         self._history = solve.path / "history.jsonl"
         self._done, self._told = 0, 0.0
         self._pace: deque[float] = deque(maxlen=50)
@@ -61,12 +65,14 @@ class Job:
         problem = load_problem(config)
         parts = list(self._parts())
         self._tell(
-            iterations=sum(part.iterations for part in parts), devices=len(parts[1].devices),
+            iterations=sum(part.iterations for part in parts), devices=parts[1].devices,
             cores=cpu_cores(), platform=jax.default_backend(),
         )  # fmt: skip
         for part in parts:
-            self._tell(message=f"Compiling for {_counted(len(part.devices))}.")
-            solver = Solver(problem.x, problem.labels, problem.classes, config, part.devices)
+            self._tell(message=f"Compiling for {_counted(part.devices)}.")
+            solver = Solver(
+                problem.x, problem.labels, problem.classes, config, self._devices(part.devices)
+            )
             if outcome := self._run(part, solver):
                 return outcome
             del solver
@@ -78,16 +84,21 @@ class Job:
         # A CPU has as many devices as one asks for; more than it has cores gain nothing.
         on_cpu = every[0].platform == "cpu"
         count = config.devices or (min(cpu_cores(), len(every)) if on_cpu else len(every))
-        yield Part("without", (every[0],), config.iterations)
-        yield Part("with", tuple(choose_devices(count)), config.iterations)
+        yield Part("without", 1, config.iterations)
+        yield Part("with", len(choose_devices(count)), config.iterations)
         few = min(config.iterations, SWEEP_ITERATIONS)
         for count in SWEEP if config.sweep else ():
             if count <= len(every):
-                yield Part(f"sweep-{count}", tuple(every[:count]), few)
+                yield Part(f"sweep-{count}", count, few)
+
+    def _devices(self, count: int) -> list[jax.Device]:
+        if self._own_pool:
+            begin_anew(count)
+        return choose_devices(count)
 
     def _run(self, part: Part, solver: Solver) -> Outcome | None:
-        several = len(part.devices) > 1 or part.name == "with"
-        place = {"solve": part.name, "devices": len(part.devices), "pmap": several}
+        several = part.devices > 1 or part.name == "with"
+        place = {"solve": part.name, "devices": part.devices, "pmap": several}
         self._write("compile", 0, **place, seconds=solver.compile_seconds)
         point = solver.start()
         for number in range(1, part.iterations + 1):
@@ -113,7 +124,7 @@ class Job:
         if now - self._told > TELL_SECONDS:
             self._told = now
             left = (self._status.status.iterations - self._done) * float(np.mean(self._pace))
-            words = f"Solving on {_counted(len(part.devices))}."
+            words = f"Solving on {_counted(part.devices)}."
             self._tell(iteration=self._done, message=words, seconds_left=round(left, 1))
 
     def _tell(self, **changes: object) -> None:

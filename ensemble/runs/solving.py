@@ -1,13 +1,13 @@
 """A regression's worker: started, watched and stopped like training, by files."""
 
-import os
 import time
 from collections.abc import Callable
 
 from ensemble.config import LbfgsConfig
 from ensemble.errors import RunError
-from ensemble.runs.environment import cpu_cores, only_cpu, prepare_jax
+from ensemble.runs.environment import cpu_cores
 from ensemble.runs.launching import STOP_FILE, start_process
+from ensemble.runs.pool import prepare_for_collectives
 from ensemble.runs.pulse import Writer
 from ensemble.runs.queue import Place, hold, wait_for_turn
 from ensemble.runs.solve_status import SolveStatus
@@ -16,7 +16,6 @@ from ensemble.runs.worker import Outcome, StopRequest, bugs_written_down, outcom
 
 Report = Callable[[SolveStatus], None]
 MOST_CPU_DEVICES = 8
-THREADS_PER_DEVICE = 4
 
 
 def launch_solve(config: LbfgsConfig) -> Solve:
@@ -58,24 +57,6 @@ def work_solve(solve_id: str, report: Report = lambda status: None) -> Solve:
     return find_solve(solve_id)
 
 
-def prepare_for_collectives(devices: int) -> None:
-    """Set what JAX needs so that devices of one CPU can wait for each other; before it starts.
-
-    XLA's pool has a thread per core. A device that waits in a collective keeps one, and with as
-    many devices as threads nobody is left to compute what they wait for: after 40 s XLA ends
-    the process. `NPROC` is what XLA asks first for the size of its pool.
-
-    Args:
-      devices: how many there should be at least; more where the environment says so.
-    """
-    if only_cpu():
-        count = max(devices, MOST_CPU_DEVICES)
-        os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(count))
-        count = max(count, int(os.environ["JAX_NUM_CPU_DEVICES"]))
-        os.environ.setdefault("NPROC", str(THREADS_PER_DEVICE * count))
-    prepare_jax(all_cores=True)
-
-
 def _wait_and_solve(
     solve: Solve, status: Writer[SolveStatus], stop: StopRequest, report: Report
 ) -> Outcome:
@@ -89,8 +70,9 @@ def _wait_and_solve(
     with turn:
         status.update(state="starting", started=time.time(), message="")
         report(status.status)
-        prepare_for_collectives(solve.config.devices or cpu_cores())
+        most = max(solve.config.devices or cpu_cores(), MOST_CPU_DEVICES)
+        own_pool = prepare_for_collectives(most)
         # Only now: JAX reads its settings when it starts, and a run that waits needs none.
         from ensemble.runs.solve_job import Job
 
-        return Job(solve, status, stop, report).work()
+        return Job(solve, status, stop, report, own_pool).work()

@@ -112,7 +112,7 @@ def test_a_fixed_step_is_taken_as_it_is() -> None:
 
 
 def test_a_block_fits_a_cache_on_a_cpu_and_is_everything_elsewhere() -> None:
-    assert block_size(50_000, 784, on_cpu=True) == 160
+    assert block_size(50_000, 784, on_cpu=True) == 320
     assert block_size(50_000, 784, on_cpu=False) == 50_000
     assert block_size(3, 784, on_cpu=True) == 16
     assert block_size(50_000, 10_000_000, on_cpu=True) == 16

@@ -1,5 +1,10 @@
 """Regressions among the runs: kept apart from ensembles, in one queue with them."""
 
+import json
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -42,6 +47,26 @@ def test_one_that_is_at_work_is_stopped_before_it_is_deleted() -> None:
         runs.stop_solve(solve.id)
     runs.delete_solve(solve.id)
     assert runs.list_solves() == []
+
+
+def test_every_number_of_devices_has_xla_begin_anew_with_threads_for_it() -> None:
+    code = """if True:
+        import json
+        from ensemble.runs import pool
+        assert pool.prepare_for_collectives(8)
+        import jax, jax.numpy as jnp
+        found = []
+        for devices in (8, 1, 4):
+            pool.begin_anew(devices)
+            found.append((jax.local_device_count(), float(jax.pmap(lambda x: jax.lax.psum(x, "d"),
+                          "d")(jnp.ones(devices))[0])))
+        print(json.dumps(found))
+    """
+    stated = ("JAX_NUM_CPU_DEVICES", "NPROC")
+    bare = {name: value for name, value in os.environ.items() if name not in stated}
+    done = subprocess.run([sys.executable, "-c", code], env=bare, capture_output=True, text=True,
+                          check=True, timeout=60)  # fmt: skip
+    assert json.loads(done.stdout) == [[8, 8.0], [1, 1.0], [4, 4.0]]
 
 
 def test_drawn_samples_are_scikit_learns_and_are_drawn_once() -> None:
