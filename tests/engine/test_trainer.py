@@ -1,5 +1,7 @@
 """Training as a whole: calls, options, compiled programs, evaluation."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +13,7 @@ from ensemble.errors import ConfigError
 from tests.engine.conftest import devices, small_config, train_epochs
 
 
-def stock(params: object, images: jax.Array) -> jax.Array:
+def stock(params: Any, images: Any) -> Any:
     """Logits of Flax's own layers with these parameters."""
     return howto.CNN().apply({"params": params}, images)
 
