@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn import functional as F  # noqa: N812, as everybody calls it
+from torch.nn import functional
 
 from benchmarks.speed_turns import answer
 
@@ -30,9 +30,9 @@ class CNN(nn.Module):
         self.dense2 = nn.Linear(256, 10)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = F.avg_pool2d(F.relu(self.conv1(x)), 2)
-        x = F.avg_pool2d(F.relu(self.conv2(x)), 2)
-        x = F.relu(self.dense1(x.flatten(1)))
+        x = functional.avg_pool2d(functional.relu(self.conv1(x)), 2)
+        x = functional.avg_pool2d(functional.relu(self.conv2(x)), 2)
+        x = functional.relu(self.dense1(x.flatten(1)))
         return self.dense2(x)
 
 
@@ -51,7 +51,7 @@ def member_step(
         x = images[chosen].contiguous(memory_format=layout)
         optimizer.zero_grad()
         with torch.autocast("cpu", dtype=torch.bfloat16, enabled=bfloat16):
-            loss = F.cross_entropy(member(x), labels[chosen])
+            loss = functional.cross_entropy(member(x), labels[chosen])
         loss.backward()
         optimizer.step()
 

@@ -21,8 +21,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 # What a block weighs: near to a core when the second product reads it, and work enough for the
-# cores to share. On two cores with 1 MB of second-level cache each, an evaluation took 41 ms
-# with blocks of 320 samples × 784 features, 52 with 160 and 45 with 1,024.
+# cores to share.
 BLOCK_BYTES = 1024 * 1024
 BLOCK_STEP = 16  # samples: whole vector registers
 

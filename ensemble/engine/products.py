@@ -118,10 +118,11 @@ def directly_backward(
 def as_sums(taps: list[Array], kernel: Array) -> list[Array]:
     """The spots of images of one channel; (O, N) from taps (1, N)."""
     weights = kernel.reshape(9, -1, 1)
-    return [
-        sum(weights[n] * taps[TAPS.index((p + n // 3, q + n % 3))] for n in range(9))  # type: ignore[misc]
-        for p, q in SPOTS
-    ]
+    spots = []
+    for p, q in SPOTS:
+        terms = [weights[n] * taps[TAPS.index((p + n // 3, q + n % 3))] for n in range(9)]
+        spots.append(sum(terms[1:], terms[0]))
+    return spots
 
 
 def combined(weights: np.ndarray, arrays: Sequence[Array]) -> list[Array]:

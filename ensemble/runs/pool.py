@@ -3,9 +3,8 @@
 XLA makes one pool of threads for all CPU devices, when it starts: as many as `NPROC` says, else
 one per core, and never fewer than devices. A device that waits in a collective keeps one. With
 as many devices as threads nobody may be left to compute what they wait for: after 40 s XLA ends
-the process. Threads beyond that cost as well: a product is cut into parts for all of them, and
-with 32 on two cores an evaluation took 52 ms instead of 31 on two devices, 51 instead of 41 on
-one. So each solve has XLA begin anew, with a pool for its own number of devices.
+the process. Threads beyond that cost as well: a product is cut into parts for all of them. So
+each solve has XLA begin anew, with a pool for its own number of devices.
 """
 
 import os

@@ -12,11 +12,11 @@ from ensemble.errors import RunError
 from ensemble.runs import pulse
 from ensemble.runs.launching import STOP_FILE, start_process
 from ensemble.runs.pulse import Writer
-from ensemble.runs.queue import Place, before, hold, wait_for_turn
+from ensemble.runs.queue import Place, hold
 from ensemble.runs.race_config import RaceConfig
 from ensemble.runs.race_job import Job
 from ensemble.runs.race_status import RaceJob, RaceStatus, race_folder, read_race_job
-from ensemble.runs.worker import Outcome, StopRequest, bugs_written_down, outcome_of
+from ensemble.runs.worker import StopRequest, bugs_written_down, in_turn, outcome_of
 
 Report = Callable[[RaceStatus], None]
 
@@ -89,24 +89,11 @@ def work_race(report: Report = lambda status: None) -> RaceJob:
     with hand, Writer(race_folder(), queued.status) as status:
         stop.listen()
         with bugs_written_down(status, "the measuring", "what earlier races found is kept"):
-            outcome = outcome_of(lambda: _wait_and_race(status, stop, report), "start it again")
+            job = Job(RaceConfig.from_dict(queued.status.settings), status, stop, report)
+            outcome = outcome_of(
+                lambda: in_turn(Place.to_race(queued), status, stop, report, job.work),
+                "start it again",
+            )
         status.update(state=outcome.state, message=outcome.message, seconds_left=None)
         report(status.status)
     return replace(queued, status=status.status)
-
-
-def _wait_and_race(status: Writer[RaceStatus], stop: StopRequest, report: Report) -> Outcome:
-    place = Place.to_race(RaceJob(status.status))
-
-    def waiting() -> None:
-        first = next((one.name for one in before(place)), "another run")
-        status.update(message=f"It waits its turn: {first} has this machine.")
-        report(status.status)
-
-    turn = wait_for_turn(place, stop, waiting)
-    if turn is None:
-        return Outcome("stopped", "Stopped while it waited its turn.")
-    with turn:
-        status.update(state="starting", message="")
-        report(status.status)
-        return Job(RaceConfig.from_dict(status.status.settings), status, stop, report).work()

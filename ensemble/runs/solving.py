@@ -9,10 +9,10 @@ from ensemble.runs.environment import cpu_cores
 from ensemble.runs.launching import STOP_FILE, start_process
 from ensemble.runs.pool import prepare_for_collectives
 from ensemble.runs.pulse import Writer
-from ensemble.runs.queue import Place, hold, wait_for_turn
+from ensemble.runs.queue import Place, hold
 from ensemble.runs.solve_status import SolveStatus
 from ensemble.runs.solves import Solve, create_solve, find_solve
-from ensemble.runs.worker import Outcome, StopRequest, bugs_written_down, outcome_of
+from ensemble.runs.worker import Outcome, StopRequest, bugs_written_down, in_turn, outcome_of
 
 Report = Callable[[SolveStatus], None]
 MOST_CPU_DEVICES = 8
@@ -50,29 +50,21 @@ def work_solve(solve_id: str, report: Report = lambda status: None) -> Solve:
         stop.listen()
         with bugs_written_down(status, "the regression", "what was measured so far is kept"):
             outcome = outcome_of(
-                lambda: _wait_and_solve(solve, status, stop, report), "launch it again"
-            )
+                lambda: in_turn(
+                    Place.to_solve(solve), status, stop, report,
+                    lambda: _solve(solve, status, stop, report),
+                ),
+                "launch it again",
+            )  # fmt: skip
         status.update(state=outcome.state, message=outcome.message, seconds_left=None)
         report(status.status)
     return find_solve(solve_id)
 
 
-def _wait_and_solve(
-    solve: Solve, status: Writer[SolveStatus], stop: StopRequest, report: Report
-) -> Outcome:
-    def waiting() -> None:
-        status.update(message="Another run has this machine: this one waits its turn.")
-        report(status.status)
+def _solve(solve: Solve, status: Writer[SolveStatus], stop: StopRequest, report: Report) -> Outcome:
+    status.update(started=time.time())
+    most = max(solve.config.devices or cpu_cores(), MOST_CPU_DEVICES)
+    own_pool = prepare_for_collectives(most)
+    from ensemble.runs.solve_job import Job
 
-    turn = wait_for_turn(Place.to_solve(solve), stop, waiting)
-    if turn is None:
-        return Outcome("stopped", "Stopped while it waited its turn.")
-    with turn:
-        status.update(state="starting", started=time.time(), message="")
-        report(status.status)
-        most = max(solve.config.devices or cpu_cores(), MOST_CPU_DEVICES)
-        own_pool = prepare_for_collectives(most)
-        # Only now: JAX reads its settings when it starts, and a run that waits needs none.
-        from ensemble.runs.solve_job import Job
-
-        return Job(solve, status, stop, report, own_pool).work()
+    return Job(solve, status, stop, report, own_pool).work()

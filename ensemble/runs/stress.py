@@ -10,7 +10,7 @@ from ensemble.errors import ConfigError, RunError
 from ensemble.runs.environment import prepare_jax
 from ensemble.runs.launching import STOP_FILE, start_process
 from ensemble.runs.pulse import Writer, write
-from ensemble.runs.queue import Place, before, hold, wait_for_turn
+from ensemble.runs.queue import Place, hold
 from ensemble.runs.store import Run, find
 from ensemble.runs.stress_results import Stress, last_tick, read_stress
 from ensemble.runs.stress_status import (
@@ -19,7 +19,7 @@ from ensemble.runs.stress_status import (
     read_stress_status,
     stress_folder,
 )
-from ensemble.runs.worker import Outcome, StopRequest, bugs_written_down, outcome_of
+from ensemble.runs.worker import Outcome, StopRequest, bugs_written_down, in_turn, outcome_of
 
 Report = Callable[[StressStatus], None]
 
@@ -90,31 +90,19 @@ def work_stress(run_id: str, report: Report = lambda status: None) -> Stress:
         stop.listen()
         with bugs_written_down(status, "the measuring", "what was measured so far is kept"):
             outcome = outcome_of(
-                lambda: _wait_and_measure(run, status, stop, report), "start it again"
-            )
+                lambda: in_turn(
+                    Place.to_measure(run.id, queued), status, stop, report,
+                    lambda: _measure(run, status, stop, report),
+                ),
+                "start it again",
+            )  # fmt: skip
         status.update(state=outcome.state, message=outcome.message, seconds_left=None)
         report(status.status)
     return read_stress(run_id)
 
 
-def _wait_and_measure(
-    run: Run, status: Writer[StressStatus], stop: StopRequest, report: Report
-) -> Outcome:
-    place = Place.to_measure(run.id, status.status)
+def _measure(run: Run, status: Writer[StressStatus], stop: StopRequest, report: Report) -> Outcome:
+    prepare_jax()
+    from ensemble.runs.stress_job import Job
 
-    def waiting() -> None:
-        first = next((one.name for one in before(place)), "another run")
-        status.update(message=f"It waits its turn: {first} has this machine.")
-        report(status.status)
-
-    turn = wait_for_turn(place, stop, waiting)
-    if turn is None:
-        return Outcome("stopped", "Stopped while it waited its turn.")
-    with turn:
-        status.update(state="starting", message="")
-        report(status.status)
-        prepare_jax()
-        # Only now: JAX reads its settings when it starts, and a job that waits needs none.
-        from ensemble.runs.stress_job import Job
-
-        return Job(run, status, stop, report).work()
+    return Job(run, status, stop, report).work()

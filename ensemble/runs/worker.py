@@ -15,7 +15,7 @@ from ensemble.errors import EnsembleError
 from ensemble.runs.environment import prepare_jax
 from ensemble.runs.launching import STOP_FILE
 from ensemble.runs.pulse import Writer
-from ensemble.runs.queue import Place, hold, wait_for_turn
+from ensemble.runs.queue import Place, before, hold, wait_for_turn
 from ensemble.runs.status import Status, StatusWriter
 from ensemble.runs.store import Run, find
 
@@ -64,10 +64,17 @@ def work(run_id: str, report: Report = lambda status: None) -> Run:
     """
     run = find(run_id)
     stop = StopRequest(run.path / STOP_FILE)
+
+    def in_turn_train() -> Outcome:
+        return in_turn(
+            Place.to_train(run), status, stop, report,
+            lambda: _train(run, status, stop, report),
+        )  # fmt: skip
+
     with hold(run.path, f"The run “{run.id}”"), StatusWriter(run.path) as status:
         stop.listen()
         with bugs_written_down(status, "the training", "what was trained so far is kept"):
-            outcome = outcome_of(lambda: _wait_and_train(run, status, stop, report), "resume")
+            outcome = outcome_of(in_turn_train, "resume")
         status.update(state=outcome.state, message=outcome.message, seconds_left=None)
         report(status.status)
     return find(run_id)
@@ -111,20 +118,42 @@ def bugs_written_down(status: Writer[Any], what: str, kept: str) -> Iterator[Non
         raise
 
 
-def _wait_and_train(run: Run, status: StatusWriter, stop: StopRequest, report: Report) -> Outcome:
+def in_turn(
+    place: Place,
+    status: Writer[Any],
+    stop: StopRequest,
+    report: Callable[[Any], None],
+    begin: Callable[[], Outcome],
+) -> Outcome:
+    """What `begin` comes to, called once this machine is free for it; or a stop before that.
+
+    Args:
+      place: its place among those who wait.
+      status: says meanwhile who has the machine, then that it starts.
+      stop: asked while it waits.
+      report: called with each new status.
+      begin: the work. It imports JAX itself: who waits needs none, and JAX reads its settings
+        when it starts.
+    """
+
     def waiting() -> None:
-        status.update(message="Another run has this machine: this one waits its turn.")
+        first = next((one.name for one in before(place)), "another run")
+        status.update(message=f"It waits its turn: {first} has this machine.")
         report(status.status)
 
-    turn = wait_for_turn(Place.to_train(run), stop, waiting)
+    turn = wait_for_turn(place, stop, waiting)
     if turn is None:
         return Outcome("stopped", "Stopped while it waited its turn.")
     with turn:
-        status.update(state="starting", started=time.time(), message="")
+        status.update(state="starting", message="")
         report(status.status)
-        prepare_jax()
-        # Only now: a run that waits needs no JAX, and JAX reads its settings when it starts.
-        from ensemble.runs.session import Session
+        return begin()
 
-        with Session(run, status, stop, report) as session:
-            return session.train()
+
+def _train(run: Run, status: StatusWriter, stop: StopRequest, report: Report) -> Outcome:
+    status.update(started=time.time())
+    prepare_jax()
+    from ensemble.runs.session import Session
+
+    with Session(run, status, stop, report) as session:
+        return session.train()
