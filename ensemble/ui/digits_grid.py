@@ -23,12 +23,12 @@ LEAST, MOST, ROWS = 24, 60, 5
 
 def per_page() -> int:
     """How many images come on a page in this tab: whole rows, 24 to 60."""
-    return size(columns())
+    return size(columns(KEY))
 
 
-def columns() -> int:
-    """How many images fit side by side in this tab, as far as its browser has said."""
-    return int(st.session_state.get(COLUMNS, 12))
+def columns(key: str) -> int:
+    """How many images fit side by side in this grid, as far as the tab's browser has said."""
+    return int(st.session_state.get(f"{COLUMNS}_{key}", 12))
 
 
 def size(columns: int) -> int:
@@ -61,6 +61,7 @@ def grid(
     component()(
         data={
             "strip": digits_pictures.strip(images),
+            "columns": columns(key),
             "label": f"{len(numbers)} test {noun}s: arrow keys move, Enter opens",
             "wide": max(map(len, names)) > 1,
             "colors": {"right": theme.RIGHT, "wrong": theme.WRONG},
@@ -115,7 +116,7 @@ def resized(key: str) -> None:
     """The browser says how many columns fit."""
     fit = st.session_state[key].get("columns")
     if fit:
-        st.session_state[COLUMNS] = max(1, min(MOST, int(fit)))
+        st.session_state[f"{COLUMNS}_{key}"] = max(1, min(MOST, int(fit)))
 
 
 @functools.cache

@@ -34,7 +34,7 @@ def show(
     if not len(numbers):
         return
     st.session_state.setdefault(LISTS, {})[key] = numbers
-    size = rows * digits_grid.columns()
+    size = rows * digits_grid.columns(key)
     count = -(-len(numbers) // size)
     place = min(page_of(key, numbers), count - 1)
     page = numbers[place * size : (place + 1) * size]

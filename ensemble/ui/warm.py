@@ -1,6 +1,7 @@
 """What the other screens import, imported while a person reads the first one."""
 
 import contextlib
+import gc
 import importlib
 import os
 import threading
@@ -42,6 +43,17 @@ def import_them() -> None:
         while launching():
             time.sleep(SECONDS_TO_READ)
         importlib.import_module(name)
+    set_aside()
+
+
+def set_aside() -> None:
+    """Spare the collector what stays for good, such as modules.
+
+    Streamlit collects garbage after each drawing of a page, and all threads wait for it. With
+    all that is imported, a look at every object takes longer than drawing the page did.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def launching() -> bool:

@@ -65,15 +65,16 @@ function reach(tiles, place) {
   tiles.forEach((tile, other) => { tile.tabIndex = other === place ? 0 : -1 })
 }
 
-// Says how many columns fit. A scroll bar that comes or goes with the page's length must not
-// start a game of back and forth: widths that differ by less than one are the same.
+// Says how many columns fit, where the page took it for another number: an answer that changes
+// nothing would have all of it drawn again. A scroll bar that comes or goes with the page's length
+// must not start a game of back and forth: widths that differ by less than one are the same.
 function measure(root, seen, setStateValue) {
   const width = root.clientWidth
   if (!width || Math.abs(width - seen.width) < 24) return
   seen.width = width
   const columns = columnsOf(root)
   root.dataset.columns = columns
-  if (columns === seen.columns) return
+  if (columns === (seen.columns || seen.assumed)) return
   seen.columns = columns
   setStateValue('columns', columns)
 }
@@ -96,7 +97,9 @@ export default function ({ data, parentElement, setStateValue, setTriggerValue }
     if (button) setTriggerValue('opened', Number(button.dataset.number))
   }
   root.onkeydown = (event) => move(root, event)
-  const drawn = JSON.stringify(data)
+  const { columns, ...shown } = data
+  seen.assumed = columns
+  const drawn = JSON.stringify(shown)
   if (drawn !== seen.drawn) {
     seen.drawn = drawn
     root.classList.toggle('wide', data.wide)
