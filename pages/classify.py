@@ -1,21 +1,24 @@
 """Classify: give an ensemble a digit of your own, and see what it makes of it."""
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ensemble import runs
 from ensemble.errors import NotPreparedError
+from ensemble.runs.classifying import Classifier
 from ensemble.ui import (
     classify_empty,
     classify_epoch,
     classify_files,
     classify_input,
-    classify_loader,
+    classify_opening,
     classify_read,
     classify_shown,
     digits_waiting,
     entry,
     run_panel,
 )
+from ensemble.ui.classify_tray import Source
 
 
 def main() -> None:
@@ -39,17 +42,26 @@ def of_run(run: runs.Run) -> None:
         source = classify_input.show(way, run)
         picture = st.container()
     if not source:
-        # Before the members are opened, which takes seconds the first time.
         classify_empty.no_picture(way, picture, right)
     try:
-        with right, st.spinner("Opening the members"):
-            asked = classify_loader.classifier(run, epoch)
+        asked = classify_opening.opened(run, epoch, classify_opening.PATIENCE)
     except NotPreparedError as error:
         digits_waiting.not_prepared(run, error)
         return
-    if not source:
-        classify_loader.make_ready(asked)
-        return
+    if asked is None:
+        if source:
+            classify_empty.not_read_yet(way, picture)
+        with right:
+            classify_opening.wait(run, epoch, source is not None)
+    elif source:
+        answer(run, asked, source, way, picture, right)
+
+
+def answer(
+    run: runs.Run, asked: Classifier, source: Source, way: str,
+    picture: DeltaGenerator, right: DeltaGenerator,
+) -> None:  # fmt: skip
+    """What the members say of the picture, and of others that were handed in with it."""
     classify_read.show(run, asked, source, way, picture, right)
     if way == "upload":
         with right:

@@ -7,7 +7,7 @@ import streamlit as st
 from ensemble import data, runs
 from ensemble.errors import EnsembleError, RunError
 from ensemble.runs.members import member_epochs
-from ensemble.ui import address, classify_loader, classify_mark, digits_controls, loaders
+from ensemble.ui import address, classify_mark, classify_opening, digits_controls, loaders
 from ensemble.ui import figure as pictures
 from ensemble.ui.classify_compare_figure import Side, alt, figure, rows, table
 from ensemble.ui.classify_shown import Shown
@@ -25,7 +25,7 @@ def show(shown: Shown) -> None:
     other, epoch = choose(shown, others)
     try:
         with st.spinner("Opening the other members"):
-            asked = classify_loader.classifier(other, epoch)
+            asked = classify_opening.classifier(other, epoch)
     except EnsembleError as error:
         st.error(str(error), icon=":material/error:")
         return

@@ -39,3 +39,10 @@ def no_picture(way: str, left: DeltaGenerator, right: DeltaGenerator) -> None:
         )
         if way == "upload":
             st.caption("No picture at hand? Try a test digit.")
+
+
+def not_read_yet(way: str, left: DeltaGenerator) -> None:
+    """A picture whose readers are still being opened: the sheet goes on being drawn on."""
+    if way == "draw":
+        with left:
+            classify_sheet.show([], classify_sheet.serial(), "")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ensemble import runs
-from ensemble.ui import address, digits_controls, digits_waiting
+from ensemble.ui import address, classify_opening, digits_controls, digits_waiting
 from ensemble.ui.run_panel import plain
 
 MARKER = "address_input_"  # how the key of the ways in begins, which only this screen has
@@ -13,10 +13,8 @@ MARKER = "address_input_"  # how the key of the ways in begins, which only this 
 
 def choose(run: runs.Run) -> tuple[int, Sequence[int]] | None:
     """The epoch that the address names, else the last, and all there are; None if none is."""
-    from ensemble.runs.members import member_epochs
-
     digits_waiting.new_run(run)
-    epochs = member_epochs(run.id)
+    epochs = classify_opening.epochs(run)
     if not epochs:
         nothing_kept(run)
         return None

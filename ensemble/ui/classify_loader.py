@@ -11,10 +11,8 @@ import logging
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import streamlit as st
 
-from ensemble import runs
 from ensemble.config import runs_folder
 from ensemble.errors import ImageError
 from ensemble.ui import classify_said
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
     from ensemble.runs.classifying import Classifier, Reading
 
 # A working picture takes up to 12 MB, its stages as much again.
-PICTURES, READINGS, ROWS, CLASSIFIERS = 4, 24, 1000, 3
+PICTURES, READINGS, ROWS = 4, 24, 1000
 GONE = (
     "This picture was let go to make room for others; what was said of it is kept. Hand it in "
     "again to open it."
@@ -59,32 +57,6 @@ class Row:
     said: str
     sure: str
     note: str
-
-
-def classifier(run: runs.Run, epoch: int) -> Classifier:
-    """The run's members at that epoch, ready to be asked.
-
-    Raises:
-      EnsembleError: they cannot be opened; one sentence says why.
-    """
-    return _classifier(str(runs_folder()), run.id, epoch)
-
-
-@st.cache_resource(max_entries=CLASSIFIERS, show_spinner=False)
-def _classifier(folder: str, run_id: str, epoch: int) -> Classifier:
-    from ensemble.runs.classifying import open_classifier
-
-    return open_classifier(run_id, epoch)
-
-
-def make_ready(asked: Classifier) -> None:
-    """Has what the first answer needs compiled and measured while nobody waits for it."""
-    _make_ready(who(asked), asked)
-
-
-@st.cache_resource(max_entries=CLASSIFIERS, show_spinner=False)
-def _make_ready(who: str, _asked: Classifier) -> None:
-    _asked.read(np.zeros((1, 28, 28, 1), np.uint8))
 
 
 def look(asked: Classifier, source: Source, overrule: Overrule) -> Looked:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
+from ensemble.ui import classify_opening
+
 
 @pytest.fixture(autouse=True, scope="session")
 def packages_are_searched_once() -> Iterator[None]:
@@ -16,4 +18,12 @@ def packages_are_searched_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         found = functools.cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def members_are_waited_for() -> Iterator[None]:
+    """The tester draws a page once, where a browser is told when the members are open."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(classify_opening, "PATIENCE", 60.0)
         yield

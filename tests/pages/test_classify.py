@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import data
 from ensemble.runs import Run
-from ensemble.ui import classify_loader, classify_sheet, classify_tray
+from ensemble.ui import classify_opening, classify_sheet, classify_tray
 from tests.pages.members import askable
 from tests.pages.predictions_screen import opened, value, widget
 
@@ -92,7 +92,7 @@ def test_without_a_run_the_next_step_is_to_train() -> None:
 
 
 def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
-    said = classify_loader.classifier(run, 2).read(data.load("digits").test_images[:300])
+    said = classify_opening.classifier(run, 2).read(data.load("digits").test_images[:300])
     known = next(n for n, one in enumerate(said.digits) if not one.rejected)
     strange = next(n for n, one in enumerate(said.digits) if one.rejected)
     at = hand_in(classify(run), ("strange.png", png(digit(strange))))
@@ -105,8 +105,22 @@ def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
     assert not at.get("file_uploader")[0].value, "the uploader keeps no file"
 
 
+def test_the_page_can_be_used_while_the_members_are_being_opened(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    classify_opening._job.clear()
+    monkeypatch.setattr(classify_opening, "PATIENCE", 0.0)
+    at = hand_in(classify(run), ("one.png", png(digit(0))))
+    assert "Opening the 3 members of epoch 2" in words(at)
+    assert "handed in is read then" in words(at)
+    assert classify_opening.classifier(run, 2).epoch == 2
+    at = sound(at.run())
+    assert "Opening" not in words(at)
+    assert number(at)
+
+
 def test_another_epoch_is_asked_about_the_same_picture(run: Run) -> None:
-    said = classify_loader.classifier(run, 1).read(data.load("digits").test_images[:300])
+    said = classify_opening.classifier(run, 1).read(data.load("digits").test_images[:300])
     known = next(n for n, one in enumerate(said.digits) if not one.rejected)
     at = hand_in(classify(run), ("one.png", png(digit(known))))
     widget(at, "select_slider", "classify_epoch").set_value(1).run()

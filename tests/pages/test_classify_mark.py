@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.data import corrections
-from ensemble.ui import classify_loader, loaders
+from ensemble.ui import classify_opening, loaders
 from tests.pages.ensembles import trained
 from tests.pages.marks import IMAGE
 from tests.pages.members import askable
@@ -29,11 +29,11 @@ def corrected(run_id: str, rejected: bool) -> None:
 
 def compared(run_id: str) -> None:
     from ensemble import runs
-    from ensemble.ui import classify_compare, classify_loader
+    from ensemble.ui import classify_compare, classify_opening
     from tests.pages.marks import shown
 
     run = runs.find(run_id)
-    classify_compare.show(shown(run, classifier=classify_loader.classifier(run, 1)))
+    classify_compare.show(shown(run, classifier=classify_opening.classifier(run, 1)))
 
 
 def opened(screen: object, *args: object, **address: str) -> AppTest:
@@ -103,7 +103,7 @@ def test_a_deleted_run_to_compare_with_gives_way_to_another_and_at_last_to_nobod
     # Untrained members of one seed: both runs say the same of the mark.
     assert [one["name"] for one in chart["data"]] == ["this, epoch 1", "left, epoch 1"]
     ours, theirs = (values(one["x"]) for one in chart["data"])
-    reading = classify_loader.classifier(run, 1).read(IMAGE[None])
+    reading = classify_opening.classifier(run, 1).read(IMAGE[None])
     np.testing.assert_allclose(ours, reading.digits[0].probabilities, atol=1e-6)
     np.testing.assert_array_equal(ours, theirs)
     runs.delete(left.id)
