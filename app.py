@@ -1,5 +1,6 @@
 """The dashboard: page config, navigation and what a page shows when it fails."""
 
+from ensemble.ui import warm
 from ensemble.ui.entry import configure, navigation
 from ensemble.ui.guard import guarded
 
@@ -7,3 +8,4 @@ configure()
 page = navigation()
 with guarded():
     page.run()
+    warm.start()

@@ -101,7 +101,7 @@ def found(race: runs.Race) -> None:
     for doubt in devices_words.doubts(race):
         st.warning(doubt, icon=":material/warning:")
     if race.rates:
-        on = devices_words.measured_on(race)
+        on = devices_words.machine_and_day(race)
         best = max(race.rates, key=lambda name: max(race.rates[name].values()))
         top = formats.throughput(max(race.rates[best].values()))
         pictures.show(
@@ -111,6 +111,7 @@ def found(race: runs.Race) -> None:
             table=lambda: devices_figure.table(race), sees=devices_words.bfloat16(race) or
             "Higher is faster.", help=HELP,
         )  # fmt: skip
+    st.caption(devices_words.measured_on(race))
     st.caption(devices_words.check(race))
 
 

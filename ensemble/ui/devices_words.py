@@ -85,8 +85,15 @@ def doubts(race: runs.Race) -> list[str]:
     return wrong + gone
 
 
+def machine_and_day(race: runs.Race) -> str:
+    """On what and when, in one line that fits over a picture on a phone too."""
+    name = race.processor.replace("(R)", "").replace("(TM)", "").replace(" CPU", "")
+    day = time.strftime("%d %b %Y", time.localtime(race.created)).lstrip("0")
+    return f"{' '.join(name.split())} · {day}"
+
+
 def measured_on(race: runs.Race) -> str:
-    """When, on what and with what: for the line below the answer and the picture's title."""
+    """When, on what and with what: for the line below the picture."""
     day = time.strftime("%d %b %Y, %H:%M", time.localtime(race.created)).lstrip("0")
     devices = formats.count(race.devices, "device")
     title = data.info(race.settings["dataset"]).title

@@ -17,7 +17,7 @@ from ensemble.ui import (
     inspect_lists,
     theme,
 )
-from ensemble.ui.inspect_loader import measured
+from ensemble.ui.inspect_loader import measured, pictured
 from ensemble.ui.inspect_pairs import MEASURES, Measure, matrix
 from ensemble.ui.inspect_shown import Inspected
 
@@ -51,7 +51,8 @@ def pairs(shown: Inspected) -> None:
     values = measured(shown, matrix, key)
     title = f"{measure.title} · {shown.source}"
     figure.show(
-        drawn(shown, measure, values, title), key="inspect_pairs",
+        pictured(shown, lambda: drawn(shown, measure, values, title), "pairs", key),
+        key="inspect_pairs",
         name=f"{shown.stem}-{key.replace('_', '-')}", title=measure.title,
         alt=f"{measure.title} of every pair of {shown.members} members",
         table=lambda: table(values), sees=measure.sees(values, shown.n, shown.noun),

@@ -17,7 +17,7 @@ from ensemble.ui import (
     inspect_lines,
     theme,
 )
-from ensemble.ui.inspect_loader import measured
+from ensemble.ui.inspect_loader import measured, pictured
 from ensemble.ui.inspect_shown import Inspected
 
 if TYPE_CHECKING:
@@ -37,7 +37,8 @@ def show(shown: Inspected) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         figure.show(
-            drawn(shown, matrix, cell, title), key=KEY, name=f"{shown.stem}-confusion",
+            pictured(shown, lambda: drawn(shown, matrix, cell, title), KEY, cell),
+            key=KEY, name=f"{shown.stem}-confusion",
             title="The confusion matrix", table=lambda: table(shown, matrix),
             alt=f"What {shown.n:,} {shown.noun}s are against what the ensemble says",
             sees=sees(shown, matrix), on_select=pressed,

@@ -11,6 +11,7 @@ from ensemble import runs
 from ensemble.analysis.diversity import Decomposition, decomposition
 from ensemble.errors import RunError
 from ensemble.ui import figure, formats, inspect_lines, loaders, theme
+from ensemble.ui.inspect_loader import pictured
 from ensemble.ui.inspect_shown import Inspected
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ def show(shown: Inspected) -> None:
     share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
     title = f"NLL: mean member less diversity · {shown.run.name}"
     figure.show(
-        drawn(shown, found, title), key="inspect_decomposition",
+        pictured(shown, lambda: drawn(shown, found, title), "decomposition", *found.items()),
+        key="inspect_decomposition",
         name=f"{shown.run.id}-decomposition", title="The NLL's parts over the epochs",
         alt="NLL of the mean member and of the ensemble over the epochs; between them, diversity",
         table=lambda: table(found),

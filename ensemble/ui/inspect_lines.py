@@ -71,7 +71,7 @@ def layout(title: str, height: int, **more: Any) -> dict[str, Any]:
     like markup.
     """
     first, _, rest = title.partition(" · ")
-    lines = textwrap.wrap(rest, TITLE)
+    lines = folded(rest)
     below = {"text": "<br>".join(map(html.escape, lines)), "font": {"size": 12}}
     return {
         "title": {"text": html.escape(first), "font": {"size": 14}, "subtitle": below, "x": 0,
@@ -80,3 +80,14 @@ def layout(title: str, height: int, **more: Any) -> dict[str, Any]:
         "height": height, "margin": {"l": 8, "r": 16, "t": 40 + 18 * len(lines), "b": 90},
         "legend": LEGEND, "hovermode": "closest", "dragmode": False, **more,
     }  # fmt: skip
+
+
+def folded(source: str) -> list[str]:
+    """Where a picture is from, in lines that fit a phone: broken between its parts if possible."""
+    lines: list[str] = []
+    for part in filter(None, source.split(" · ")):
+        if lines and len(lines[-1]) + len(part) + 3 <= TITLE:
+            lines[-1] += f" · {part}"
+        else:
+            lines += textwrap.wrap(part, TITLE)
+    return lines

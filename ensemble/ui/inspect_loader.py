@@ -1,15 +1,19 @@
-"""What the screen Inspect measures, once for each version of a run's predictions.
+"""What the screen Inspect measures and draws, once for each version of a run's predictions.
 
 Shared by every tab and bounded. What comes back is shared too: treat it as read-only.
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
 from ensemble.analysis.predictions import Predictions
+from ensemble.ui import theme
 from ensemble.ui.inspect_shown import Inspected
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 Result = TypeVar("Result")
 
@@ -35,3 +39,26 @@ def _measured(
     _measure: Callable[..., Any], _made: Predictions,
 ) -> Any:  # fmt: skip
     return _measure(_made, *also)
+
+
+def pictured(shown: Inspected, make: "Callable[[], go.Figure]", *by: Any) -> "go.Figure":
+    """The picture that `make` draws of what is shown, drawn once for each look of the page.
+
+    Plotly checks each word of a figure, which takes as long as the rest of the screen.
+
+    Args:
+      shown: the run's epoch.
+      make: draws it.
+      by: the picture's name and all else that it follows from, small and hashable.
+    """
+    place = shown.run.id, shown.run.name, shown.epoch, shown.version
+    figure: go.Figure = _pictured(place, theme.mode(), by, make)
+    return figure
+
+
+# The largest, of a point for each of 1,500 images, takes some hundred kilobytes.
+@st.cache_resource(max_entries=48, show_spinner=False)
+def _pictured(
+    place: tuple[Any, ...], mode: str, by: tuple[Any, ...], _make: Callable[[], Any]
+) -> Any:
+    return _make()

@@ -10,7 +10,7 @@ from ensemble.analysis.averaging import Ints
 from ensemble.analysis.predictions import ordered
 from ensemble.analysis.uncertainty import Uncertainty, uncertainty
 from ensemble.ui import digits_files, figure, formats, inspect_digits, inspect_lines, theme
-from ensemble.ui.inspect_loader import measured
+from ensemble.ui.inspect_loader import measured, pictured
 from ensemble.ui.inspect_shown import Inspected
 
 if TYPE_CHECKING:
@@ -42,8 +42,9 @@ def show(shown: Inspected) -> None:
 
 def picture(shown: Inspected, measures: Uncertainty, drawn: Ints) -> Any:
     """The scatter; returns what is chosen in it."""
+    title = f"Uncertainty · {shown.source}"
     return figure.show(
-        scatter(shown, measures, drawn, f"Uncertainty · {shown.source}"), key=KEY,
+        pictured(shown, lambda: scatter(shown, measures, drawn, title), KEY), key=KEY,
         name=f"{shown.stem}-uncertainty", title="Both uncertainties of every image",
         alt=f"Aleatoric against epistemic uncertainty of {shown.n:,} {shown.noun}s, right and "
         "wrong marked", table=lambda: table(shown, measures), sees=sees(shown, measures),

@@ -19,7 +19,6 @@ from ensemble.ui import (
     precision,
     run_panel,
     settings,
-    warm,
 )
 from ensemble.ui.estimate import Past, estimate, members_per_device
 from ensemble.ui.guard import guarded
@@ -217,9 +216,7 @@ def launch_body(key: str, was_waiting: bool) -> None:
 
 
 def make_ready(drawn: bool = True) -> None:
-    """Have ready what comes next: a process for the next run, and what other screens import.
-
-    Not while a run needs the machine for itself.
+    """Have a process ready for the next run; not while a run needs the machine for itself.
 
     Args:
       drawn: whether the settings are on the page: what will likely be run is compiled then.
@@ -231,8 +228,6 @@ def make_ready(drawn: bool = True) -> None:
         here = found.answer
         on_cpu = here is not None and here.platform == "cpu"
         runs.keep_spare(plan().config if drawn and on_cpu else None)
-    if drawn:
-        warm.start()
 
 
 def launch(config: EnsembleConfig) -> None:

@@ -24,6 +24,7 @@ HEAVY = (
     "ensemble.ui.inspect_shown",
     "ensemble.ui.inspect_answer",
     "ensemble.ui.inspect_agreement",
+    "ensemble.ui.classify_read",
 )
 
 
