@@ -87,6 +87,22 @@ def test_a_page_holds_whole_rows_and_nothing_runs_off_the_side(app: App, width: 
                tiles(app.page).all()[:12])  # fmt: skip
 
 
+def test_a_page_that_is_come_back_to_is_drawn_once(app: App) -> None:
+    app.page.set_viewport_size({"width": 1000, "height": 800})  # not as wide as is assumed at first
+    app.open("predictions", run=trained().id)
+    menu, columns = app.page.get_by_test_id("stTopNavLink"), re.compile(r"\d")
+    expect(app.page.locator(".digits")).to_have_attribute("data-columns", columns)
+    app.settle()
+    menu.filter(has_text="Runs").click()
+    expect(app.page.get_by_test_id("stDataFrame")).to_be_visible()
+    app.settle()
+    before = app.traffic.drawings
+    menu.filter(has_text="Predictions").click()
+    expect(app.page.locator(".digits")).to_have_attribute("data-columns", columns)
+    app.settle()
+    assert app.traffic.drawings == before + 1
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_images_are_crisp_and_on_the_same_ground_in_both_themes(app: App, scheme: str) -> None:
     app.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

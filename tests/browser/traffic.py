@@ -15,11 +15,16 @@ GIVEN_UP_SECONDS = 5.0
 
 
 class Traffic:
-    """Follows a tab's messages from its first connection on, through reloads."""
+    """Follows a tab's messages from its first connection on, through reloads.
+
+    Attributes:
+      drawings: how often the tab has asked for the whole page.
+    """
 
     def __init__(self, page: Page) -> None:
         self._asked: float | None = None
         self._running = False
+        self.drawings = 0
         page.on("websocket", self._connected)
 
     @property
@@ -36,8 +41,10 @@ class Traffic:
         socket.on("framereceived", self._received)
 
     def _sent(self, frame: bytes | str) -> None:
-        if isinstance(frame, bytes) and BackMsg.FromString(frame).HasField("rerun_script"):
+        message = BackMsg.FromString(frame if isinstance(frame, bytes) else b"")
+        if message.HasField("rerun_script"):
             self._asked = time.monotonic()
+            self.drawings += not message.rerun_script.fragment_id
 
     def _received(self, frame: bytes | str) -> None:
         if not isinstance(frame, bytes):
