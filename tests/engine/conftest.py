@@ -1,6 +1,11 @@
-"""The real digits, whole and few, and a way to train that tests share."""
+"""The real digits, whole and few, and ways to train and to predict that tests share.
+
+Compiling is most of what these tests take: they train with the same few shapes, so that one
+program serves many of them.
+"""
 
 from dataclasses import replace
+from typing import Any
 
 import jax
 import numpy as np
@@ -9,7 +14,7 @@ import pytest
 from ensemble import data
 from ensemble.config import EnsembleConfig
 from ensemble.data import Dataset
-from ensemble.engine import Trainer
+from ensemble.engine import Trainer, howto
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +47,12 @@ def train_epochs(
             losses.append(figures.loss.T)
             done += count
     return np.concatenate(losses).reshape(epochs, -1, trainer.config.members), state
+
+
+@jax.jit
+def stock(params: Any, images: Any) -> Any:
+    """Logits of Flax's own layers with these parameters."""
+    return howto.CNN().apply({"params": params}, images)
 
 
 def small_config(**changes: object) -> EnsembleConfig:

@@ -7,10 +7,13 @@ import pytest
 from scipy import ndimage
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine.augment import augment
+from ensemble.engine import augment as augmenting
 from ensemble.engine.batches import epoch_order, steps_per_epoch
 from ensemble.engine.pace import Pace
 from ensemble.engine.schedule import learning_rates
+
+# Compiled as in a step of training, not operation by operation.
+augment = jax.jit(augmenting.augment)
 
 
 def order(epoch: int = 1, size: int = 100, **changes: object) -> np.ndarray:

@@ -14,14 +14,20 @@ def params():
     return jax.tree.map(np.asarray, create_members(3, 3).params)
 
 
+@pytest.fixture(scope="module")
+def wanted(digits, params):
+    """What one member after the other makes of each of the 500 test images."""
+    return predict_probabilities(params, digits.test_images)
+
+
 @pytest.mark.parametrize(("count", "images"), [(1, 70), (8, 70), (8, 500), (8, 49), (8, 0)])
-def test_any_number_of_images_on_any_number_of_devices(count, images, digits, params):
+def test_any_number_of_images_on_any_number_of_devices(count, images, digits, params, wanted):
     images = digits.test_images[:images]
     found = Forward(params, 500, devices(count))(images)
     assert found.shape == (3, len(images), 10)
     assert found.dtype == np.float32
     if len(images):
-        np.testing.assert_allclose(found, predict_probabilities(params, images), atol=1e-6)
+        np.testing.assert_allclose(found, wanted[:, : len(images)], atol=1e-6)
         np.testing.assert_allclose(found.sum(-1), 1, atol=1e-6)
 
 

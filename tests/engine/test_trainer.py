@@ -1,21 +1,14 @@
 """Training as a whole: calls, options, compiled programs, evaluation."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ensemble.engine import Trainer, howto
+from ensemble.engine import Trainer
 from ensemble.engine.model import to_unit
 from ensemble.errors import ConfigError
-from tests.engine.conftest import devices, small_config, train_epochs
-
-
-def stock(params: Any, images: Any) -> Any:
-    """Logits of Flax's own layers with these parameters."""
-    return howto.CNN().apply({"params": params}, images)
+from tests.engine.conftest import devices, small_config, stock, train_epochs
 
 
 def leaves_equal(one: object, other: object) -> bool:
@@ -112,16 +105,18 @@ def test_members_with_their_own_batches_have_no_common_training_figure(few, opti
 
 def test_augmentation_changes_what_is_learnt_and_is_reproducible(few):
     plain, _ = train_epochs(Trainer(small_config(), few, devices(2)), 1)
-    moved, _ = train_epochs(Trainer(small_config(shift_pixels=3), few, devices(2)), 1)
-    again, _ = train_epochs(Trainer(small_config(shift_pixels=3), few, devices(1)), 1)
+    trainer = Trainer(small_config(shift_pixels=3), few, devices(2))
+    moved, again = (train_epochs(trainer, 1)[0] for _ in range(2))
     assert not np.allclose(plain, moved, rtol=1e-3)
-    np.testing.assert_allclose(moved, again, rtol=1e-4)
+    np.testing.assert_array_equal(moved, again)
 
 
-def test_too_large_a_rate_is_seen_to_diverge_and_the_others_go_on(digits):
-    config = small_config(members=8, batch_size=4, learning_rate=10.0, momentum=0.999)
-    trainer = Trainer(config, digits, devices(2))
-    _, figures = trainer.train(trainer.start(), 1, 0, 20)
+def test_too_large_a_rate_is_seen_to_diverge_and_the_others_go_on(few):
+    # Mostly such a rate kills every unit at once, and a dead network's loss is finite. With this
+    # seed the last member leaves float32's range in the epoch, by far, in every form.
+    config = small_config(seed=11, learning_rate=10.0, momentum=0.999)
+    trainer = Trainer(config, few, devices(2))
+    _, figures = trainer.train(trainer.start(), 1, 0, 6)
     step, member = figures.first_divergence()
     assert np.isfinite(figures.loss[:, :step]).all()
     assert not np.isfinite(figures.loss[member, step])
@@ -134,17 +129,22 @@ def test_a_batch_larger_than_the_set_is_refused(few):
 
 
 def test_one_step_an_epoch_where_the_batch_is_the_whole_set(few):
-    trainer = Trainer(small_config(batch_size=96, members=1), few, devices(1))
+    # By the form that is compiled soonest: its steps are counted, not its sums.
+    config = small_config(batch_size=96, members=1)
+    trainer = Trainer(config, few, devices(1), form="patches")
     _, figures = trainer.train(trainer.start(), 1, 0, 1)
     assert trainer.steps_per_epoch == 1
     assert figures.loss.shape == (1, 1)
 
 
 def test_lanes_side_by_side_learn_what_they_learn_one_after_the_other(few):
-    """The arrangement for accelerators, on a CPU."""
-    config = small_config(members=3, shift_pixels=1)
-    after, _ = train_epochs(Trainer(config, few, devices(2)), 1)
-    trainer = Trainer(config, few, devices(2), form="grouped")
+    """The arrangement for accelerators, on a CPU; with more members, on more devices.
+
+    So it also holds that neither changes how a member's images are shifted.
+    """
+    after, _ = train_epochs(Trainer(small_config(shift_pixels=1), few, devices(2)), 1)
+    config = small_config(members=5, shift_pixels=1)
+    trainer = Trainer(config, few, devices(3), form="grouped")
     beside, state = train_epochs(trainer, 1)
-    np.testing.assert_allclose(after, beside, rtol=1e-3)
-    assert trainer.evaluate(state).probabilities.shape == (3, 70, 10)
+    np.testing.assert_allclose(after, beside[..., :3], rtol=1e-3)
+    assert trainer.evaluate(state).probabilities.shape == (5, 70, 10)
