@@ -78,11 +78,12 @@ def drawn(shown: Inspected, measure: Measure, values: np.ndarray, title: str) ->
         colorbar={"title": {"text": measure.unit, "side": "right"}, "thickness": 12},
     ))  # fmt: skip
     chart.update_layout(inspect_lines.layout(title, 420))
-    chart.update_layout(margin_b=50)
-    chart.update_xaxes(title="member", type="category", showgrid=False, fixedrange=True,
-                       constrain="domain")  # fmt: skip
-    chart.update_yaxes(title="member", type="category", showgrid=False, fixedrange=True,
-                       autorange="reversed", scaleanchor="x", constrain="domain")  # fmt: skip
+    # Numbers of members are short: to measure them, Plotly would draw the matrix twice.
+    chart.update_layout(margin_b=50, margin_l=56)
+    axis = {"title": "member", "type": "category", "showgrid": False, "fixedrange": True,
+            "constrain": "domain", "automargin": False}  # fmt: skip
+    chart.update_xaxes(axis)
+    chart.update_yaxes(axis, autorange="reversed", scaleanchor="x")
     return chart
 
 

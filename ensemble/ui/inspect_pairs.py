@@ -97,9 +97,9 @@ MEASURES = {
         "differ", "least",
     ),
     "kl": Measure(
-        "Mean KL", "Mean KL divergence",
-        "Mean KL: how far the probabilities of the member in the column are from those of the "
-        "member in the row, in nats; 0 is the same.",
+        "KL", "Mean KL divergence",
+        "KL, the mean Kullback–Leibler divergence: how far the probabilities of the member in the "
+        "column are from those of the member in the row, in nats; 0 is the same.",
         "nats", lambda made: mean_kl(made.probabilities), False, "differ", "least",
     ),
     "q": Measure(
