@@ -50,7 +50,7 @@ def of_run(run: runs.Run) -> None:
         return
     if asked is None:
         if source:
-            classify_empty.not_read_yet(way, picture)
+            classify_empty.not_read_yet(way, source, picture, right)
         with right:
             classify_opening.wait(run, epoch, source is not None)
     elif source:

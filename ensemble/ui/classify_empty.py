@@ -1,9 +1,15 @@
 """What the screen Classify shows while there is no picture, and the next step."""
 
+import contextlib
+
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ensemble.ui import classify_sheet, digits_waiting
+from ensemble.data.pictures import open_picture
+from ensemble.errors import ImageError
+from ensemble.ui import classify_overrule, classify_picture, classify_sheet, digits_waiting
+from ensemble.ui.classify_tray import Source
+from ensemble.ui.run_panel import plain
 
 WAYS = {
     "upload": "Drop pictures on the left, press **Ctrl+V** to paste one, or browse. One digit or "
@@ -41,8 +47,16 @@ def no_picture(way: str, left: DeltaGenerator, right: DeltaGenerator) -> None:
             st.caption("No picture at hand? Try a test digit.")
 
 
-def not_read_yet(way: str, left: DeltaGenerator) -> None:
-    """A picture whose readers are still being opened: the sheet goes on being drawn on."""
+def not_read_yet(way: str, source: Source, left: DeltaGenerator, right: DeltaGenerator) -> None:
+    """A picture whose readers are still being opened; the sheet goes on being drawn on."""
     if way == "draw":
         with left:
             classify_sheet.show([], classify_sheet.serial(), "")
+        return
+    with right:
+        st.caption(plain(source.name))
+    # What is wrong with a picture is said when it is read.
+    with left, contextlib.suppress(ImageError):
+        if source.content is not None:
+            classify_picture.show(open_picture(source.content), source.key, [],
+                                  classify_overrule.of(source.id), source.id)  # fmt: skip

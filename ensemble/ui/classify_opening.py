@@ -103,6 +103,7 @@ def waiting(run: runs.Run, epoch: int, handed_in: bool) -> None:
         then = "What you have handed in is read then." if handed_in else "Go on meanwhile."
         who = formats.count(run.config.members, "member")
         st.caption(
-            f":material/hourglass_top: Opening the {who} of epoch {epoch}: a few seconds, the "
-            f"first time about ten, for they are shown digits they have not learnt from. {then}"
+            f":material/hourglass_top: Opening the {who} of epoch {epoch}: a few seconds; the "
+            "first time ten to twenty, for they are shown digits that they have not learnt from. "
+            f"{then}"
         )
