@@ -11,7 +11,7 @@ from ensemble.runs.parameters import write_parameters
 from tests.pages.ensembles import trained
 
 
-def askable(*, members: int = 3, epochs: int = 2, **more: Any) -> Run:
+def askable(*, members: int = 2, epochs: int = 2, **more: Any) -> Run:
     """A run of `trained` with parameters of random members at every epoch."""
     run = trained(members=members, epochs=epochs, **more)
     shapes = jax.eval_shape(init_params, jax.random.key(0))

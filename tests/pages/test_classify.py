@@ -111,7 +111,7 @@ def test_the_page_can_be_used_while_the_members_are_being_opened(
     classify_opening._job.clear()
     monkeypatch.setattr(classify_opening, "PATIENCE", 0.0)
     at = hand_in(classify(run), ("one.png", png(digit(0))))
-    assert "Opening the 3 members of epoch 2" in words(at)
+    assert "Opening the 2 members of epoch 2" in words(at)
     assert "handed in is read then" in words(at)
     assert classify_opening.classifier(run, 2).epoch == 2
     at = sound(at.run())
