@@ -7,12 +7,13 @@ algorithms 3.5 and 3.6) or its backtracking one. JAXopt's example
 and the solver's memory are on each of them, and every device takes the same step.
 
 One program makes one iteration, line search included, with one collective per evaluation. On
-several CPU devices such a program can wait for itself for ever, unless XLA's pool of threads is
-larger than it makes it by itself: `runs.pool` sees to that.
+several CPU devices such a program can wait for itself for ever, unless XLA's pool has a thread
+for each of them: `runs.pool` sees to that.
 """
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from ensemble.config import LbfgsConfig
 from ensemble.engine.layout import AXIS, Layout
-from ensemble.engine.logreg import Samples, block_size, in_blocks, objective
+from ensemble.engine.logreg import Samples, block_count, block_size, in_blocks, objective
 
 ZOOM_STEPS, BACKTRACKING_STEPS = 20, 30
 
@@ -88,10 +89,10 @@ class Solver:
         self._config, self._shape = config, (x.shape[1], classes)
         self._count, self._layout = len(x), Layout(len(devices), tuple(devices))
         self._optimizer = make_optimizer(config)
+        self._block = self._block_size()
+        # Compiled before the samples are there: both want memory for themselves.
+        self._begin, self._iterate, self.compile_seconds = self._compiled()
         self._samples = self._spread(x, labels)
-        self._begin, first = self._compiled(self._first, self._samples)
-        self._iterate, then = self._compiled(self._next, self.start(), self._samples)
-        self.compile_seconds = first + then
 
     def start(self) -> Point:
         """The beginning: weights of zero."""
@@ -111,22 +112,35 @@ class Solver:
         """Every device's weights, (D, F, C): they are the same."""
         return np.asarray(point.weights).reshape(-1, *self._shape)
 
+    def _block_size(self) -> int:
+        devices = self._layout.devices
+        share, alone = -(-self._count // len(devices)), len(devices) == 1
+        return block_size(share, self._shape[0], devices[0].platform == "cpu", shared=alone)
+
     def _spread(self, x: NDArray[np.float32], labels: NDArray[np.int32]) -> Samples:
         devices = self._layout.devices
-        share = -(-self._count // len(devices))
-        block = block_size(share, self._shape[0], devices[0].platform == "cpu")
-        shards = in_blocks(x, labels, block, len(devices))
+        shards = in_blocks(x, labels, self._block, len(devices))
         if len(devices) == 1:
             return Samples(*(jax.device_put(part, devices[0]) for part in shards[0]))
         return Samples(*(self._layout.put(parts) for parts in zip(*shards, strict=True)))
 
-    def _compiled(self, function: Any, *examples: Any) -> tuple[Any, float]:
-        """A program of `function` for arguments like these, and what making it took."""
+    def _compiled(self) -> tuple[Any, Any, float]:
+        """The programs of the start and of one iteration, and what making them took."""
         began = time.perf_counter()
-        several = len(self._layout.devices) > 1
-        traced: Any = self._layout.pmap(function) if several else jax.jit(function)
-        program = traced.lower(*examples).compile()
-        return program, time.perf_counter() - began
+        devices = self._layout.devices
+        blocks = block_count(self._count, self._block, len(devices))
+        make: Any = self._layout.pmap
+        spread: tuple[int, ...] = (len(devices),)
+        if len(devices) == 1:
+            place = jax.sharding.SingleDeviceSharding(devices[0])
+            make, spread = partial(jax.jit, in_shardings=place), ()
+        x: Any = jax.ShapeDtypeStruct((*spread, blocks, self._shape[0], self._block), jnp.float32)
+        labels: Any = jax.ShapeDtypeStruct((*spread, blocks, self._block), jnp.int32)
+        samples = Samples(x, labels)
+        begin, iterate = make(self._first), make(self._next)
+        point = jax.eval_shape(begin, samples)
+        programs = begin.lower(samples).compile(), iterate.lower(point, samples).compile()
+        return *programs, time.perf_counter() - began
 
     def _loss(self, samples: Samples) -> Any:
         axis = AXIS if len(self._layout.devices) > 1 else None

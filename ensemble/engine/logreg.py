@@ -10,6 +10,7 @@ both products of a block are of the form that needs no transposing (`W.T @ x` an
 the softmax between them runs along contiguous samples.
 """
 
+import mmap
 from collections.abc import Callable
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,10 +21,10 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-# What a block weighs: near to a core when the second product reads it, and work enough for the
-# cores to share.
-BLOCK_BYTES = 1024 * 1024
-BLOCK_STEP = 16  # samples: whole vector registers
+# What a block weighs on a CPU: near to a core when the second product reads it; or, for a device
+# that is all cores at once, work enough to share.
+BLOCK_BYTES, SHARED_BLOCK_BYTES = 512 * 1024, 4 * 1024 * 1024
+REGISTER = 16  # float32 in a vector register: samples of a block, and columns of a product
 
 LINE = 64  # bytes of a cache line
 
@@ -42,17 +43,31 @@ class Samples(NamedTuple):
     labels: Array
 
 
-def block_size(samples: int, features: int, on_cpu: bool) -> int:
+def block_size(samples: int, features: int, on_cpu: bool, shared: bool = False) -> int:
     """How many samples make a block: a cache full on a CPU, all of them elsewhere.
 
     Args:
       samples: of one device.
       features: F.
       on_cpu: whether the devices are CPUs.
+      shared: whether several cores work on each block.
     """
-    whole = max(-(-samples // BLOCK_STEP) * BLOCK_STEP, BLOCK_STEP)
-    fitting = BLOCK_BYTES // (4 * features) // BLOCK_STEP * BLOCK_STEP
-    return min(whole, max(fitting, BLOCK_STEP)) if on_cpu else whole
+    whole = max(-(-samples // REGISTER) * REGISTER, REGISTER)
+    room = SHARED_BLOCK_BYTES if shared else BLOCK_BYTES
+    fitting = room // (4 * features) // REGISTER * REGISTER
+    return min(whole, max(fitting, REGISTER)) if on_cpu else whole
+
+
+def block_count(samples: int, block: int, shards: int) -> int:
+    """How many blocks each device has: K, at least 1.
+
+    Args:
+      samples: of all devices together, spread evenly.
+      block: B.
+      shards: D.
+    """
+    most = -(-samples // shards)
+    return max(-(-most // block), 1)
 
 
 def in_blocks(
@@ -61,14 +76,14 @@ def in_blocks(
     """Samples cut for devices, in order and evenly: `shards` pairs (K, F, B) and (K, B).
 
     Args:
-      x: float32 (N, F); may be a memory map, it is read once.
+      x: float32 (N, F); may be a memory map: it is read once, and what was read is let go.
       labels: int32 (N,), from 0.
       block: B.
       shards: D; any number, also more than there are samples.
     """
     count, features = x.shape
-    bounds = np.linspace(0, count, shards + 1).astype(int)
-    blocks = max(-(-int(np.diff(bounds).max(initial=0)) // block), 1)
+    bounds = [part * count // shards for part in range(shards + 1)]
+    blocks = block_count(count, block, shards)
     cut = []
     for first, last in pairwise(bounds):
         shard = _aligned(blocks, features, block)
@@ -77,8 +92,15 @@ def in_blocks(
             end = min(start + block, last)
             shard[k, :, : end - start] = x[start:end].T
             named[k, : end - start] = labels[start:end]
+            _let_go(x)
         cut.append((shard, named))
     return cut
+
+
+def _let_go(x: NDArray[np.float32]) -> None:
+    """Give a memory map's pages back: the samples would be in memory twice."""
+    if isinstance(x.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        x.base.madvise(mmap.MADV_DONTNEED)
 
 
 def _aligned(*shape: int) -> NDArray[np.float32]:
@@ -131,13 +153,17 @@ def objective(
 
 def summed(weights: Array, samples: Samples) -> tuple[Array, Array]:
     """The samples' losses summed, in nats, and the gradient of that by the weights (F, C)."""
+    features, classes = weights.shape
+    unused = -classes % REGISTER  # A product with whole registers of columns takes less time.
 
     def add(total: tuple[Array, Array], block: Samples) -> tuple[tuple[Array, Array], None]:
         loss, residual = softmax_loss(weights.T @ block.x, block.labels)
-        return (total[0] + loss, total[1] + block.x @ residual.T), None
+        gradient = block.x @ jnp.pad(residual, ((0, unused), (0, 0))).T
+        return (total[0] + loss, total[1] + gradient), None
 
-    nothing = jnp.zeros(()), jnp.zeros(weights.shape)
-    return jax.lax.scan(add, nothing, samples)[0]
+    nothing = jnp.zeros(()), jnp.zeros((features, classes + unused))
+    loss, gradient = jax.lax.scan(add, nothing, samples)[0]
+    return loss, gradient[:, :classes]
 
 
 def softmax_loss(logits: Array, labels: Array) -> tuple[Array, Array]:

@@ -1,10 +1,12 @@
 """XLA's threads for CPU devices that wait for each other: enough of them, and no more.
 
 XLA makes one pool of threads for all CPU devices, when it starts: as many as `NPROC` says, else
-one per core, and never fewer than devices. A device that waits in a collective keeps one. With
-as many devices as threads nobody may be left to compute what they wait for: after 40 s XLA ends
-the process. Threads beyond that cost as well: a product is cut into parts for all of them. So
-each solve has XLA begin anew, with a pool for its own number of devices.
+one per core. A device that waits in a collective keeps one. With fewer threads than devices
+nobody is left to compute what they wait for: after 40 s XLA ends the process. With as many, the
+last device to arrive still has one, and what it computes waits for nobody (`engine.logreg`: one
+collective at a time, products that hand their parts over and go on). Threads beyond that cost:
+work moves between them, and away from its cache. So each solve has XLA begin anew, with a pool
+for its own number of devices.
 """
 
 import os
@@ -12,12 +14,10 @@ import sys
 
 from ensemble.runs.environment import DEVICE_COUNT, cpu_cores, only_cpu, prepare_jax
 
-THREADS_PER_DEVICE = 2  # one that waits, one that computes
-
 
 def threads_for(devices: int) -> int:
     """How many threads as many CPU devices need; at least one per core."""
-    return cpu_cores() if devices == 1 else max(cpu_cores(), THREADS_PER_DEVICE * devices)
+    return max(cpu_cores(), devices)
 
 
 def prepare_for_collectives(devices: int) -> bool:

@@ -16,7 +16,7 @@ from sklearn.datasets import make_classification
 
 from ensemble.config import LbfgsConfig
 from ensemble.engine.lbfgs import Iteration, Solver
-from ensemble.engine.logreg import NOBODY, Samples, block_size, in_blocks, objective
+from ensemble.engine.logreg import NOBODY, Samples, block_count, block_size, in_blocks, objective
 
 FEATURES, CLASSES = 24, 4
 
@@ -99,7 +99,7 @@ def test_on_several_devices_the_path_is_that_of_one(devices: int) -> None:
 def test_any_number_of_samples_on_any_number_of_devices(samples: int) -> None:
     x, labels = problem(701)
     shards = in_blocks(x[:samples], labels[:samples], 16, shards=8)
-    assert len({block.shape for block, _ in shards}) == 1
+    assert {block.shape[0] for block, _ in shards} == {block_count(samples, 16, shards=8)}
     kept = [block.transpose(0, 2, 1)[named != NOBODY] for block, named in shards]
     np.testing.assert_array_equal(np.concatenate(kept), x[:samples])
     assert all((block.transpose(0, 2, 1)[named == NOBODY] == 0).all() for block, named in shards)
@@ -112,7 +112,8 @@ def test_a_fixed_step_is_taken_as_it_is() -> None:
 
 
 def test_a_block_fits_a_cache_on_a_cpu_and_is_everything_elsewhere() -> None:
-    assert block_size(50_000, 784, on_cpu=True) == 320
+    assert block_size(50_000, 784, on_cpu=True) == 160
+    assert block_size(50_000, 784, on_cpu=True, shared=True) == 1328
     assert block_size(50_000, 784, on_cpu=False) == 50_000
     assert block_size(3, 784, on_cpu=True) == 16
     assert block_size(50_000, 10_000_000, on_cpu=True) == 16
