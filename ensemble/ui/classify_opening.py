@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from concurrent import futures
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.config import runs_folder
-from ensemble.errors import EnsembleError
 from ensemble.runs.parameters import kept_epochs
 from ensemble.ui import formats, warm
 from ensemble.ui.guard import guarded
@@ -38,33 +38,27 @@ def epochs(run: runs.Run) -> Sequence[int]:
     return kept or member_epochs(run.id)
 
 
-def classifier(run: runs.Run, epoch: int, patience: float | None = None) -> Classifier:
-    """The run's members at that epoch, ready to be asked.
+def classifier(run: runs.Run, epoch: int) -> Classifier:
+    """The run's members at that epoch, ready to be asked; waits until they are.
 
     Args:
       run: whose members.
       epoch: one of `epochs`.
-      patience: seconds to wait for them; None waits until they are there.
 
     Raises:
       EnsembleError: they cannot be opened; one sentence says why.
-      TimeoutError: they are still being opened.
     """
     asked = str(runs_folder()), run.id, epoch
     job = _job(*asked)
-    try:
-        return job.result(patience)
-    except EnsembleError:
+    if job.exception():
         _job.clear(*asked)  # So that it is tried again when what was missing is there.
-        raise
+    return job.result()
 
 
 def opened(run: runs.Run, epoch: int, patience: float) -> Classifier | None:
-    """As `classifier`; None while they are still being opened."""
-    try:
-        return classifier(run, epoch, patience)
-    except TimeoutError:
-        return None
+    """As `classifier`; None where they are still being opened after `patience` seconds."""
+    job = _job(str(runs_folder()), run.id, epoch)
+    return classifier(run, epoch) if futures.wait([job], patience).done else None
 
 
 @st.cache_resource(max_entries=OPEN_AT_ONCE, show_spinner=False)
