@@ -166,7 +166,7 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
             "run on digits to read what you have written."
         )
     data.load(entry.name)
-    prepare_jax(all_cores=True)
+    prepare_jax()
     epochs = member_epochs(run_id)
     members = open_members(run_id, epochs[-1] if epoch is None and epochs else epoch)
     return Classifier(run_id, members.epoch, epochs, members.params, entry.name)

@@ -20,9 +20,6 @@ XLA_CPU_FLAGS = {
     # before one is computed again inside every loop after it.
     "xla_disable_hlo_passes": "cse_barrier_expander",
 }
-# Each core is a device of its own: products that call in the other cores' threads would take
-# them from the members there, and their parts are too small to share.
-ONE_CORE_A_DEVICE = {"xla_cpu_multi_thread_eigen": "false"}
 DEVICE_COUNT = "host_platform_device_count"
 
 
@@ -55,20 +52,14 @@ def with_flags(flags: str, wanted: dict[str, str]) -> str:
     return " ".join([*flags.split(), *missing])
 
 
-def prepare_jax(all_cores: bool = False) -> None:
-    """Set what the engine needs of JAX: devices on a CPU, and a cache of compiled programs.
-
-    Args:
-      all_cores: whether one device's products may use all cores of a CPU; for training, which
-        has a device a core, they had better not.
-    """
+def prepare_jax() -> None:
+    """Set what the engine needs of JAX: devices on a CPU, and a cache of compiled programs."""
     if DEVICE_COUNT not in os.environ.get("XLA_FLAGS", ""):
         # A CPU is one device to JAX. Inside a compiled loop XLA uses one core per device, so
         # members train on all cores only when each core is a device of its own.
         os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(cpu_cores()))
     if only_cpu():
-        wanted = XLA_CPU_FLAGS if all_cores else {**XLA_CPU_FLAGS, **ONE_CORE_A_DEVICE}
-        os.environ["XLA_FLAGS"] = with_flags(os.environ.get("XLA_FLAGS", ""), wanted)
+        os.environ["XLA_FLAGS"] = with_flags(os.environ.get("XLA_FLAGS", ""), XLA_CPU_FLAGS)
     # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(data_folder() / "compiled"))
     os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILE_CACHE_BYTES))

@@ -48,7 +48,7 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
       RunError: it has no checkpoint that can be read yet, or keeps nothing of that epoch.
     """
     run = find(run_id)
-    prepare_jax(all_cores=True)
+    prepare_jax()
     import jax
 
     jax.config.update("jax_platforms", "cpu")
@@ -72,7 +72,7 @@ def member_epochs(run_id: str) -> tuple[int, ...]:
       UnknownRunError: there is no such run.
     """
     run = find(run_id)
-    prepare_jax(all_cores=True)
+    prepare_jax()
     from ensemble.runs.checkpoints import checkpoint_epochs
 
     return tuple(sorted({*kept_epochs(run.path), *checkpoint_epochs(run)}))

@@ -37,7 +37,7 @@ def prepare_for_collectives(devices: int) -> bool:
         os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(devices))
         count = max(devices, int(os.environ["JAX_NUM_CPU_DEVICES"]))
         os.environ.setdefault("NPROC", str(threads_for(count)))
-    prepare_jax(all_cores=True)
+    prepare_jax()
     return ours
 
 

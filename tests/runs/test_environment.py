@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from ensemble.runs.environment import ONE_CORE_A_DEVICE, XLA_CPU_FLAGS, prepare_jax
+from ensemble.runs.environment import XLA_CPU_FLAGS, prepare_jax
 
 LEVEL = "--xla_backend_optimization_level"
 
@@ -22,7 +22,7 @@ def test_on_a_cpu_xla_gets_its_flags_once_each(flags: pytest.MonkeyPatch) -> Non
     flags.setenv("JAX_PLATFORMS", "cpu")
     flags.setenv("XLA_FLAGS", "--xla_dump_to=here")
     prepare_jax()
-    wanted = {f"--{name}={value}" for name, value in {**XLA_CPU_FLAGS, **ONE_CORE_A_DEVICE}.items()}
+    wanted = {f"--{name}={value}" for name, value in XLA_CPU_FLAGS.items()}
     assert set(os.environ["XLA_FLAGS"].split()) == {"--xla_dump_to=here", *wanted}
     prepare_jax()
     assert os.environ["XLA_FLAGS"].count(LEVEL) == 1
@@ -31,10 +31,9 @@ def test_on_a_cpu_xla_gets_its_flags_once_each(flags: pytest.MonkeyPatch) -> Non
 def test_a_value_that_a_person_chose_is_left_alone(flags: pytest.MonkeyPatch) -> None:
     flags.setenv("JAX_PLATFORMS", "cpu")
     flags.setenv("XLA_FLAGS", f"{LEVEL}=3")
-    prepare_jax(all_cores=True)
+    prepare_jax()
     assert f"{LEVEL}=3" in os.environ["XLA_FLAGS"].split()
     assert os.environ["XLA_FLAGS"].count(LEVEL) == 1
-    assert "eigen" not in os.environ["XLA_FLAGS"]
 
 
 def test_an_accelerator_gets_its_own_level(flags: pytest.MonkeyPatch) -> None:
