@@ -22,6 +22,9 @@ XLA_CPU_FLAGS = {
 }
 DEVICE_COUNT = "host_platform_device_count"
 
+# What this process has set, and what was there before.
+_set_here: dict[str, tuple[str, str | None]] = {}
+
 
 def cpu_cores() -> int:
     """Processor cores that this process may use."""
@@ -57,13 +60,37 @@ def prepare_jax() -> None:
     if DEVICE_COUNT not in os.environ.get("XLA_FLAGS", ""):
         # A CPU is one device to JAX. Inside a compiled loop XLA uses one core per device, so
         # members train on all cores only when each core is a device of its own.
-        os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(cpu_cores()))
+        set_unless_given("JAX_NUM_CPU_DEVICES", str(cpu_cores()))
     if only_cpu():
-        os.environ["XLA_FLAGS"] = with_flags(os.environ.get("XLA_FLAGS", ""), XLA_CPU_FLAGS)
+        flags = with_flags(os.environ.get("XLA_FLAGS", ""), XLA_CPU_FLAGS)
+        if flags != os.environ.get("XLA_FLAGS"):
+            _set_here["XLA_FLAGS"] = flags, os.environ.get("XLA_FLAGS")
+            os.environ["XLA_FLAGS"] = flags
     # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(data_folder() / "compiled"))
-    os.environ.setdefault("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILE_CACHE_BYTES))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    set_unless_given("JAX_COMPILATION_CACHE_DIR", str(data_folder() / "compiled"))
+    set_unless_given("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILE_CACHE_BYTES))
+    set_unless_given("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+
+
+def set_unless_given(name: str, value: str) -> None:
+    """Set a variable of this process's environment that has no value yet."""
+    if name not in os.environ:
+        _set_here[name] = value, None
+        os.environ[name] = value
+
+
+def given_environment() -> dict[str, str]:
+    """The environment without what was set here: what a person has said, for other processes.
+
+    The server reads pictures with one device per core; a regression's worker wants another
+    number, and the race's rivals none of this program's flags.
+    """
+    given = dict(os.environ)
+    for name, (value, before) in _set_here.items():
+        if given.get(name) == value:
+            del given[name]
+            given.update({} if before is None else {name: before})
+    return given
 
 
 def describe_devices() -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ensemble.config import EnsembleConfig, runs_folder
 from ensemble.errors import RunError
+from ensemble.runs.environment import given_environment
 from ensemble.runs.spare import Spare
 from ensemble.runs.status import RESUMABLE, write_status
 from ensemble.runs.store import Run, create, find, folder_of
@@ -68,11 +69,11 @@ def stop_requested(run_id: str) -> bool:
 
 
 def worker_environment() -> dict[str, str]:
-    """The environment for a worker: this process's, with folders made absolute."""
+    """The environment for a worker: as it was given to this process, folders made absolute."""
     root = str(Path(__file__).resolve().parents[2])
     paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {
-        **os.environ,
+        **given_environment(),
         "ENSEMBLE_RUNS": str(runs_folder()),
         "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
         "PYTHONUNBUFFERED": "1",

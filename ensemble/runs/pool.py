@@ -12,7 +12,13 @@ for its own number of devices.
 import os
 import sys
 
-from ensemble.runs.environment import DEVICE_COUNT, cpu_cores, only_cpu, prepare_jax
+from ensemble.runs.environment import (
+    DEVICE_COUNT,
+    cpu_cores,
+    only_cpu,
+    prepare_jax,
+    set_unless_given,
+)
 
 
 def threads_for(devices: int) -> int:
@@ -34,9 +40,9 @@ def prepare_for_collectives(devices: int) -> bool:
     by_flag = DEVICE_COUNT in os.environ.get("XLA_FLAGS", "")
     ours = only_cpu() and not stated and not by_flag and "jax" not in sys.modules
     if only_cpu():
-        os.environ.setdefault("JAX_NUM_CPU_DEVICES", str(devices))
+        set_unless_given("JAX_NUM_CPU_DEVICES", str(devices))
         count = max(devices, int(os.environ["JAX_NUM_CPU_DEVICES"]))
-        os.environ.setdefault("NPROC", str(threads_for(count)))
+        set_unless_given("NPROC", str(threads_for(count)))
     prepare_jax()
     return ours
 

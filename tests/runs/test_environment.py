@@ -5,6 +5,7 @@ import os
 import pytest
 
 from ensemble.runs.environment import XLA_CPU_FLAGS, prepare_jax
+from ensemble.runs.launching import worker_environment
 
 LEVEL = "--xla_backend_optimization_level"
 
@@ -34,6 +35,21 @@ def test_a_value_that_a_person_chose_is_left_alone(flags: pytest.MonkeyPatch) ->
     prepare_jax()
     assert f"{LEVEL}=3" in os.environ["XLA_FLAGS"].split()
     assert os.environ["XLA_FLAGS"].count(LEVEL) == 1
+
+
+def test_a_worker_gets_what_a_person_has_said_and_nothing_that_this_process_set(
+    flags: pytest.MonkeyPatch,
+) -> None:
+    flags.setenv("JAX_PLATFORMS", "cpu")
+    flags.setenv("XLA_FLAGS", "--xla_dump_to=here")
+    prepare_jax()
+    assert os.environ["JAX_NUM_CPU_DEVICES"]
+    given = worker_environment()
+    assert given["XLA_FLAGS"] == "--xla_dump_to=here"
+    assert "JAX_NUM_CPU_DEVICES" not in given
+    flags.setenv("JAX_NUM_CPU_DEVICES", "3")  # a person's, from now on
+    prepare_jax()
+    assert worker_environment()["JAX_NUM_CPU_DEVICES"] == "3"
 
 
 def test_an_accelerator_gets_its_own_level(flags: pytest.MonkeyPatch) -> None:
