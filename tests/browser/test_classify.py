@@ -15,6 +15,7 @@ from ensemble.runs import Run
 from tests.browser.conftest import App, Server
 from tests.pages.members import askable
 
+PATIENCE = 120_000  # ms: the members are opened in the background, and compiled for
 SEVEN = [(40, 50), (140, 50), (80, 220)]
 ONE = [(230, 50), (230, 220)]
 PASTE = """base64 => {
@@ -89,7 +90,7 @@ def test_files_are_handed_in_and_pressed(app: App, run: Run) -> None:
     page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(
         [{"name": name, "mimeType": "image/png", "buffer": content} for name, content in files]
     )
-    expect(said(page)).to_have_count(3)
+    expect(said(page)).to_have_count(3, timeout=PATIENCE)
     expect(page.get_by_text("1 of 3")).to_be_visible()
     expect(page.locator(".picture img")).to_have_js_property("complete", True)
     app.settle()
@@ -107,7 +108,7 @@ def test_what_is_pasted_is_read_and_a_part_of_it_alone(app: App, run: Run) -> No
     app.open("classify", run=run.id)
     page, content = app.page, paper(4, 5)
     paste(page, content)
-    expect(boxes(page)).to_have_count(2)
+    expect(boxes(page)).to_have_count(2, timeout=PATIENCE)
     app.settle()
     frame = page.locator(".picture .frame")
     frame.scroll_into_view_if_needed()
@@ -135,7 +136,7 @@ def test_a_drawing_is_read_undone_and_kept_on_a_narrow_screen(app: App, run: Run
     app.open("classify", run=run.id, input="draw")
     sheet = page.locator(".sheet")
     draw(page, SEVEN)
-    expect(boxes(page)).to_have_count(1)
+    expect(boxes(page)).to_have_count(1, timeout=PATIENCE)
     seven = inked(page)
     draw(page, ONE)
     expect(boxes(page)).to_have_count(2)
