@@ -7,8 +7,7 @@ algorithms 3.5 and 3.6) or its backtracking one. JAXopt's example
 and the solver's memory are on each of them, and every device takes the same step.
 
 One program makes one iteration, line search included, with one collective per evaluation. On
-several CPU devices such a program can wait for itself for ever, unless XLA's pool has a thread
-for each of them: `runs.pool` sees to that.
+several CPU devices such a program could wait for itself for ever; `runs.pool` says why it does not.
 """
 
 import time

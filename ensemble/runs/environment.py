@@ -64,8 +64,7 @@ def prepare_jax() -> None:
     if only_cpu():
         flags = with_flags(os.environ.get("XLA_FLAGS", ""), XLA_CPU_FLAGS)
         if flags != os.environ.get("XLA_FLAGS"):
-            _set_here["XLA_FLAGS"] = flags, os.environ.get("XLA_FLAGS")
-            os.environ["XLA_FLAGS"] = flags
+            _set("XLA_FLAGS", flags)
     # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
     set_unless_given("JAX_COMPILATION_CACHE_DIR", str(data_folder() / "compiled"))
     set_unless_given("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILE_CACHE_BYTES))
@@ -75,8 +74,12 @@ def prepare_jax() -> None:
 def set_unless_given(name: str, value: str) -> None:
     """Set a variable of this process's environment that has no value yet."""
     if name not in os.environ:
-        _set_here[name] = value, None
-        os.environ[name] = value
+        _set(name, value)
+
+
+def _set(name: str, value: str) -> None:
+    _set_here[name] = value, os.environ.get(name)
+    os.environ[name] = value
 
 
 def given_environment() -> dict[str, str]:
