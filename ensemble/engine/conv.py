@@ -26,7 +26,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from ensemble.engine.windows import conv_relu_pool_batch_last
+from ensemble.engine.products import method_for
+from ensemble.engine.windows import Grid, conv_relu_pool, laid_out
 
 CHUNK = 16
 # Images that go through both layers together. In float32 Winograd's method keeps four times as
@@ -77,17 +78,28 @@ def one_by_one(
 
 def by_windows(x: Array, layers: Sequence[Layer], precision: str) -> Array:
     """All layers on a chunk of images, then the next chunk."""
+    count = -(-len(x) // CHUNK_OF_WINDOWS[precision])
+    chunked = chunks(x, -(-len(x) // count))
+    count, batch, height, width, _ = chunked.shape
+    grid = Grid(height, width, len(layers), batch)
+    (rows, columns), features = grid.size(0), len(layers[-1][1])
+    if not rows * columns:
+        return jnp.zeros((len(x), rows, columns, features))
+
+    methods = [method_for(kernel.shape[2], precision) for kernel, _ in layers]
+    weights = [method.weights(kernel) for method, (kernel, _) in zip(methods, layers, strict=True)]
 
     def one_chunk(x: Array) -> Array:
-        for kernel, bias in layers:
-            x = conv_relu_pool_batch_last(x, kernel, bias, precision)
+        for n, (_, bias) in enumerate(layers):
+            x = conv_relu_pool(x, weights[n], bias, grid, len(layers) - 1 - n, methods[n])
         return x
 
-    most = CHUNK_OF_WINDOWS[precision]
-    count = -(-len(x) // most)
-    chunked = chunks(x, -(-len(x) // count)).transpose(0, 4, 2, 3, 1)
-    y = lax.map(one_chunk, chunked).transpose(0, 4, 2, 3, 1)
-    return y.reshape(-1, *y.shape[2:])[: len(x)]
+    y = lax.map(one_chunk, laid_out(chunked, grid))
+    y = y.reshape(count, features, -1, batch)
+    missing = rows * grid.columns - y.shape[2]
+    y = jnp.pad(y, ((0, 0), (0, 0), (0, missing), (0, 0)))
+    y = y.reshape(count, features, rows, grid.columns, batch)[:, :, :, :columns]
+    return y.transpose(0, 4, 2, 3, 1).reshape(-1, rows, columns, features)[: len(x)]
 
 
 def by_lax(x: Array, kernel: Array, bias: Array, precision: str = "float32") -> Array:

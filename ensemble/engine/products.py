@@ -1,12 +1,13 @@
-"""The products of a convolution with its windows: by Winograd's algorithm, directly, or as sums.
+"""The products of a convolution with its windows: by Winograd's algorithm, or directly.
 
-All three take a window's sixteen taps (windows.py) to its four spots, and gradients back:
+Both take a window's sixteen taps (windows.py) to its four spots, and gradients back:
 
     z[p, q] = Σ_{i, j} kᵀ[i, j] · tap[p + i, q + j]          (O, N) from (C, N), i, j = 0, 1, 2
 
 `directly`: all at once, Z = K · T with T the taps one under the other (16·C, N) and K a matrix
 (4·O, 16·C) that holds each weight four times and zeros between. 16/9 of the multiplications, in
-one large product: what matrix units (AMX) like, and bfloat16 is rounded only once.
+one large product: what matrix units (AMX) like, and bfloat16 is rounded only once. Images of one
+channel, too, are multiplied so: they leave nothing to save.
 
 `winograd`: F(2×2, 3×3) (Winograd 1980; Lavin and Gray, "Fast Algorithms for Convolutional Neural
 Networks", CVPR 2016). In one dimension, two outputs of a filter of three weights over four inputs
@@ -19,13 +20,11 @@ In two dimensions along rows, then along columns: sixteen products of (O, C) wit
 of thirty-six. Sums and differences of neighbours do the rest, and the backward pass is the same
 with every matrix transposed. Rounding is a few units in the last place of float32; in bfloat16 the
 differences would lose digits, so there it is not used.
-
-`as_sums`: one channel makes no product worth the name; nine multiplications and additions.
 """
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -49,80 +48,98 @@ WHERE = np.array(
     np.float32,
 )
 
+Weights = tuple[Any, Any]
 Forward = Callable[[list[Array], Array], list[Array]]
-Backward = Callable[[list[Array], Array, list[Array]], tuple[list[Array], Array, Array]]
+Backward = Callable[[list[Array], Any, list[Array]], tuple[list[Array], Array, Array]]
 
 
-def products_for(channels: int, precision: str) -> tuple[Forward, Backward]:
-    """(forward, backward) for so many input channels.
+class Method(NamedTuple):
+    """One way to multiply.
 
-    forward(taps, kernel): 16 of (C, N) and (3, 3, C, O) to 4 of (O, N).
-    backward(taps, kernel, dz): to the gradients of the taps, of the kernel, and Σ dz (O,).
+    Attributes:
+      weights: of a kernel (3, 3, C, O), what `forward` takes of it, and what `backward` does:
+        the same again, transposed, and with no gradient of its own. Made once, for many windows.
+      forward: 16 taps (C, N) and its weights to 4 spots (O, N).
+      backward: taps, its weights and the gradients of the spots to those of the taps, of
+        `forward`'s weights, and their sum over spots and windows (O,).
     """
+
+    weights: Callable[[Array], Weights]
+    forward: Forward
+    backward: Backward
+
+
+@functools.cache
+def method_for(channels: int, precision: str) -> Method:
+    """What is fastest for so many input channels."""
     factors = jnp.dtype(precision)
+    if channels > 1 and factors == jnp.float32:
+        return Method(transformed, winograd, winograd_backward)
+    backward = spot_by_spot_backward if channels == 1 else directly_backward
+    return Method(
+        spread_out,
+        functools.partial(directly, factors=factors if channels > 1 else jnp.float32),
+        functools.partial(backward, factors=factors),
+    )
 
-    def backward(taps: list[Array], kernel: Array, dz: list[Array]) -> Any:
-        return directly_backward(taps, kernel, dz, factors)
 
-    if channels == 1:
-        return as_sums, backward
-    if factors == jnp.float32:
-        return winograd, winograd_backward
-    return lambda taps, kernel: directly(taps, kernel, factors), backward
-
-
-def winograd(taps: list[Array], kernel: Array) -> list[Array]:
-    """The spots, by sixteen small products."""
+def transformed(kernel: Array) -> Weights:
+    """U of a kernel: (16, O, C), and 16 of (C, O)."""
     u = jnp.einsum("ai,bj,ijco->aboc", G, G, kernel).reshape(16, *kernel.shape[:1:-1])
+    return u, settled([lax.stop_gradient(one).T for one in u])
+
+
+def winograd(taps: list[Array], u: Array) -> list[Array]:
+    """The spots, by sixteen small products."""
     m = settled([product(u[n], v) for n, v in enumerate(settled(combined(B2, taps)))])
     return combined(A2, m)
 
 
 def winograd_backward(
-    taps: list[Array], kernel: Array, dz: list[Array]
+    taps: list[Array], u: list[Array], dz: list[Array]
 ) -> tuple[list[Array], Array, Array]:
     """The transpose of `winograd`, factor by factor."""
     v, dm = settled(combined(B2, taps)), settled(combined(A2.T, dz))
     du = jnp.stack([product_nt(d, one) for d, one in zip(dm, v, strict=True)])
-    dkernel = jnp.einsum("ai,bj,aboc->ijco", G, G, du.reshape(4, 4, *kernel.shape[:1:-1]))
-    u = jnp.einsum("ai,bj,ijco->abco", G, G, kernel).reshape(16, *kernel.shape[2:])
-    dv = settled([product(u[n], d) for n, d in enumerate(dm)])
+    dv = settled([product(one, d) for one, d in zip(u, dm, strict=True)])
     # The middle one of dm is the sum of all four dz.
-    return combined(B2.T, dv), dkernel, dm[5].sum(1)
+    return combined(B2.T, dv), du, dm[5].sum(1)
 
 
-def directly(taps: list[Array], kernel: Array, factors: Any) -> list[Array]:
-    """The spots, by one large product."""
+def spread_out(kernel: Array) -> Weights:
+    """K of a kernel, each weight four times and zeros between: (4 · O, 16 · C), and transposed."""
     channels, features = kernel.shape[2:]
-    k = jnp.einsum("atw,wco->aotc", WHERE, kernel.reshape(9, channels, features))
-    k = settled(k.reshape(4 * features, 16 * channels).astype(factors))
-    z = settled(product(k, stacked(taps, factors)))
-    return [z[n * features : (n + 1) * features] for n in range(4)]
+    flat = kernel.reshape(9, channels, features)
+    k = jnp.einsum("atw,wco->aotc", WHERE, flat).reshape(4 * features, 16 * channels)
+    # Built anew: XLA's products with a transposed left factor are the slow ones.
+    back = jnp.einsum("atw,wco->tcao", WHERE, lax.stop_gradient(flat))
+    return k, settled(back.reshape(16 * channels, 4 * features))
+
+
+def directly(taps: list[Array], k: Array, factors: Any) -> list[Array]:
+    """The spots, by one large product."""
+    z = settled(product(k.astype(factors), stacked(taps, factors)))
+    return jnp.split(z, len(SPOTS))
 
 
 def directly_backward(
-    taps: list[Array], kernel: Array, dz: list[Array], factors: Any
+    taps: list[Array], k: Array, dz: list[Array], factors: Any
 ) -> tuple[list[Array], Array, Array]:
-    """The transpose of `directly`, and of `as_sums`."""
-    channels, features = kernel.shape[2:]
+    """The transpose of `directly`."""
     dzs = stacked(dz, factors)
-    dk = product_nt(dzs, stacked(taps, factors)).reshape(4, features, 16, channels)
-    dkernel = jnp.einsum("atw,aotc->wco", WHERE, dk).reshape(kernel.shape)
-    # Built anew, not transposed: XLA's products with a transposed left factor are the slow ones.
-    k = jnp.einsum("atw,wco->tcao", WHERE, kernel.reshape(9, channels, features))
-    k = settled(k.reshape(16 * channels, 4 * features).astype(factors))
-    dtaps = settled(product(k, dzs)).reshape(16, channels, -1)
-    return [dtaps[n] for n in range(16)], dkernel, sum(dz[1:], dz[0]).sum(1)
+    dtaps = settled(product(k.astype(factors), dzs))
+    dk = product_nt(dzs, stacked(taps, factors))
+    return jnp.split(dtaps, len(TAPS)), dk, sum(dz[1:], dz[0]).sum(1)
 
 
-def as_sums(taps: list[Array], kernel: Array) -> list[Array]:
-    """The spots of images of one channel; (O, N) from taps (1, N)."""
-    weights = kernel.reshape(9, -1, 1)
-    spots = []
-    for p, q in SPOTS:
-        terms = [weights[n] * taps[TAPS.index((p + n // 3, q + n % 3))] for n in range(9)]
-        spots.append(sum(terms[1:], terms[0]))
-    return spots
+def spot_by_spot_backward(
+    taps: list[Array], k: Array, dz: list[Array], factors: Any
+) -> tuple[list[Array], Array, Array]:
+    """The same where nobody asks for the gradients of the taps: then no dz need be stacked."""
+    dtaps = settled(product(k.astype(factors), stacked(dz, factors)))
+    seen, dz = stacked(taps, factors), settled(dz)
+    dk = jnp.concatenate([product_nt(one.astype(factors), seen) for one in dz])
+    return jnp.split(dtaps, len(TAPS)), dk, sum(dz[1:], dz[0]).sum(1)
 
 
 def combined(weights: np.ndarray, arrays: Sequence[Array]) -> list[Array]:

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 
 from ensemble.engine import conv
-from ensemble.engine.windows import conv_relu_pool_batch_last
 
 SHAPES = [(2, 28, 28, 1), (3, 14, 14, 32), (1, 7, 8, 3), (5, 4, 3, 6)]
 
 
-def batch_last(x, kernel, bias, precision="float32"):
-    """windows.py's operator as the others are called: (B, H, W, I)."""
-    y = conv_relu_pool_batch_last(jnp.transpose(x, (3, 1, 2, 0)), kernel, bias, precision)
-    return jnp.transpose(y, (3, 1, 2, 0))
+def by_windows(x, kernel, bias, precision="float32"):
+    """windows.py's operator as the others are called: one layer."""
+    return conv.by_windows(x, [(kernel, bias)], precision)
 
 
 def drawn(shape, features, seed=0):
@@ -30,24 +28,24 @@ def value_and_gradients(operator, args, weights):
     return y, pull(weights)
 
 
-def compared(operator, args, seed=1):
+def conv_in_double(x, kernel, bias):
+    return conv.by_lax(x, kernel, bias, "float64")
+
+
+def compared(operator, args, seed=1, wanted_of=conv_in_double):
     """(got, wanted) for the value and each gradient; wanted is `lax.conv`'s in float64."""
     with jax.enable_x64(True):
-        shape = jax.eval_shape(conv_in_double, *args).shape
+        shape = jax.eval_shape(wanted_of, *args).shape
         weights = np.random.default_rng(seed).normal(size=shape)
-        wanted = jax.device_get(value_and_gradients(conv_in_double, args, weights))
+        wanted = jax.device_get(value_and_gradients(wanted_of, args, weights))
     single = [np.float32(one) for one in args]
     got = jax.device_get(value_and_gradients(operator, single, np.float32(weights)))
     return zip(jax.tree.leaves(got), jax.tree.leaves(wanted), strict=True)
 
 
-def conv_in_double(x, kernel, bias):
-    return conv.by_lax(x, kernel, bias, "float64")
-
-
 @pytest.mark.parametrize(
     ("operator", "shape"),
-    [*((batch_last, shape) for shape in SHAPES), (conv.by_patches, SHAPES[2])],
+    [*((by_windows, shape) for shape in SHAPES), (conv.by_patches, SHAPES[2])],
 )
 def test_value_and_gradients_equal_those_of_stock_convolution(operator, shape):
     for got, wanted in compared(operator, drawn(shape, 6)):
@@ -55,7 +53,30 @@ def test_value_and_gradients_equal_those_of_stock_convolution(operator, shape):
         np.testing.assert_allclose(got, wanted, rtol=0, atol=3e-6 * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("operator", [batch_last, conv.by_patches, conv.by_lax])
+# Odd sizes, every remainder modulo 4, three layers. Those in bfloat16 are quick to compile.
+@pytest.mark.parametrize(
+    ("height", "width", "features", "precision"),
+    [(13, 15, (4, 3), "float32"), (6, 8, (3, 2), "bfloat16"), (19, 26, (3, 2, 2), "bfloat16")],
+)
+def test_layers_follow_one_another_on_images_of_any_size(height, width, features, precision):
+    draw = np.random.default_rng(2)
+    args = [np.abs(draw.normal(size=(9, height, width, 1)))]
+    for before, after in zip((1, *features), features, strict=False):
+        args += [np.abs(draw.normal(size=(3, 3, before, after))), draw.normal(size=after)]
+
+    def tower(x, *weights):
+        layers = zip(weights[::2], weights[1::2], strict=True)
+        if x.dtype == "float64":
+            return conv.one_by_one(conv.by_lax, x, list(layers), "float64")
+        return conv.by_windows(x, list(layers), precision)
+
+    far = 1e-5 if precision == "float32" else 2**-6
+    for got, wanted in compared(tower, args, wanted_of=tower):
+        assert got.shape == wanted.shape
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=far * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("operator", [by_windows, conv.by_patches, conv.by_lax])
 def test_reduced_precision_rounds_factors_and_nothing_else(operator):
     def reduced(x, kernel, bias):
         return operator(x, kernel, bias, "bfloat16")
