@@ -12,6 +12,9 @@ from ensemble.ui.curves import learning_curves
 from ensemble.ui.guard import guarded
 
 SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.25, 1.0, 5.0
+# When what a run needs is compiled already, its first curve has come by then. If not, it is
+# looked at less often: a look costs server and browser what compiling could do with.
+HASTE_SECONDS, SECONDS_WHILE_COMPILING = 3.0, 0.75
 FIGURES_A_SECOND = 60_000
 STALE_SECONDS = 30.0
 
@@ -19,22 +22,28 @@ STALE_SECONDS = 30.0
 def watch(run: runs.Run) -> None:
     """Show `run`, and again every second while it is active; its own part of the page only."""
     figures = len(loaders.history(run)) * run.config.members
-    every = pause(figures) if run.active else None
-    st.fragment(watched, run_every=every)(run.id, loaders.shown_state(run), figures > 0)
+    every = pause(figures, hasty(run)) if run.active else None
+    state = loaders.shown_state(run)
+    st.fragment(watched, run_every=every)(run.id, state, hasty(run), figures > 0)
 
 
-def pause(figures: int) -> float:
+def hasty(run: runs.Run) -> bool:
+    """Whether the run was launched or resumed a moment ago."""
+    return time.time() - run.status.queued < HASTE_SECONDS
+
+
+def pause(figures: int, hasty: bool) -> float:
     """Seconds between two looks at a run with so many figures.
 
     A second, but more for an hour of a large ensemble, whose history takes a good part of
     a second to read: a core that reads does not train. The first curves are waited for.
     """
     if not figures:
-        return SECONDS_TO_THE_FIRST
+        return SECONDS_TO_THE_FIRST if hasty else SECONDS_WHILE_COMPILING
     return min(SECONDS_BETWEEN + figures / FIGURES_A_SECOND, SECONDS_AT_MOST)
 
 
-def watched(run_id: str, last_state: str, had_figures: bool) -> None:
+def watched(run_id: str, last_state: str, was_hasty: bool, had_figures: bool) -> None:
     """The body of `watch`: what changes while a run goes on."""
     with guarded():
         run = runs.find(run_id)
@@ -42,6 +51,8 @@ def watched(run_id: str, last_state: str, had_figures: bool) -> None:
             loaders.forget_runs()
             st.rerun()
         rows = loaders.history(run)
+        if run.active and not rows and was_hasty and not hasty(run):
+            st.rerun()
         answer.show(run, rows)
         progress(run)
         advice.show(run)

@@ -31,6 +31,7 @@ HEAVY = (
 @st.cache_resource(show_spinner=False)
 def start() -> threading.Thread:
     """Begin, once a server."""
+    gc.freeze()  # What Streamlit and the first page have imported; see `set_aside`.
     thread = threading.Thread(target=import_them, name="imports", daemon=True)
     if os.environ.get(SWITCH) != "0":  # As with the worker: nothing is kept ready then.
         thread.start()
