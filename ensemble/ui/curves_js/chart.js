@@ -99,7 +99,8 @@ function light(chart, what) {
   redraw(chart)
 }
 
-export default function ({ data, parentElement }) {
+export default function ({ data: { chart: words }, parentElement }) {
+  const data = JSON.parse(words)
   const root = parentElement.querySelector('.curves')
   let chart = charts.get(root)
   if (!chart) {
