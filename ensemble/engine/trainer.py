@@ -147,9 +147,15 @@ class Trainer:
 
         Training is compiled meanwhile, so that the first step need not wait for it.
         """
+        config = self.config
         with ThreadPoolExecutor() as pool:
             begin = pool.submit(self.init) if state is None else pool.submit(self.put, state)
-            self.train(self.put(blank_members(self.config.members)), 1, 0, 0)
+            drawn = pool.submit(self._epoch, 1)
+            order = np.zeros((config.members, self.steps_per_epoch, config.batch_size), np.int32)
+            own = self.layout.spread((order, np.zeros((config.members, 2), np.uint32)))
+            blank = self.put(blank_members(config.members))
+            _, raw = jax.block_until_ready(self._steps(blank, own, self._hyper(1), 0, 0))
+            self._averaged(raw.probabilities, drawn.result()[1], 0)
             return begin.result()
 
     def init(self) -> MemberState:
@@ -176,16 +182,13 @@ class Trainer:
         The given state's memory is reused for the new one: it must not be used again.
         """
         own, labels, hyper = self._epoch(epoch)
-        counts = self.layout.put(self.layout.real * np.int32(count))
-        first = self.layout.replicate(np.int32(start))
-        state, raw = self._train(state, own, counts, (*self._data, hyper, first))
+        state, raw = self._steps(state, own, hyper, start, count)
         jax.block_until_ready(raw)
         loss, accuracy = self.layout.gather((raw.loss, raw.accuracy))
         loss, accuracy = loss[:, :count], accuracy[:, :count]
-        if not self.shared_batches:
+        nll, right = self._averaged(raw.probabilities, labels, start)
+        if nll is None or right is None:
             return state, StepFigures(loss, accuracy, None, None)
-        rows = self.layout.replicate(np.roll(labels, -start, axis=0))
-        nll, right = self._ensemble_figures(raw.probabilities, rows)
         return state, StepFigures(loss, accuracy, nll[:count], right[:count])
 
     def evaluate(
@@ -214,18 +217,38 @@ class Trainer:
         nll, right = self._ensemble_figures(jnp.exp(log_p), truth)
         return evaluation(self.layout.gather(log_p), self.digits.test_labels, nll, right)
 
+    def _steps(self, state: MemberState, own: Any, hyper: Hyper, start: int, count: int) -> Any:
+        """New members and raw figures, on the devices; `own` as `_load_epoch` gives it."""
+        counts = self.layout.put(self.layout.real * np.int32(count))
+        first = self.layout.replicate(np.int32(start))
+        return self._train(state, own, counts, (*self._data, hyper, first))
+
+    def _averaged(
+        self, probabilities: Array, labels: np.ndarray, start: int
+    ) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
+        """NLL and accuracy (S,) of the averaged probabilities, or None twice: no shared batches."""
+        if not self.shared_batches:
+            return None, None
+        rows = self.layout.replicate(np.roll(labels, -start, axis=0))
+        return self._ensemble_figures(probabilities, rows)
+
     def _load_epoch(self, epoch: int) -> tuple[tuple[Any, Any], np.ndarray, Hyper]:
         """Batches and augmentation keys of every lane, labels of every batch, and rates."""
-        config, steps = self.config, self.steps_per_epoch
+        config = self.config
         order = batches.epoch_order(config, epoch, self.size)
         own = np.zeros((config.members, 2), np.uint32)
         if self.augmented:
             own = np.asarray(keys.augmentation_keys(config.seed, epoch, config.members))
+        labels = self.digits.train_labels[order[0]]
+        return self.layout.spread((order, own)), labels, self._hyper(epoch)
+
+    def _hyper(self, epoch: int) -> Hyper:
+        """The numbers of an epoch, on every device."""
+        config, steps = self.config, self.steps_per_epoch
         hyper = Hyper(
             rates=self.rates[(epoch - 1) * steps : epoch * steps],
             momentum=np.float32(config.momentum),
             shift_pixels=np.int32(config.shift_pixels),
             rotation_degrees=np.float32(config.rotation_degrees),
         )
-        labels = self.digits.train_labels[order[0]]
-        return self.layout.spread((order, own)), labels, self.layout.replicate(hyper)
+        return self.layout.replicate(hyper)
