@@ -13,8 +13,8 @@ from ensemble.config import data_folder
 COMPILE_CACHE_BYTES = 512 * 1024 * 1024
 # What a worker tells XLA on a CPU. Training is right without any of them, only slower.
 XLA_CPU_FLAGS = {
-    # Compiles a fifth faster than at XLA's own level 3, to the same bits and about as fast a
-    # step: `python -m benchmarks.compile`.
+    # To the same bits as XLA's own level 3. It once compiled a fifth faster; the present step
+    # takes either the same time: `python -m benchmarks.compile`.
     "xla_backend_optimization_level": "1",
     # Leaves the convolution's barriers standing (engine/products.py, `settled`); else what lies
     # before one is computed again inside every loop after it.
