@@ -75,11 +75,10 @@ def method_for(channels: int, precision: str) -> Method:
     factors = jnp.dtype(precision)
     if channels > 1 and factors == jnp.float32:
         return Method(transformed, winograd, winograd_backward)
-    backward = spot_by_spot_backward if channels == 1 else directly_backward
     return Method(
         spread_out,
         functools.partial(directly, factors=factors if channels > 1 else jnp.float32),
-        functools.partial(backward, factors=factors),
+        functools.partial(directly_backward, factors=factors, by_spot=channels == 1),
     )
 
 
@@ -123,22 +122,18 @@ def directly(taps: list[Array], k: Array, factors: Any) -> list[Array]:
 
 
 def directly_backward(
-    taps: list[Array], k: Array, dz: list[Array], factors: Any
+    taps: list[Array], k: Array, dz: list[Array], factors: Any, by_spot: bool
 ) -> tuple[list[Array], Array, Array]:
-    """The transpose of `directly`."""
-    dzs = stacked(dz, factors)
+    """The transpose of `directly`; dK in one product, or, `by_spot`, in four.
+
+    Images of one channel are mostly the first, and nobody asks for their gradients. Without
+    those, four products save the copy that puts the dz one under the other.
+    """
+    dz = settled(dz) if by_spot else dz
+    seen, dzs = stacked(taps, factors), stacked(dz, factors)
     dtaps = settled(product(k.astype(factors), dzs))
-    dk = product_nt(dzs, stacked(taps, factors))
-    return jnp.split(dtaps, len(TAPS)), dk, sum(dz[1:], dz[0]).sum(1)
-
-
-def spot_by_spot_backward(
-    taps: list[Array], k: Array, dz: list[Array], factors: Any
-) -> tuple[list[Array], Array, Array]:
-    """The same where nobody asks for the gradients of the taps: then no dz need be stacked."""
-    dtaps = settled(product(k.astype(factors), stacked(dz, factors)))
-    seen, dz = stacked(taps, factors), settled(dz)
-    dk = jnp.concatenate([product_nt(one.astype(factors), seen) for one in dz])
+    parts = [one.astype(factors) for one in dz] if by_spot else [dzs]
+    dk = jnp.concatenate([product_nt(part, seen) for part in parts])
     return jnp.split(dtaps, len(TAPS)), dk, sum(dz[1:], dz[0]).sum(1)
 
 
