@@ -95,10 +95,7 @@ def by_windows(x: Array, layers: Sequence[Layer], precision: str) -> Array:
         return x
 
     y = lax.map(one_chunk, laid_out(chunked, grid))
-    y = y.reshape(count, features, -1, batch)
-    missing = rows * grid.columns - y.shape[2]
-    y = jnp.pad(y, ((0, 0), (0, 0), (0, missing), (0, 0)))
-    y = y.reshape(count, features, rows, grid.columns, batch)[:, :, :, :columns]
+    y = y.reshape(count, features, rows, columns, batch)
     return y.transpose(0, 4, 2, 3, 1).reshape(-1, rows, columns, features)[: len(x)]
 
 

@@ -4,6 +4,8 @@ Both take a window's sixteen taps (windows.py) to its four spots, and gradients 
 
     z[p, q] = Σ_{i, j} kᵀ[i, j] · tap[p + i, q + j]          (O, N) from (C, N), i, j = 0, 1, 2
 
+for N windows, along three axes: planes, rows and columns.
+
 `directly`: all at once, Z = K · T with T the taps one under the other (16·C, N) and K a matrix
 (4·O, 16·C) that holds each weight four times and zeros between. 16/9 of the multiplications, in
 one large product: what matrix units (AMX) like, and bfloat16 is rounded only once. Images of one
@@ -99,10 +101,10 @@ def winograd_backward(
 ) -> tuple[list[Array], Array, Array]:
     """The transpose of `winograd`, factor by factor."""
     v, dm = settled(combined(B2, taps)), settled(combined(A2.T, dz))
-    du = jnp.stack([product_nt(d, one) for d, one in zip(dm, v, strict=True)])
+    du = settled(jnp.stack([product_nt(d, one) for d, one in zip(dm, v, strict=True)]))
     dv = settled([product(one, d) for one, d in zip(u, dm, strict=True)])
     # The middle one of dm is the sum of all four dz.
-    return combined(B2.T, dv), du, dm[5].sum(1)
+    return combined(B2.T, dv), du, dm[5].sum((1, 2, 3))
 
 
 def spread_out(kernel: Array) -> Weights:
@@ -133,8 +135,8 @@ def directly_backward(
     seen, dzs = stacked(taps, factors), stacked(dz, factors)
     dtaps = settled(product(k.astype(factors), dzs))
     parts = [one.astype(factors) for one in dz] if by_spot else [dzs]
-    dk = jnp.concatenate([product_nt(part, seen) for part in parts])
-    return jnp.split(dtaps, len(TAPS)), dk, sum(dz[1:], dz[0]).sum(1)
+    dk = settled(jnp.concatenate([product_nt(part, seen) for part in parts]))
+    return jnp.split(dtaps, len(TAPS)), dk, sum(dz[1:], dz[0]).sum((1, 2, 3))
 
 
 def combined(weights: np.ndarray, arrays: Sequence[Array]) -> list[Array]:
@@ -161,6 +163,7 @@ def product(a: Array, b: Array) -> Array:
 
 def product_nt(a: Array, b: Array) -> Array:
     """Matrix product a · bᵀ, summed in float32."""
+    a, b = a.reshape(len(a), -1), b.reshape(len(b), -1)
     return lax.dot_general(a, b, (((1,), (1,)), ((), ())), preferred_element_type=jnp.float32)
 
 

@@ -11,30 +11,31 @@ sixteen *taps* (u, v). Window (s, t) has its tap (u, v) at pixel (2s + u − 1, 
         · · · ·
     a, b, c, d: the spots' own pixels
 
-The same tap of all windows has to be a slice of memory without gaps, long enough for any vector
-unit. So an image that k more layers are to pool lies in 4ᵏ *planes*, by row and column modulo 2ᵏ:
-plane (r, c) has at its *place* (a, b)
+The same tap of all windows has to be a few long stretches of memory, which any vector unit can
+work through. So an image that k more layers are to pool lies in 4ᵏ *planes*, by row and column
+modulo 2ᵏ: plane (r, c) has at its *place* (a, b)
 
         the pixel (2ᵏa + r − m, 2ᵏb + c − m),  m = 2ᵏ − 1,  and zero where the image has none.
 
-All planes, of all layers, have as many places in a row. A window is a pixel of the next image,
-in a plane (r, c) of that at (a, b), and by the two formulas its tap (u, v) is, where (a, b) moves
-over the whole plane, one plane of this image from some place on:
+A window is a pixel of the next image, in a plane (r, c) of that at (a, b), and by the two formulas
+its tap (u, v) is, where (a, b) moves over a rectangle of that plane, a rectangle of one plane here:
 
         plane (2r + u, 2c + v) modulo 2ᵏ,  at (a + (2r + u) div 2ᵏ, b + (2c + v) div 2ᵏ)
 
-so that nothing is moved between one layer and the next. With S × T pixels for the result,
-W pixels in a row of the first image and L layers:
+so that nothing is sorted anew between one layer and the next. 2r + u is at most 2ᵏ + 1, so a plane
+has one row and one column of places more than the planes of the next image: S + k and T + k for a
+tower whose result has S × T pixels. Some of those are a border of zeros; only the R × Q places
+where a plane has pixels are computed, which begin a row or a column later in some planes. With
+the batch's b images side by side in each place:
 
-        places in a row       ⌈W / 2ᴸ⌉ + 1    one more than pixels: what runs over the end of a row
-                                              must not come upon another row's first pixel
-        places of a plane     (S − 1) · row + T  and  row + 1 more for each layer still to come
-        images, planes        (C, 4ᵏ · places · b)
-        taps                  (4, 4) of (C, 4ᵏ⁻¹ · places of the next · b)
+        images                (C, 4ᵏ, R, Q · b), and with their border (C, 4ᵏ, S + k, (T + k) · b)
+        taps of the windows   (4, 4) of (C, 4ᵏ⁻¹, R, Q · b), the R and Q of the next image
         z                     (2, 2) of (O, …) by products.py, which multiplies
-        y                     (O, …): the planes of the next image; zero where that has no pixel
+        y, the next image     (O, …), zero where it has no pixel
 
-The first images have their taps laid out one by one (`laid_out`): they are small.
+For 28 × 28 pixels and two layers: 16 planes of 9 × 9 places; then 4 of 8 × 8, of which 7 × 7 are
+computed; then 1 of 7 × 7. The first images have their taps laid out one by one (`laid_out`): they
+are small.
 
 The derivative goes the same way back: dz is a quarter of dy where z was positive (kept as four
 bits a window), `products` turns it into the taps' and the kernel's, and each tap's is added to
@@ -70,40 +71,54 @@ class Grid(NamedTuple):
     layers: int
     batch: int
 
-    @property
-    def columns(self) -> int:
-        """Places in a row."""
-        return -(-self.width // 2**self.layers) + 1
-
     def size(self, level: int) -> tuple[int, int]:
         """Height and width of the images at a level."""
         return self.height >> self.layers - level, self.width >> self.layers - level
 
-    def places(self, level: int) -> int:
-        """Places of a plane."""
+    def places(self, level: int) -> tuple[int, int]:
+        """Rows and columns of places of a plane."""
         rows, columns = self.size(0)
-        return (rows - 1) * self.columns + columns + level * (self.columns + 1)
+        return rows + level, columns + level
 
-    def pixels(self, level: int) -> tuple[np.ndarray, np.ndarray]:
-        """Row and column of the pixel at each place of each plane, int (4ᵏ · places,)."""
-        side, margin = 2**level, 2**level - 1
-        plane, place = np.divmod(np.arange(side**2 * self.places(level)), self.places(level))
-        row, column = np.divmod(place, self.columns)
-        return side * row + plane // side - margin, side * column + plane % side - margin
+    def computed(self, level: int) -> tuple[tuple[int, int], list[tuple[int, int]]]:
+        """The places that are computed: R and Q, and where they begin in each plane."""
+        found = []
+        for inside in self._inside(level):
+            size = int(inside.sum(1).max())
+            last = inside.shape[1] - size
+            found.append((size, [min(int(first), last) for first in inside.argmax(1)]))
+        (rows, down), (columns, right) = found
+        return (rows, columns), [(a, b) for a in down for b in right]
 
     def inside(self, level: int) -> np.ndarray:
-        """Whether the image has that pixel: bool (4ᵏ · places,)."""
-        (height, width), (row, column) = self.size(level), self.pixels(level)
-        return (row >= 0) & (row < height) & (column >= 0) & (column < width)
+        """Whether the image has the pixel at each computed place: bool (4ᵏ, R, Q)."""
+        (rows, columns), starts = self.computed(level)
+        down, right = self._inside(level)
+        found = []
+        for plane, (a, b) in enumerate(starts):
+            r, c = divmod(plane, 2**level)
+            found.append(down[r, a : a + rows, None] & right[c, b : b + columns])
+        return np.array(found)
 
-    def starts(self, level: int, tap: tuple[int, int]) -> list[tuple[int, int]]:
-        """Of each plane at a level: the plane of the level before, and where in it a tap begins."""
+    def _inside(self, level: int) -> list[np.ndarray]:
+        """By row of planes and place whether the image has that row; and its columns, likewise."""
+        side, found = 2**level, []
+        for length, places in zip(self.size(level), self.places(level), strict=True):
+            pixel = side * np.arange(places) + np.arange(side)[:, None] - (side - 1)
+            found.append((pixel >= 0) & (pixel < length))
+        return found
+
+    def begins(self, level: int, tap: tuple[int, int]) -> list[tuple[int, int, int]]:
+        """Of each plane at a level: the plane of the level before, and where in it a tap begins.
+
+        For the windows that are computed; a row's index runs over places and images.
+        """
         side, (u, v) = 2 ** (level + 1), tap
         found = []
-        for plane in range(4**level):
+        for plane, (a, b) in enumerate(self.computed(level)[1]):
             down, row = divmod(2 * (plane // 2**level) + u, side)
             right, column = divmod(2 * (plane % 2**level) + v, side)
-            found.append((row * side + column, (down * self.columns + right) * self.batch))
+            found.append((row * side + column, a + down, (b + right) * self.batch))
         return found
 
 
@@ -114,8 +129,8 @@ def conv_relu_pool(
     """average_pool(relu(conv(x, kernel) + bias)), 'SAME' padding, pooling window and stride 2.
 
     Args:
-      x: images at the level before, (C, 4ᵏ⁺¹ · places · b); of the first images the taps,
-        (16 · C, 4ᵏ · places · b), one (C, …) under the other. float32.
+      x: images at the level before, (C, 4ᵏ⁺¹, R, Q · b); of the first images the taps, one under
+        the other, (16 · C, 4ᵏ, R, Q · b) with the R and Q of this level. float32.
       weights: `method.weights` of a kernel (3, 3, C, O).
       bias: (O,).
       grid: where all of it lies.
@@ -123,7 +138,7 @@ def conv_relu_pool(
       method: how to multiply.
 
     Returns:
-      Images at this level, (O, 4ᵏ · places · b), float32; an odd last row or column of the images
+      Images at this level, (O, 4ᵏ, R, Q · b), float32; an odd last row or column of the images
       before is dropped, as `nn.avg_pool` does.
     """
     return _forward(x, weights, bias, grid, level, method)[0]
@@ -132,7 +147,9 @@ def conv_relu_pool(
 def _forward(
     x: Array, weights: Weights, bias: Array, grid: Grid, level: int, method: Method
 ) -> tuple[Array, Any]:
-    z = [spot + bias[:, None] for spot in method.forward(taps(x, grid, level), weights[0])]
+    x = with_border(x, grid, level + 1)
+    z = method.forward(taps(x, grid, level), weights[0])
+    z = [spot + bias[:, None, None, None] for spot in z]
     y = sum(jnp.maximum(spot, 0) for spot in z) * quarter(grid, level)
     # One byte a window: which of its spots let the gradient through.
     bits = [(spot > 0) * float(1 << n) for n, spot in enumerate(z)]
@@ -154,57 +171,74 @@ def _backward(
 conv_relu_pool.defvjp(_forward, _backward)
 
 
-def quarter(grid: Grid, level: int) -> np.ndarray:
-    """What makes a mean of four spots' sum, and nothing of what is no pixel: (4ᵏ · places · b,)."""
-    return np.repeat(np.float32(0.25) * grid.inside(level), grid.batch)
+def quarter(grid: Grid, level: int) -> np.ndarray | np.float32:
+    """What makes a mean of four spots' sum, and zero of what is no pixel."""
+    inside = np.float32(0.25) * grid.inside(level)
+    return np.float32(0.25) if inside.all() else np.repeat(inside, grid.batch, axis=2)
+
+
+def with_border(x: Array, grid: Grid, level: int) -> Array:
+    """Whole planes from the places of them that were computed, and zeros around those."""
+    (rows, columns), (_, starts) = grid.places(level), grid.computed(level)
+    if level == grid.layers or x.shape[2:] == (rows, columns * grid.batch):
+        return x
+    whole = jnp.zeros((*x.shape[:2], rows, columns * grid.batch), x.dtype)
+    for n, (a, b) in enumerate(starts):
+        whole = lax.dynamic_update_slice(whole, x[:, n : n + 1], (0, n, a, b * grid.batch))
+    return settled(whole)
 
 
 def laid_out(x: Array, grid: Grid) -> Array:
-    """The taps of first images (chunks, b, H, W, C): (chunks, 16 · C, 4ᴸ⁻¹ · places · b)."""
+    """The taps of first images (chunks, b, H, W, C): (chunks, 16 · C, 4ᴸ⁻¹, R, Q · b)."""
     chunks, batch, height, width, channels = x.shape
     level, zero = grid.layers, jnp.zeros((), x.dtype)
-    side, margin = 2**level, 2**level - 1
-    rows = -(-grid.places(level) // grid.columns)
-    down, right = rows * side - margin - height, grid.columns * side - margin - width
+    side, margin, (rows, columns) = 2**level, 2**level - 1, grid.places(level)
+    down, right = rows * side - margin - height, columns * side - margin - width
     around = ((0, 0, 0), (0, 0, 0), (margin, down, 0), (margin, right, 0), (0, 0, 0))
-    planes = lax.pad(x, zero, around).reshape(
-        chunks, batch, rows, side, grid.columns, side, channels
-    )
-    planes = settled(planes.transpose(0, 6, 3, 5, 2, 4, 1).reshape(chunks, channels, -1))
-    plane, length = rows * grid.columns * batch, grid.places(level - 1) * batch
-    begins = [n * plane + at for tap in TAPS for n, at in grid.starts(level - 1, tap)]
+    planes = settled(lax.pad(x, zero, around))
+    planes = planes.reshape(chunks, batch, rows, side, columns, side, channels)
+    planes = planes.transpose(0, 6, 3, 5, 2, 4, 1)
+    planes = settled(planes.reshape(chunks, channels, side**2, rows, columns * batch))
+    (rows, columns), _ = grid.computed(level - 1)
+    size = chunks, channels, 1, rows, columns * batch
+    begins = [begin for tap in TAPS for begin in grid.begins(level - 1, tap)]
 
     def slice_at(begin: Array) -> Array:
-        return lax.dynamic_slice_in_dim(planes, begin, length, axis=2)
+        return lax.dynamic_slice(planes, (0, 0, *begin), size)
 
     slices = jax.vmap(slice_at, out_axes=2)(jnp.array(begins))
-    slices = slices.reshape(chunks, channels, len(TAPS), -1)
-    return slices.swapaxes(1, 2).reshape(chunks, len(TAPS) * channels, -1)
+    slices = slices.reshape(chunks, channels, len(TAPS), -1, rows, columns * batch)
+    return slices.swapaxes(1, 2).reshape(chunks, len(TAPS) * channels, -1, rows, columns * batch)
 
 
 def taps(x: Array, grid: Grid, level: int) -> list[Array]:
-    """The sixteen taps of all windows, each (C, 4ᵏ · places · b)."""
+    """The sixteen taps of all windows, each (C, 4ᵏ, R, Q · b), of images with their border."""
     if level + 1 == grid.layers:
         return list(jnp.split(x, len(TAPS)))
-    before, length = grid.places(level + 1) * grid.batch, grid.places(level) * grid.batch
+    (rows, columns), _ = grid.computed(level)
+    width = columns * grid.batch
     found = []
     for tap in TAPS:
-        begins = [plane * before + start for plane, start in grid.starts(level, tap)]
-        slices = [lax.slice_in_dim(x, begin, begin + length, axis=1) for begin in begins]
-        found.append(jnp.concatenate(slices, axis=1) if level else slices[0])
+        slices = [
+            x[:, plane : plane + 1, a : a + rows, b : b + width]
+            for plane, a, b in grid.begins(level, tap)
+        ]
+        found.append(jnp.concatenate(slices, axis=1))
     return found
 
 
 def from_taps(dtaps: list[Array], grid: Grid, level: int) -> Array:
-    """The transpose of `taps`: their gradients, added up where the taps came from."""
+    """The gradients of the places that were computed: those of the taps, added up there."""
     if level + 1 == grid.layers:
         return jnp.concatenate(dtaps)
-    before, length = grid.places(level + 1) * grid.batch, grid.places(level) * grid.batch
-    zero = jnp.zeros((), dtaps[0].dtype)
-    planes: list[list[Array]] = [[] for _ in range(4 ** (level + 1))]
+    zero, ((rows, columns), starts) = jnp.zeros((), dtaps[0].dtype), grid.computed(level + 1)
+    planes: list[list[Array]] = [[] for _ in starts]
+    width = columns * grid.batch
     for tap, dtap in zip(TAPS, dtaps, strict=True):
-        for n, (plane, start) in enumerate(grid.starts(level, tap)):
-            part = lax.slice_in_dim(dtap, n * length, (n + 1) * length, axis=1)
-            around = ((0, 0, 0), (start, before - length - start, 0))
-            planes[plane].append(lax.pad(part, zero, around))
-    return jnp.concatenate(settled([sum(parts[1:], parts[0]) for parts in planes]), axis=1)
+        for n, (plane, row, column) in enumerate(grid.begins(level, tap)):
+            down, right = row - starts[plane][0], column - starts[plane][1] * grid.batch
+            below, beside = rows - down - dtap.shape[2], width - right - dtap.shape[3]
+            around = ((0, 0, 0), (0, 0, 0), (down, below, 0), (right, beside, 0))
+            planes[plane].append(lax.pad(dtap[:, n : n + 1], zero, around))
+    whole = settled([sum(parts[1:], parts[0]) for parts in planes])
+    return settled(jnp.concatenate(whole, axis=1))
