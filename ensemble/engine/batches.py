@@ -36,7 +36,7 @@ def epoch_order(config: EnsembleConfig, epoch: int, size: int) -> np.ndarray:
     return np.broadcast_to(order, (members, *order.shape[1:]))
 
 
-@functools.partial(keys.jit_once, static_argnums=(2, 3, 4, 5))
+@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
 def _draw(
     seed: Array, epoch: Array, members: int, size: int, own_order: bool, bootstrap: bool
 ) -> Array:

@@ -17,11 +17,6 @@ BOOTSTRAP = 1_000_001
 AUGMENTATION = 1_000_002
 
 
-# For programs that run once or now and then: at level 1 they compile faster, to the
-# same bits.
-jit_once = functools.partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})
-
-
 def member_keys(seed: int | Array, members: int) -> Array:
     """The keys (M,) that the members' first parameters are drawn from."""
     _, init_key = jax.random.split(jax.random.key(seed))
@@ -35,7 +30,7 @@ def epoch_key(seed: int | Array, epoch: int | Array) -> Array:
     return jax.random.split(rng)[1]
 
 
-@functools.partial(jit_once, static_argnums=2)
+@functools.partial(jax.jit, static_argnums=2)
 def augmentation_keys(seed: int | Array, epoch: int | Array, members: int) -> Array:
     """A key for each member's shifts and turns in an epoch, as raw data (M, 2)."""
     base = jax.random.fold_in(epoch_key(seed, epoch), AUGMENTATION)

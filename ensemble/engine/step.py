@@ -61,7 +61,7 @@ def create_members(seed: int, members: int) -> MemberState:
     return _create_members(seed, members)
 
 
-@functools.partial(keys.jit_once, static_argnums=1)
+@functools.partial(jax.jit, static_argnums=1)
 def _create_members(seed: Array, members: int) -> MemberState:
     return jax.lax.map(create_state, keys.member_keys(seed, members))
 
