@@ -14,7 +14,7 @@ from ensemble.ui.guard import guarded
 SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.25, 1.0, 5.0
 # When what a run needs is compiled already, its first curve has come by then. If not, it is
 # looked at less often: a look costs server and browser what compiling could do with.
-HASTE_SECONDS, SECONDS_WHILE_COMPILING = 3.0, 0.75
+HASTE_SECONDS, SECONDS_WHILE_COMPILING = 3.0, 0.5
 FIGURES_A_SECOND = 60_000
 STALE_SECONDS = 30.0
 
@@ -47,10 +47,11 @@ def watched(run_id: str, last_state: str, was_hasty: bool, had_figures: bool) ->
     """The body of `watch`: what changes while a run goes on."""
     with guarded():
         run = runs.find(run_id)
-        if loaders.shown_state(run) != last_state:
+        rows = loaders.history(run)
+        first = run.active and bool(rows) and not had_figures
+        if loaders.shown_state(run) != last_state and not first:
             loaders.forget_runs()
             st.rerun()
-        rows = loaders.history(run)
         if run.active and not rows and was_hasty and not hasty(run):
             st.rerun()
         answer.show(run, rows)
@@ -61,8 +62,11 @@ def watched(run_id: str, last_state: str, was_hasty: bool, had_figures: bool) ->
             members(run, rows)
         elif run.active:
             place_for("The curves stand here from the first steps on.")
-        if rows and run.active and not had_figures:
-            st.rerun()  # The first curves stand: from now on they are looked at less often.
+        if first:
+            # The first curves stand, before the rest of the page says that the run trains; from
+            # now on they are looked at less often.
+            loaders.forget_runs()
+            st.rerun()
 
 
 def place_for(words: str) -> None:
