@@ -4,7 +4,7 @@ Both take a window's sixteen taps (windows.py) to its four spots, and gradients 
 
     z[p, q] = Σ_{i, j} kᵀ[i, j] · tap[p + i, q + j]          (O, N) from (C, N), i, j = 0, 1, 2
 
-for N windows, along three axes: planes, rows and columns.
+N stands for three axes: planes, rows, and places of a row with their images.
 
 `directly`: all at once, Z = K · T with T the taps one under the other (16·C, N) and K a matrix
 (4·O, 16·C) that holds each weight four times and zeros between. 16/9 of the multiplications, in
@@ -157,12 +157,12 @@ def stacked(arrays: list[Array], factors: Any) -> Array:
 
 
 def product(a: Array, b: Array) -> Array:
-    """Matrix product a · b, summed in float32."""
+    """Matrix product a · b of (O, C) and (C, …), summed in float32."""
     return lax.dot_general(a, b, (((1,), (0,)), ((), ())), preferred_element_type=jnp.float32)
 
 
 def product_nt(a: Array, b: Array) -> Array:
-    """Matrix product a · bᵀ, summed in float32."""
+    """Matrix product a · bᵀ over all axes but the first, summed in float32."""
     a, b = a.reshape(len(a), -1), b.reshape(len(b), -1)
     return lax.dot_general(a, b, (((1,), (1,)), ((), ())), preferred_element_type=jnp.float32)
 
@@ -201,7 +201,8 @@ rounded_product.defvjp(_rounded_forward, _rounded_backward)
 def settled(arrays: Any) -> Any:
     """The same, computed once and kept in memory before anything goes on.
 
-    Left to itself XLA would do the sums again inside every loop that reads them. A worker has to
+    Left to itself XLA would do the sums again inside every loop that reads them, and a copy of
+    parts into one array number by number inside the loop that goes on with it. A worker has to
     be told to leave these barriers standing (runs/environment.py); without that it is right, and
     slower.
     """

@@ -11,31 +11,36 @@ sixteen *taps* (u, v). Window (s, t) has its tap (u, v) at pixel (2s + u − 1, 
         · · · ·
     a, b, c, d: the spots' own pixels
 
-The same tap of all windows has to be a few long stretches of memory, which any vector unit can
-work through. So an image that k more layers are to pool lies in 4ᵏ *planes*, by row and column
+The same tap of all windows has to lie in stretches of memory longer than any vector unit is wide.
+So an image of H × W pixels that k more layers are to pool lies in 4ᵏ *planes*, by row and column
 modulo 2ᵏ: plane (r, c) has at its *place* (a, b)
 
         the pixel (2ᵏa + r − m, 2ᵏb + c − m),  m = 2ᵏ − 1,  and zero where the image has none.
 
-A window is a pixel of the next image, in a plane (r, c) of that at (a, b), and by the two formulas
-its tap (u, v) is, where (a, b) moves over a rectangle of that plane, a rectangle of one plane here:
+A window is a pixel (s, t) of the next image, in a plane (r, c) of that one, where k − 1 layers
+remain: s = 2ᵏ⁻¹a + r − (2ᵏ⁻¹ − 1). So 2s + u − 1 = 2ᵏa + (2r + u) − m, and its tap (u, v) lies in
 
-        plane (2r + u, 2c + v) modulo 2ᵏ,  at (a + (2r + u) div 2ᵏ, b + (2c + v) div 2ᵏ)
+        plane (2r + u, 2c + v) modulo 2ᵏ,  at (a + (2r + u) div 2ᵏ, b + (2c + v) div 2ᵏ):
 
-so that nothing is sorted anew between one layer and the next. 2r + u is at most 2ᵏ + 1, so a plane
-has one row and one column of places more than the planes of the next image: S + k and T + k for a
-tower whose result has S × T pixels. Some of those are a border of zeros; only the R × Q places
-where a plane has pixels are computed, which begin a row or a column later in some planes. With
-the batch's b images side by side in each place:
+while (a, b) moves over a rectangle, so does the tap, in one plane, and nothing is sorted anew
+between the layers. 2r + u is at most 2ᵏ + 1, so that the quotient is 0 or 1, and a plane needs one
+row and one column of places more than those of the next image: (S + k) × (T + k) where the tower's
+result has S × T pixels.
 
-        images                (C, 4ᵏ, R, Q · b), and with their border (C, 4ᵏ, S + k, (T + k) · b)
-        taps of the windows   (4, 4) of (C, 4ᵏ⁻¹, R, Q · b), the R and Q of the next image
+No plane has more than R × Q pixels, R = ⌈H / 2ᵏ⌉ and Q = ⌈W / 2ᵏ⌉, and only so many of its places
+are computed. They begin at row 0 where r = m, and else at row 1 if there is room, R < S + k; with
+columns alike. The others are a border of zeros; a place that is computed without a pixel is made
+zero. With B images side by side in each place:
+
+        first images          (C, 4ᴸ, S + L, (T + L) · B), L layers, out of which `laid_out` takes
+                              the taps, one by one: the images are small
+        images                (C, 4ᵏ, R, Q · B), and with their border (C, 4ᵏ, S + k, (T + k) · B)
+        taps of the windows   (4, 4) of (C, 4ᵏ⁻¹, R, Q · B), the R and Q of the next image
         z                     (2, 2) of (O, …) by products.py, which multiplies
-        y, the next image     (O, …), zero where it has no pixel
+        y, the next image     (O, …)
 
-For 28 × 28 pixels and two layers: 16 planes of 9 × 9 places; then 4 of 8 × 8, of which 7 × 7 are
-computed; then 1 of 7 × 7. The first images have their taps laid out one by one (`laid_out`): they
-are small.
+28 × 28 pixels, two layers: 16 planes of 9 × 9 places; 4 of 8 × 8, 7 × 7 of them computed; 1 of
+7 × 7. 13 × 11 pixels: 16 of 5 × 4; 4 of 4 × 3, 3 × 3 computed for 6 × 5 pixels; 1 of 3 × 2.
 
 The derivative goes the same way back: dz is a quarter of dy where z was positive (kept as four
 bits a window), `products` turns it into the taps' and the kernel's, and each tap's is added to
@@ -76,42 +81,35 @@ class Grid(NamedTuple):
         return self.height >> self.layers - level, self.width >> self.layers - level
 
     def places(self, level: int) -> tuple[int, int]:
-        """Rows and columns of places of a plane."""
+        """Rows and columns of places of a plane, the border included."""
         rows, columns = self.size(0)
         return rows + level, columns + level
 
     def computed(self, level: int) -> tuple[tuple[int, int], list[tuple[int, int]]]:
-        """The places that are computed: R and Q, and where they begin in each plane."""
-        found = []
-        for inside in self._inside(level):
-            size = int(inside.sum(1).max())
-            last = inside.shape[1] - size
-            found.append((size, [min(int(first), last) for first in inside.argmax(1)]))
+        """R and Q, the same for all planes of a level, and the place where each plane's begin."""
+        side, found = 2**level, []
+        for pixels, places in zip(self.size(level), self.places(level), strict=True):
+            size = -(-pixels // side)
+            found.append((size, [min(int(r < side - 1), places - size) for r in range(side)]))
         (rows, down), (columns, right) = found
         return (rows, columns), [(a, b) for a in down for b in right]
 
     def inside(self, level: int) -> np.ndarray:
         """Whether the image has the pixel at each computed place: bool (4ᵏ, R, Q)."""
-        (rows, columns), starts = self.computed(level)
-        down, right = self._inside(level)
-        found = []
+        side, ((rows, columns), starts), found = 2**level, self.computed(level), []
+        height, width = self.size(level)
         for plane, (a, b) in enumerate(starts):
-            r, c = divmod(plane, 2**level)
-            found.append(down[r, a : a + rows, None] & right[c, b : b + columns])
+            row = side * (a + np.arange(rows)) + plane // side - (side - 1)
+            column = side * (b + np.arange(columns)) + plane % side - (side - 1)
+            down, right = (row >= 0) & (row < height), (column >= 0) & (column < width)
+            found.append(down[:, None] & right)
         return np.array(found)
 
-    def _inside(self, level: int) -> list[np.ndarray]:
-        """By row of planes and place whether the image has that row; and its columns, likewise."""
-        side, found = 2**level, []
-        for length, places in zip(self.size(level), self.places(level), strict=True):
-            pixel = side * np.arange(places) + np.arange(side)[:, None] - (side - 1)
-            found.append((pixel >= 0) & (pixel < length))
-        return found
-
     def begins(self, level: int, tap: tuple[int, int]) -> list[tuple[int, int, int]]:
-        """Of each plane at a level: the plane of the level before, and where in it a tap begins.
+        """Where the windows of each plane of a level have their tap.
 
-        For the windows that are computed; a row's index runs over places and images.
+        The plane at level + 1 that holds it, and row and column there of the first computed
+        window's; columns count images, `batch` to a place.
         """
         side, (u, v) = 2 ** (level + 1), tap
         found = []
@@ -129,8 +127,8 @@ def conv_relu_pool(
     """average_pool(relu(conv(x, kernel) + bias)), 'SAME' padding, pooling window and stride 2.
 
     Args:
-      x: images at the level before, (C, 4ᵏ⁺¹, R, Q · b); of the first images the taps, one under
-        the other, (16 · C, 4ᵏ, R, Q · b) with the R and Q of this level. float32.
+      x: images at the level before, (C, 4ᵏ⁺¹, R, Q · B); of the first images the taps, one under
+        the other, (16 · C, 4ᵏ, R, Q · B) with the R and Q of this level. float32.
       weights: `method.weights` of a kernel (3, 3, C, O).
       bias: (O,).
       grid: where all of it lies.
@@ -138,7 +136,7 @@ def conv_relu_pool(
       method: how to multiply.
 
     Returns:
-      Images at this level, (O, 4ᵏ, R, Q · b), float32; an odd last row or column of the images
+      Images at this level, (O, 4ᵏ, R, Q · B), float32; an odd last row or column of the images
       before is dropped, as `nn.avg_pool` does.
     """
     return _forward(x, weights, bias, grid, level, method)[0]
@@ -147,7 +145,7 @@ def conv_relu_pool(
 def _forward(
     x: Array, weights: Weights, bias: Array, grid: Grid, level: int, method: Method
 ) -> tuple[Array, Any]:
-    x = with_border(x, grid, level + 1)
+    x = with_border(x, grid, level)
     z = method.forward(taps(x, grid, level), weights[0])
     z = [spot + bias[:, None, None, None] for spot in z]
     y = sum(jnp.maximum(spot, 0) for spot in z) * quarter(grid, level)
@@ -172,15 +170,15 @@ conv_relu_pool.defvjp(_forward, _backward)
 
 
 def quarter(grid: Grid, level: int) -> np.ndarray | np.float32:
-    """What makes a mean of four spots' sum, and zero of what is no pixel."""
+    """A quarter, which makes a mean of four spots' sum; (4ᵏ, R, Q · B) if some are no pixels: 0."""
     inside = np.float32(0.25) * grid.inside(level)
     return np.float32(0.25) if inside.all() else np.repeat(inside, grid.batch, axis=2)
 
 
 def with_border(x: Array, grid: Grid, level: int) -> Array:
-    """Whole planes from the places of them that were computed, and zeros around those."""
-    (rows, columns), (_, starts) = grid.places(level), grid.computed(level)
-    if level == grid.layers or x.shape[2:] == (rows, columns * grid.batch):
+    """What a layer's `taps` are taken from: images in whole planes. The first come as taps."""
+    (rows, columns), (computed, starts) = grid.places(level + 1), grid.computed(level + 1)
+    if level + 1 == grid.layers or computed == (rows, columns):
         return x
     whole = jnp.zeros((*x.shape[:2], rows, columns * grid.batch), x.dtype)
     for n, (a, b) in enumerate(starts):
@@ -188,36 +186,12 @@ def with_border(x: Array, grid: Grid, level: int) -> Array:
     return settled(whole)
 
 
-def laid_out(x: Array, grid: Grid) -> Array:
-    """The taps of first images (chunks, b, H, W, C): (chunks, 16 · C, 4ᴸ⁻¹, R, Q · b)."""
-    chunks, batch, height, width, channels = x.shape
-    level, zero = grid.layers, jnp.zeros((), x.dtype)
-    side, margin, (rows, columns) = 2**level, 2**level - 1, grid.places(level)
-    down, right = rows * side - margin - height, columns * side - margin - width
-    around = ((0, 0, 0), (0, 0, 0), (margin, down, 0), (margin, right, 0), (0, 0, 0))
-    planes = settled(lax.pad(x, zero, around))
-    planes = planes.reshape(chunks, batch, rows, side, columns, side, channels)
-    planes = planes.transpose(0, 6, 3, 5, 2, 4, 1)
-    planes = settled(planes.reshape(chunks, channels, side**2, rows, columns * batch))
-    (rows, columns), _ = grid.computed(level - 1)
-    size = chunks, channels, 1, rows, columns * batch
-    begins = [begin for tap in TAPS for begin in grid.begins(level - 1, tap)]
-
-    def slice_at(begin: Array) -> Array:
-        return lax.dynamic_slice(planes, (0, 0, *begin), size)
-
-    slices = jax.vmap(slice_at, out_axes=2)(jnp.array(begins))
-    slices = slices.reshape(chunks, channels, len(TAPS), -1, rows, columns * batch)
-    return slices.swapaxes(1, 2).reshape(chunks, len(TAPS) * channels, -1, rows, columns * batch)
-
-
 def taps(x: Array, grid: Grid, level: int) -> list[Array]:
-    """The sixteen taps of all windows, each (C, 4ᵏ, R, Q · b), of images with their border."""
+    """The sixteen taps of all windows, each (C, 4ᵏ, R, Q · B), of images with their border."""
     if level + 1 == grid.layers:
         return list(jnp.split(x, len(TAPS)))
     (rows, columns), _ = grid.computed(level)
-    width = columns * grid.batch
-    found = []
+    width, found = columns * grid.batch, []
     for tap in TAPS:
         slices = [
             x[:, plane : plane + 1, a : a + rows, b : b + width]
@@ -228,7 +202,7 @@ def taps(x: Array, grid: Grid, level: int) -> list[Array]:
 
 
 def from_taps(dtaps: list[Array], grid: Grid, level: int) -> Array:
-    """The gradients of the places that were computed: those of the taps, added up there."""
+    """The transpose of `with_border` and `taps`: the taps' gradients, added up where computed."""
     if level + 1 == grid.layers:
         return jnp.concatenate(dtaps)
     zero, ((rows, columns), starts) = jnp.zeros((), dtaps[0].dtype), grid.computed(level + 1)
@@ -236,9 +210,37 @@ def from_taps(dtaps: list[Array], grid: Grid, level: int) -> Array:
     width = columns * grid.batch
     for tap, dtap in zip(TAPS, dtaps, strict=True):
         for n, (plane, row, column) in enumerate(grid.begins(level, tap)):
+            # Less than zero where a tap reaches the border: that is cut off, nobody asks for it.
             down, right = row - starts[plane][0], column - starts[plane][1] * grid.batch
             below, beside = rows - down - dtap.shape[2], width - right - dtap.shape[3]
             around = ((0, 0, 0), (0, 0, 0), (down, below, 0), (right, beside, 0))
             planes[plane].append(lax.pad(dtap[:, n : n + 1], zero, around))
     whole = settled([sum(parts[1:], parts[0]) for parts in planes])
     return settled(jnp.concatenate(whole, axis=1))
+
+
+def laid_out(x: Array, grid: Grid) -> Array:
+    """The taps of first images (chunks, B, H, W, C): (chunks, 16 · C, 4ᴸ⁻¹, R, Q · B).
+
+    R and Q are those of the first layer's result, at level L − 1.
+    """
+    chunks, batch, height, width, channels = x.shape
+    level, zero = grid.layers, jnp.zeros((), x.dtype)
+    side, margin, (rows, columns) = 2**level, 2**level - 1, grid.places(level)
+    down, right = rows * side - margin - height, columns * side - margin - width
+    around = ((0, 0, 0), (0, 0, 0), (margin, down, 0), (margin, right, 0), (0, 0, 0))
+    planes = settled(lax.pad(x, zero, around))
+    planes = planes.reshape(chunks, batch, rows, side, columns, side, channels)
+    planes = planes.transpose(0, 6, 3, 5, 2, 4, 1)
+    planes = settled(planes.reshape(chunks, channels, side**2, rows, columns * batch))
+
+    (rows, columns), _ = grid.computed(level - 1)
+    size = rows, columns * batch
+    begins = [begin for tap in TAPS for begin in grid.begins(level - 1, tap)]
+
+    def slice_at(begin: Array) -> Array:
+        return lax.dynamic_slice(planes, (0, 0, *begin), (chunks, channels, 1, *size))
+
+    slices = jax.vmap(slice_at, out_axes=2)(jnp.array(begins))
+    slices = slices.reshape(chunks, channels, len(TAPS), -1, *size)
+    return slices.swapaxes(1, 2).reshape(chunks, len(TAPS) * channels, -1, *size)

@@ -14,8 +14,8 @@ COMPILE_CACHE_BYTES = 512 * 1024 * 1024
 # What a worker tells XLA on a CPU. Training is right without any of them, only slower.
 XLA_CPU_FLAGS = {
     # XLA's older way to write loops, at LLVM's level 1: compiled in half the time, and as fast in
-    # the training step (`python -m benchmarks.compile`). An XLA without the older way would not
-    # start; those of JAX 0.10 and 0.11, which requirements.txt asks for, have it.
+    # the training step (`python -m benchmarks.compile`). The XLA of JAX 0.10 and 0.11 has the older
+    # way; one without it takes no notice of the option.
     "xla_backend_optimization_level": "1",
     "xla_backend_extra_options": "xla_cpu_disable_new_fusion_emitters",
     # Leaves the convolution's barriers standing (engine/products.py, `settled`); else what lies

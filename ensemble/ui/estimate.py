@@ -6,7 +6,7 @@ from ensemble.config import EnsembleConfig
 
 # Without any run to go by: what one accelerator and one processor core manage, roughly.
 ROUGH_RATE = {"cpu": 3_500.0, "gpu": 300_000.0, "tpu": 300_000.0}
-STARTUP_SECONDS = 12.0  # process, imports, compiling
+STARTUP_SECONDS = 8.0  # process, imports, compiling
 
 
 @dataclass(frozen=True)

@@ -63,8 +63,8 @@ def watched(run_id: str, last_state: str, was_hasty: bool, had_figures: bool) ->
         elif run.active:
             place_for("The curves stand here from the first steps on.")
         if first:
-            # The first curves stand, before the rest of the page says that the run trains; from
-            # now on they are looked at less often.
+            # The first curves are on their way, before the rest of the page says that the run
+            # trains; from now on they are looked at less often.
             loaders.forget_runs()
             st.rerun()
 
