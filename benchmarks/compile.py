@@ -4,6 +4,7 @@ Processor seconds of compiling the first parameters and the training step, and o
 worker asks for it and with XLA's own emitters and level; and how far apart the last losses are.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -53,8 +54,10 @@ def once(way: str) -> dict[str, float]:
 
 
 def main() -> None:
-    if sys.argv[1:]:
-        print(json.dumps(once(WAYS[WAYS.index(sys.argv[1])])))
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("way", nargs="?", choices=WAYS, help="in this process, without rounds")
+    if way := parser.parse_args().way:
+        print(json.dumps(once(way)))
         return
     rounds = [{way: measured(way) for way in WAYS} for _ in range(ROUNDS)]
     losses = [found["last_loss"] for one in rounds for found in one.values()]

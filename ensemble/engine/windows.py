@@ -170,7 +170,7 @@ conv_relu_pool.defvjp(_forward, _backward)
 
 
 def quarter(grid: Grid, level: int) -> np.ndarray | np.float32:
-    """A quarter, which makes a mean of four spots' sum; (4ᵏ, R, Q · B) if some are no pixels: 0."""
+    """A quarter, which makes a mean of four spots' sum; by place, 0 where there is no pixel."""
     inside = np.float32(0.25) * grid.inside(level)
     return np.float32(0.25) if inside.all() else np.repeat(inside, grid.batch, axis=2)
 

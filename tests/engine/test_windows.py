@@ -1,6 +1,7 @@
 """Where a window's taps lie, against the definition of a tap."""
 
 import itertools
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -18,11 +19,16 @@ def pixels(grid: Grid, level: int) -> tuple[np.ndarray, ...]:
     return np.broadcast_arrays(row, column)
 
 
-@pytest.mark.parametrize("layers", [1, 2, 3])
-def test_every_tap_of_every_window_is_the_pixel_that_it_should_be(layers: int) -> None:
+def grids(layers: int) -> Iterator[tuple[Grid, int]]:
+    """Small images of every remainder, high and wide, at every level that is computed."""
     sizes = range(2**layers, 2**layers + 9)
     for height, width, level in itertools.product(sizes, sizes, range(layers)):
-        grid = Grid(height, width, layers, batch=3)
+        yield Grid(height, width, layers, batch=3), level
+
+
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_every_tap_of_every_window_is_the_pixel_that_it_should_be(layers: int) -> None:
+    for grid, level in grids(layers):
         (rows, columns), starts = grid.computed(level)
         (s, t), (row, column) = pixels(grid, level), pixels(grid, level + 1)
         for u, v in TAPS:
@@ -36,9 +42,7 @@ def test_every_tap_of_every_window_is_the_pixel_that_it_should_be(layers: int) -
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
 def test_every_pixel_is_computed_once_and_nothing_else_counts(layers: int) -> None:
-    sizes = range(2**layers, 2**layers + 9)
-    for height, width, level in itertools.product(sizes, sizes, range(layers)):
-        grid = Grid(height, width, layers, batch=1)
+    for grid, level in grids(layers):
         (rows, columns), starts = grid.computed(level)
         row, column = pixels(grid, level)
         found: list[tuple[int, int]] = []
