@@ -1,7 +1,8 @@
 """What a worker tells XLA's compiler on a CPU: python -m benchmarks.compile
 
 Processor seconds of compiling the first parameters and the training step, and of ten steps, as a
-worker asks for it and with XLA's own emitters and level; and how far apart the last losses are.
+worker asks for it, with loops unrolled as well, and with XLA's own emitters and level; and how far
+apart the last losses are.
 """
 
 import argparse
@@ -13,8 +14,8 @@ import time
 
 from benchmarks import common
 
-WAYS, ROUNDS = ("xla", "worker"), 3
-COMPILER = ("xla_backend_optimization_level", "xla_backend_extra_options")
+WAYS, ROUNDS = ("xla", "unrolled", "worker"), 3
+LEVEL, OPTIONS = "xla_backend_optimization_level", "xla_backend_extra_options"
 
 
 def measured(way: str) -> dict[str, float]:
@@ -32,8 +33,11 @@ def once(way: str) -> dict[str, float]:
     from ensemble.config import EnsembleConfig
     from ensemble.runs import environment
 
-    for name in COMPILER if way == "xla" else ():
-        del environment.XLA_CPU_FLAGS[name]
+    flags = environment.XLA_CPU_FLAGS
+    if way == "unrolled":
+        flags[OPTIONS] = flags[OPTIONS].replace(",xla_cpu_disable_loop_unrolling", "")
+    if way == "xla":
+        del flags[LEVEL], flags[OPTIONS]
     environment.prepare_jax()
     from ensemble.engine import Trainer
 

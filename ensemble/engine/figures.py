@@ -84,7 +84,7 @@ def ensemble_figures(layout: Layout) -> Callable[[Array, Array], tuple[np.ndarra
     def figures(probabilities: Array, labels: Array) -> tuple[np.ndarray, np.ndarray]:
         jax.block_until_ready(probabilities)
         nll, accuracy = jax.block_until_ready(compiled(weights, probabilities, labels))
-        return np.asarray(nll[0]), np.asarray(accuracy[0])
+        return np.asarray(nll)[0], np.asarray(accuracy)[0]  # nll[0] would be a program to compile.
 
     return figures
 

@@ -68,7 +68,7 @@ def _create_members(seed: Array, members: int) -> MemberState:
 
 def blank_members(members: int) -> MemberState:
     """A state of that many members in NumPy, leaves (M, …), all zero."""
-    shapes = jax.eval_shape(create_state, jax.random.key(0))
+    shapes = jax.eval_shape(lambda: create_state(jax.random.key(0)))  # The key, too, by shape only.
     return jax.tree.map(lambda leaf: np.zeros((members, *leaf.shape), leaf.dtype), shapes)
 
 

@@ -1,6 +1,9 @@
-"""Runs: their folders, the processes that train them, and what they have written so far."""
+"""Runs: their folders, the processes that train them, and what they have written so far.
 
-from ensemble.runs.classifying import Classifier, Digit, Reading, open_classifier
+Every worker imports this before it trains; what asks a run's members about pictures stands beside
+it, in classifying.py, with all that pictures need.
+"""
+
 from ensemble.runs.history import prediction_epochs, read_history, read_predictions
 from ensemble.runs.launching import (
     keep_spare,
@@ -39,14 +42,11 @@ __all__ = [
     "ACTIVE",
     "RESUMABLE",
     "STATES",
-    "Classifier",
-    "Digit",
     "Members",
     "Race",
     "RaceConfig",
     "RaceJob",
     "RaceStatus",
-    "Reading",
     "Results",
     "Run",
     "Solve",
@@ -71,7 +71,6 @@ __all__ = [
     "list_runs",
     "list_solves",
     "member_epochs",
-    "open_classifier",
     "open_members",
     "prediction_epochs",
     "queue_race",

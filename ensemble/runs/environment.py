@@ -4,20 +4,27 @@ XLA reads its settings once, so this has to run before the first `import jax`. A
 that the user made in the environment is left alone.
 """
 
+import contextlib
 import importlib.util
 import os
+import time
+from pathlib import Path
 from typing import Any
 
 from ensemble.config import data_folder
 
 COMPILE_CACHE_BYTES = 512 * 1024 * 1024
+# Nobody is still writing a compiled program that is older than this.
+WRITTEN_SECONDS = 60.0
 # What a worker tells XLA on a CPU. Training is right without any of them, only slower.
 XLA_CPU_FLAGS = {
-    # XLA's older way to write loops, at LLVM's level 1: compiled in half the time, and as fast in
-    # the training step (`python -m benchmarks.compile`). The XLA of JAX 0.10 and 0.11 has the older
-    # way; one without it takes no notice of the option.
+    # XLA's older way to write loops, at LLVM's level 1 and none of them unrolled: compiled in less
+    # than half the time, the training step as fast as XLA's own; unrolled, they take a fifth longer
+    # to compile for a few per cent of the step's speed (`python -m benchmarks.compile`). The XLA of
+    # JAX 0.10 and 0.11 has the older way; one without it takes no notice of the option.
     "xla_backend_optimization_level": "1",
-    "xla_backend_extra_options": "xla_cpu_disable_new_fusion_emitters",
+    "xla_backend_extra_options": "xla_cpu_disable_new_fusion_emitters,"
+    "xla_cpu_disable_loop_unrolling",
     # Leaves the convolution's barriers standing (engine/products.py, `settled`); else what lies
     # before one is computed again inside every loop after it.
     "xla_disable_hlo_passes": "cse_barrier_expander",
@@ -68,9 +75,25 @@ def prepare_jax() -> None:
         if flags != os.environ.get("XLA_FLAGS"):
             _set("XLA_FLAGS", flags)
     # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
-    set_unless_given("JAX_COMPILATION_CACHE_DIR", str(data_folder() / "compiled"))
+    cache = data_folder() / "compiled"
+    set_unless_given("JAX_COMPILATION_CACHE_DIR", str(cache))
     set_unless_given("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILE_CACHE_BYTES))
     set_unless_given("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    drop_half_written(cache)
+
+
+def drop_half_written(cache: Path) -> None:
+    """Remove compiled programs that a process which was killed has not written to their end.
+
+    JAX keeps each in a file, and when it was last used in another. Where one lacks its second
+    file, JAX (0.10 and 0.11) cannot tell which to let go, and keeps no new program ever after.
+    """
+    for program in cache.glob("*-cache"):
+        used = program.with_name(program.name.removesuffix("-cache") + "-atime")
+        with contextlib.suppress(OSError):
+            old = time.time() - program.stat().st_mtime > WRITTEN_SECONDS
+            if old and not used.exists():
+                program.unlink()
 
 
 def set_unless_given(name: str, value: str) -> None:

@@ -35,8 +35,11 @@ Message = dict[str, Any]
 def main() -> None:
     """Import everything, then do as told until nobody can tell any more."""
     prepare_jax()
+    gc.disable()  # Nothing that is imported goes away again; looking for garbage takes a tenth.
     import ensemble.runs.session  # noqa: F401 (this is what takes the time)
 
+    gc.freeze()
+    gc.enable()
     inbox = Inbox()
     while message := inbox.next():
         if "likely" in message:

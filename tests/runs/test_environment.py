@@ -1,10 +1,13 @@
 """What JAX is told before it starts."""
 
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from ensemble.runs.environment import XLA_CPU_FLAGS, prepare_jax
+from ensemble.runs.environment import XLA_CPU_FLAGS, drop_half_written, prepare_jax
 from ensemble.runs.launching import worker_environment
 
 OPTIONS = "--xla_backend_extra_options"
@@ -62,3 +65,34 @@ def test_devices_that_a_person_asked_for_are_left_alone(flags: pytest.MonkeyPatc
     flags.setenv("XLA_FLAGS", "--xla_force_host_platform_device_count=3")
     prepare_jax()
     assert "JAX_NUM_CPU_DEVICES" not in os.environ
+
+
+def test_programs_that_were_not_written_to_their_end_are_removed(tmp_path: Path) -> None:
+    for name in ("whole-cache", "whole-atime", "killed-cache", "being-written-cache"):
+        (tmp_path / name).touch()
+    for name in ("whole-cache", "killed-cache"):
+        os.utime(tmp_path / name, (0, 0))
+    drop_half_written(tmp_path)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"whole-cache", "whole-atime", "being-written-cache"}
+
+
+def test_a_killed_process_does_not_end_the_cache_of_compiled_programs(tmp_path: Path) -> None:
+    cache = tmp_path / "compiled"
+    cache.mkdir()
+    (cache / "killed-cache").write_bytes(b"half")
+    os.utime(cache / "killed-cache", (0, 0))
+    script = (
+        "from ensemble.runs.environment import prepare_jax\n"
+        "prepare_jax()\n"
+        "import jax\n"
+        "print(jax.jit(lambda x: x + 1)(1))\n"
+    )
+    given = {name: value for name, value in os.environ.items() if "CACHE" not in name}
+    environment = {**given, "ENSEMBLE_DATA": str(tmp_path), "PYTHONWARNINGS": "error"}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "2\n"
+    assert list(cache.glob("*-cache")), done.stderr
+    assert not (cache / "killed-cache").exists()
