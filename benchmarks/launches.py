@@ -37,8 +37,9 @@ def to_first_point(page: Page, url: str, look: float) -> float:
     began = time.perf_counter()
     page.locator(".st-key-launch button").first.click()
     page.wait_for_url(lambda now: "run=" in now and now.split("run=")[1] not in before)
-    page.locator(".curves").first.wait_for(state="detached")  # The run before this one's.
-    page.locator(".curves path").first.wait_for(state="attached", timeout=120_000)
+    run_id = page.url.split("run=")[1]
+    curve = page.locator(f'.curves[data-run="{run_id}"] path').first
+    curve.wait_for(state="attached", timeout=120_000)
     seconds = time.perf_counter() - began
     stop()
     return round(seconds, 2)

@@ -57,11 +57,9 @@ def watched(run_id: str, last_state: str, was_hasty: bool, had_figures: bool) ->
         answer.show(run, rows)
         progress(run)
         advice.show(run)
-        if rows:
+        if rows or run.active:
             charts(run, rows)
             members(run, rows)
-        elif run.active:
-            place_for("The curves stand here from the first steps on.")
         if first:
             # The first curves are on their way, before the rest of the page says that the run
             # trains; from now on they are looked at less often.

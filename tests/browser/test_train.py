@@ -1,11 +1,13 @@
 """Training as a person does it: set, launch, watch, zoom, reload, stop and go on."""
 
 import re
+import shutil
 import time
 
 from playwright.sync_api import ElementHandle, expect
 
 from ensemble import runs
+from ensemble.config import EnsembleConfig
 from tests.browser.conftest import App, stop_button
 
 PATIENCE = 120_000  # ms: compiling on a loaded machine
@@ -111,6 +113,19 @@ def test_a_run_is_launched_watched_zoomed_stopped_and_resumed(app: App) -> None:
         page.wait_for_timeout(100)
     runs.request_stop(run_id)
     expect(page.get_by_role("button", name="Resume")).to_be_visible(timeout=PATIENCE)
+
+
+def test_the_chart_stands_before_its_first_curve(app: App) -> None:
+    run = runs.create(EnsembleConfig(members=2))  # without a worker: it waits
+    app.open("train", run=run.id)
+    panels = app.page.locator(f"{CHART} .panel svg")
+    expect(panels).to_have_count(2)
+    panels.first.hover()
+    drag(app)
+    app.page.locator(CHART).get_by_role("button", name="Reset zoom").click()
+    expect(app.page.locator(CHART)).to_have_attribute("data-zoomed", "false")
+    assert points(app) == 0
+    shutil.rmtree(run.path)
 
 
 def test_a_bad_link_says_so_and_leads_on(app: App) -> None:

@@ -22,6 +22,7 @@ function redraw(chart) {
   chart.views.forEach((view, i) => drawPanel(view, chart.data.panels[i], chart.data, chart.state))
   const zoomed = chart.state.x !== null || Object.keys(chart.state.y).length > 0
   chart.reset.disabled = !zoomed
+  chart.root.dataset.run = chart.data.run
   chart.root.dataset.zoomed = zoomed
   chart.root.dataset.points = chart.data.panels[0].lines.reduce((sum, l) => sum + l.x.length, 0)
 }
