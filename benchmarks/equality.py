@@ -1,58 +1,146 @@
 """Every member against the HOWTO's loop, all of `digits`: python -m benchmarks.equality
 
 Two epochs, batch 128, momentum 0.9, at the HOWTO's rate of 0.1 and at half of it, for
-M = 1, 3, 8 on 1, 2 and 8 CPU devices. Prints the largest relative difference of a loss; and, since
-rounding grows from step to step, how far the HOWTO's loop comes from itself when it takes each
-batch's images in reversed order, which changes nothing but the rounding of sums.
+M = 1, 3, 8 on 1, 2 and 8 CPU devices; the engine as a worker runs it, the loop as anybody would.
+Prints the largest relative difference of a loss, and what to hold it against, since rounding grows
+from step to step: how far the loop comes from itself when it takes each batch's images in reversed
+order, which changes nothing but the rounding of sums; and how far the gradients of one member, at
+each step of the loop at 0.1, are from float64's: the engine's, and the stock layers'.
 """
 
+import functools
 import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from benchmarks import common
 
+RATES, MEMBERS, DEVICES, EPOCHS = (0.1, 0.05), (1, 3, 8), (1, 2, 8), 2
+Tree = Any
 
-def main() -> None:
-    os.environ["JAX_NUM_CPU_DEVICES"] = "8"
-    import jax
-    import numpy as np
 
+def by_the_howto(file: Path) -> None:
+    """Losses (epochs, S, M) of the HOWTO's loop at each rate, in order and reversed, to a file."""
     from ensemble import data
-    from ensemble.config import EnsembleConfig
-    from ensemble.engine import Trainer, howto
+    from ensemble.engine import howto
 
-    digits = data.load("digits")
-    found, itself = {}, {}
+    digits, in_order = data.load("digits"), howto.epoch_perms
 
-    in_order = howto.epoch_perms
-
-    def howto_losses(rate: float, step: int) -> np.ndarray:
+    def losses(rate: float, step: int) -> np.ndarray:
         howto.epoch_perms = lambda *drawn: in_order(*drawn)[:, ::step]
         return howto.train_on_one_device(
             digits.train_images,
             digits.train_labels,
-            members=8,
-            epochs=2,
+            members=max(MEMBERS),
+            epochs=EPOCHS,
             batch_size=128,
             learning_rate=rate,
         )[0]
 
-    for rate in (0.1, 0.05):
-        wanted = howto_losses(rate, 1)
-        off = np.abs(howto_losses(rate, -1) / wanted - 1)
-        for members in (1, 3, 8):
-            itself[f"rate {rate}, M = {members}"] = float(f"{off[:, :, :members].max():.1e}")
-        for members in (1, 3, 8):
-            for devices in (1, 2, 8):
-                config = EnsembleConfig(members=members, epochs=2, learning_rate=rate)
-                trainer = Trainer(config, digits, jax.devices()[:devices])
-                state, losses = trainer.start(), []
-                for epoch in (1, 2):
-                    state, figures = trainer.train(state, epoch, 0, trainer.steps_per_epoch)
-                    losses.append(figures.loss.T)
-                off = np.abs(np.stack(losses) / wanted[:, :, :members] - 1).max()
+    np.save(file, [[losses(rate, step) for step in (1, -1)] for rate in RATES])
+
+
+def by_the_engine(rate: float, members: int, devices: int) -> np.ndarray:
+    """Losses (epochs, S, M) of the engine."""
+    import jax
+
+    from ensemble import data
+    from ensemble.config import EnsembleConfig
+    from ensemble.engine import Trainer
+
+    config = EnsembleConfig(members=members, epochs=EPOCHS, learning_rate=rate)
+    trainer = Trainer(config, data.load("digits"), jax.devices()[:devices])
+    state, losses = trainer.start(), []
+    for epoch in range(1, EPOCHS + 1):
+        state, figures = trainer.train(state, epoch, 0, trainer.steps_per_epoch)
+        losses.append(figures.loss.T)
+    return np.stack(losses)
+
+
+def gradients(rate: float) -> dict[str, list[float]]:
+    """How far from float64 the gradients of the first member are, at each step of the loop.
+
+    Relative to the largest entry of a tensor; of all tensors the worst.
+    """
+    import jax
+    import optax
+
+    from ensemble import data
+    from ensemble.engine import howto, model
+
+    digits = data.load("digits")
+    images, labels = digits.train_images.astype(np.float32) / 255, digits.train_labels
+
+    def derivative(network: Callable[[Tree, Any], Any]) -> Callable[[Tree, Any, Any], Tree]:
+        def loss(params: Tree, x: Any, y: Any) -> Any:
+            logits = network(params, x)
+            return optax.softmax_cross_entropy_with_integer_labels(logits, y).mean()
+
+        return jax.jit(jax.grad(loss))
+
+    stock = derivative(lambda params, x: howto.CNN().apply({"params": params}, x))
+    ours = derivative(functools.partial(model.apply_model, arithmetic=model.Arithmetic("tower")))
+    rng, keys = howto.member_keys(0, max(MEMBERS))
+    state = howto.create_train_state(keys[0], rate, 0.9)
+    found: dict[str, list[float]] = {"engine": [], "stock": []}
+    for _ in range(EPOCHS):
+        rng, input_rng = jax.random.split(rng)
+        for batch in np.asarray(howto.epoch_perms(input_rng, len(images), 128)):
+            x, y = images[batch], labels[batch]
+            with jax.enable_x64(True):
+                exact = stock(jax.tree.map(np.float64, state.params), x.astype(np.float64), y)
+            got = {"engine": ours(state.params, x, y), "stock": stock(state.params, x, y)}
+            for name, grads in got.items():
+                found[name].append(float(f"{worst(grads, exact):.1e}"))
+            state = state.apply_gradients(grads=got["stock"])
+    return found
+
+
+def worst(grads: Tree, exact: Tree) -> float:
+    """The largest difference from `exact`, relative to the largest entry of its tensor."""
+    import jax
+
+    pairs = zip(jax.tree.leaves(grads), jax.tree.leaves(exact), strict=True)
+    return max(float(np.abs(np.asarray(a) - b).max() / np.abs(b).max()) for a, b in pairs)
+
+
+def main() -> None:
+    os.environ["JAX_NUM_CPU_DEVICES"] = str(max(DEVICES))
+    if len(sys.argv) > 1:
+        by_the_howto(Path(sys.argv[1]))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "howto.npy"
+        command = [sys.executable, "-m", "benchmarks.equality", str(file)]
+        subprocess.run(command, cwd=common.ROOT, check=True)
+        losses = np.load(file)
+
+    from ensemble.runs.environment import prepare_jax
+
+    prepare_jax()
+    found, itself = {}, {}
+    for rate, (in_order, reverse) in zip(RATES, losses, strict=True):
+        for members in MEMBERS:
+            theirs = in_order[:, :, :members]
+            off = np.abs(reverse[:, :, :members] / theirs - 1).max()
+            itself[f"rate {rate}, M = {members}"] = float(f"{off:.1e}")
+            for devices in DEVICES:
+                off = np.abs(by_the_engine(rate, members, devices) / theirs - 1).max()
                 found[f"rate {rate}, M = {members}, D = {devices}"] = float(f"{off:.1e}")
-    kept = {"largest_relative_difference_of_a_loss": found, "of_the_howto_to_itself": itself}
-    common.keep("equality", kept)
+    common.keep(
+        "equality",
+        {
+            "largest_relative_difference_of_a_loss": found,
+            "of_the_howto_to_itself": itself,
+            "gradients_from_float64": gradients(RATES[0]),
+        },
+    )
 
 
 if __name__ == "__main__":
