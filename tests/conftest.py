@@ -7,7 +7,6 @@ at import, and because fixtures of any scope, worker processes included, have to
 import gc
 import os
 import shutil
-import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -90,15 +89,6 @@ def bounded_memory() -> Iterator[None]:
 
         jax.clear_caches()
         gc.collect()
-
-
-@pytest.fixture
-def signals_as_before() -> Iterator[None]:
-    """For tests that do a worker's work in this process: it listens to signals and goes on."""
-    handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
-    yield
-    for one, handler in handlers.items():
-        signal.signal(one, handler)
 
 
 @pytest.fixture

@@ -86,8 +86,7 @@ def work_race(report: Report = lambda status: None) -> RaceJob:
         raise RunError("Nobody asked to measure this machine.")
     stop = StopRequest(race_folder() / STOP_FILE)
     hand = hold(race_folder(), "The measuring of this machine")
-    with hand, Writer(race_folder(), queued.status) as status:
-        stop.listen()
+    with stop, hand, Writer(race_folder(), queued.status) as status:
         with bugs_written_down(status, "the measuring", "what earlier races found is kept"):
             job = Job(RaceConfig.from_dict(queued.status.settings), status, stop, report)
             outcome = outcome_of(

@@ -46,8 +46,8 @@ def work_solve(solve_id: str, report: Report = lambda status: None) -> Solve:
     """
     solve = find_solve(solve_id)
     stop = StopRequest(solve.path / STOP_FILE)
-    with hold(solve.path, f"The run “{solve.id}”"), Writer(solve.path, solve.status) as status:
-        stop.listen()
+    hand = hold(solve.path, f"The run “{solve.id}”")
+    with stop, hand, Writer(solve.path, solve.status) as status:
         with bugs_written_down(status, "the regression", "what was measured so far is kept"):
             outcome = outcome_of(
                 lambda: in_turn(

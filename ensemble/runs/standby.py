@@ -11,7 +11,6 @@ import gc
 import json
 import os
 import select
-import signal
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -23,7 +22,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
 from ensemble.runs.environment import only_cpu, prepare_jax
 from ensemble.runs.store import folder_of
-from ensemble.runs.worker import give_way, work
+from ensemble.runs.worker import give_way, stop_request, work
 
 PATIENCE_SECONDS = 20 * 60.0
 # One that has grown larger than this goes after its run; a new one starts small.
@@ -88,19 +87,16 @@ def compile_for(likely: EnsembleConfig) -> None:
 
 
 def work_at(run_id: str) -> bool:
-    """Be the run's worker, its output in the run's log; whether all is well after it."""
+    """Be the run's worker, its output in the run's log; whether to wait for another run."""
     try:
-        folder = folder_of(run_id)
+        folder, stop = folder_of(run_id), stop_request(run_id)
     except EnsembleError:
         return True  # It was deleted before it began.
     give_way()
     with output_to(folder / "log.txt"):
-        ended = work(run_id)
-    # While it waits a signal is no request to stop a run.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+        ended = work(run_id, stop=stop)
     gc.collect()
-    return ended.state != "failed"
+    return ended.state != "failed" and not stop.signalled
 
 
 @contextlib.contextmanager

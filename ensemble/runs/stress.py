@@ -86,8 +86,7 @@ def work_stress(run_id: str, report: Report = lambda status: None) -> Stress:
     if queued is None:
         raise RunError(f"Nobody asked to measure the run “{run_id}”.")
     stop = StopRequest(folder / STOP_FILE)
-    with hold(folder, f"The measuring of “{run.id}”"), Writer(folder, queued) as status:
-        stop.listen()
+    with stop, hold(folder, f"The measuring of “{run.id}”"), Writer(folder, queued) as status:
         with bugs_written_down(status, "the measuring", "what was measured so far is kept"):
             outcome = outcome_of(
                 lambda: in_turn(

@@ -17,7 +17,7 @@ from ensemble.runs.launching import STOP_FILE
 from ensemble.runs.pulse import Writer
 from ensemble.runs.queue import Place, before, hold, wait_for_turn
 from ensemble.runs.status import Status, StatusWriter
-from ensemble.runs.store import Run, find
+from ensemble.runs.store import Run, find, folder_of
 
 Report = Callable[[Status], None]
 NICE = 10
@@ -32,38 +32,50 @@ class Outcome:
 
 
 class StopRequest:
-    """Whether to stop: a file that somebody made, SIGTERM, or Ctrl-C."""
+    """Whether to stop: a file that somebody made, SIGTERM, or Ctrl-C.
+
+    Within it as a context, SIGTERM and the first Ctrl-C are a request; a second Ctrl-C ends at
+    once. After it signals mean what they did before.
+
+    Attributes:
+      signalled: whether one came, too late for this work or not: a process that waits for more
+        work then ends instead.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
-        self._signalled = False
+        self.signalled = False
 
     def __call__(self) -> bool:
         """Whether it is time to stop."""
-        return self._signalled or self._file.exists()
+        return self.signalled or self._file.exists()
 
-    def listen(self) -> None:
-        """Take SIGTERM and the first Ctrl-C as a request; a second Ctrl-C ends at once."""
-        signal.signal(signal.SIGTERM, self._note)
-        signal.signal(signal.SIGINT, self._note)
+    def __enter__(self) -> "StopRequest":
+        both = signal.SIGTERM, signal.SIGINT
+        self._before = {one: signal.signal(one, self._note) for one in both}
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for one, handler in self._before.items():
+            signal.signal(one, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self._signalled = True
+        self.signalled = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def work(run_id: str, report: Report = lambda status: None) -> Run:
+def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | None = None) -> Run:
     """Bring a queued run to its end in this process.
 
     Args:
       run_id: a run in state `queued`.
       report: called with each new status.
+      stop: asked whether to stop, where the caller wants to know as well; see `stop_request`.
 
     Whatever goes wrong is written into the run's status; a bug is raised as well, after
     that, so that its traceback lands in the log.
     """
-    run = find(run_id)
-    stop = StopRequest(run.path / STOP_FILE)
+    run, stop = find(run_id), stop or stop_request(run_id)
 
     def in_turn_train() -> Outcome:
         return in_turn(
@@ -71,13 +83,17 @@ def work(run_id: str, report: Report = lambda status: None) -> Run:
             lambda: _train(run, status, stop, report),
         )  # fmt: skip
 
-    with hold(run.path, f"The run “{run.id}”"), StatusWriter(run.path) as status:
-        stop.listen()
+    with stop, hold(run.path, f"The run “{run.id}”"), StatusWriter(run.path) as status:
         with bugs_written_down(status, "the training", "what was trained so far is kept"):
             outcome = outcome_of(in_turn_train, "resume")
         status.update(state=outcome.state, message=outcome.message, seconds_left=None)
         report(status.status)
     return find(run_id)
+
+
+def stop_request(run_id: str) -> StopRequest:
+    """What asks this run to stop."""
+    return StopRequest(folder_of(run_id) / STOP_FILE)
 
 
 def give_way() -> None:

@@ -3,9 +3,8 @@
 import base64
 import json
 import shutil
-import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -31,16 +30,13 @@ Open = Callable[..., AppTest]
 
 
 @pytest.fixture(scope="module")
-def solved_once(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def solved_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of one regression, solved in this process by what the worker does."""
-    handlers = {one: signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGINT)}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("solved")))
         solve = runs.work_solve(runs.create_solve(CONFIG).id)
     assert solve.state == "finished", solve.message
-    yield solve.path
-    for one, handler in handlers.items():
-        signal.signal(one, handler)
+    return solve.path
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ def data_of_one_test(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
 
 
-@pytest.mark.usefixtures("data_of_one_test", "two_devices_a_worker", "signals_as_before")
+@pytest.mark.usefixtures("data_of_one_test", "two_devices_a_worker")
 def test_all_race_and_learn_the_same() -> None:
     words = (
         "--dataset digits --members-from 2 --members-up-to 2 --rounds 1 --slice-seconds 0.05 "

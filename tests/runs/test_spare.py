@@ -59,8 +59,9 @@ def test_it_becomes_the_worker_of_one_run_after_the_other_and_writes_their_logs(
     # The second run's numbers are its own: nothing of the first is left in the process.
     first, second = (runs.read_predictions(run.id, 1) for run in made)
     assert not np.array_equal(first, second)
-    os.kill(child.pid, signal.SIGTERM)  # What waits takes it as everyone does.
-    assert child.wait(30) == -signal.SIGTERM
+    # What waits takes it as everyone does; what has just ended its run does not wait any more.
+    os.kill(child.pid, signal.SIGTERM)
+    assert child.wait(30) in (-signal.SIGTERM, 0)
     assert spare.give(made[0], environment) is None
 
 

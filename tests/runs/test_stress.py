@@ -29,7 +29,7 @@ from ensemble.runs.progress import Progress
 from ensemble.runs.queue import Place, wait_for_turn
 from ensemble.runs.status import write_status
 
-pytestmark = pytest.mark.usefixtures("two_devices_a_worker", "signals_as_before")
+pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
 
 PATIENCE_SECONDS = 120
 STEPS = 1 + sum(len(kind.amounts) - 1 for kind in KINDS.values()) + 2
