@@ -8,6 +8,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from ensemble.engine.model import CNN, to_unit
+from ensemble.engine.traces import kept
 
 FEATURES = 256
 # Images go through in rooms of these sizes: one program each, and hardly one is left to compile
@@ -51,11 +52,10 @@ def _in_a_room(params: Any, images: NDArray[np.uint8]) -> tuple[np.ndarray, np.n
     room = next(size for size in ROOMS if size >= len(images))
     padded = np.zeros((room, *images.shape[1:]), np.uint8)
     padded[: len(images)] = images
-    logits, features = _members(params, padded)
+    logits, features = _compiled(params, padded)
     return np.asarray(logits)[:, : len(images)], np.asarray(features)[:, : len(images)]
 
 
-@jax.jit
 def _members(params: Any, images: Array) -> tuple[Array, Array]:
     """(M, N, C) and (M, N, 256); the members one by one, each with the caches to itself."""
 
@@ -67,3 +67,6 @@ def _members(params: Any, images: Array) -> tuple[Array, Array]:
 
     unit = to_unit(images)
     return jax.lax.map(one, params)
+
+
+_compiled = jax.jit(kept("activations", _members))

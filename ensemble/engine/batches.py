@@ -1,6 +1,7 @@
 """Which images make up each batch of an epoch."""
 
 import functools
+from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
@@ -9,6 +10,7 @@ from jax import Array
 
 from ensemble.config import EnsembleConfig
 from ensemble.engine import keys
+from ensemble.engine.traces import kept
 from ensemble.errors import ConfigError
 
 
@@ -30,23 +32,26 @@ def epoch_order(config: EnsembleConfig, epoch: int, size: int) -> np.ndarray:
     replacement (bagging; Breiman 1996), the same in every epoch and shuffled like any other.
     """
     members, steps = config.members, steps_per_epoch(size, config.batch_size)
-    drawn = _draw(config.seed, epoch, members, size, config.shuffle_per_member, config.bootstrap)
+    draw = _draw(members, size, config.shuffle_per_member, config.bootstrap)
+    drawn = draw(config.seed, epoch)
     order = np.asarray(drawn)[:, : steps * config.batch_size]
     order = order.reshape(-1, steps, config.batch_size)
     return np.broadcast_to(order, (members, *order.shape[1:]))
 
 
-@functools.partial(jax.jit, static_argnums=(2, 3, 4, 5))
-def _draw(
-    seed: Array, epoch: Array, members: int, size: int, own_order: bool, bootstrap: bool
-) -> Array:
-    """An order of all images for each member, or one for all: int32 (M or 1, N)."""
-    key = keys.epoch_key(seed, epoch)
-    own = keys.own_keys(key, members) if own_order else key[None]
-    order = jax.vmap(functools.partial(jax.random.permutation, x=size))(own).astype(jnp.int32)
-    if bootstrap:
-        base = jax.random.fold_in(jax.random.key(seed), keys.BOOTSTRAP)
-        resample = jax.vmap(lambda key: jax.random.randint(key, (size,), 0, size, jnp.int32))
-        drawn = resample(keys.own_keys(base, members))
-        order = jnp.take_along_axis(drawn, jnp.broadcast_to(order, (members, size)), axis=1)
-    return order
+@functools.cache
+def _draw(members: int, size: int, own_order: bool, bootstrap: bool) -> Callable[[int, int], Array]:
+    """From seed and epoch an order of all images for each member, or one for all: (M or 1, N)."""
+
+    def draw(seed: Array, epoch: Array) -> Array:
+        key = keys.epoch_key(seed, epoch)
+        own = keys.own_keys(key, members) if own_order else key[None]
+        order = jax.vmap(functools.partial(jax.random.permutation, x=size))(own).astype(jnp.int32)
+        if bootstrap:
+            base = jax.random.fold_in(jax.random.key(seed), keys.BOOTSTRAP)
+            resample = jax.vmap(lambda key: jax.random.randint(key, (size,), 0, size, jnp.int32))
+            drawn = resample(keys.own_keys(base, members))
+            order = jnp.take_along_axis(drawn, jnp.broadcast_to(order, (members, size)), axis=1)
+        return order
+
+    return jax.jit(kept("draw", draw, members, size, own_order, bootstrap))

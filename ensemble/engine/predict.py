@@ -7,6 +7,7 @@ import numpy as np
 from jax import Array
 
 from ensemble.engine.model import apply_model, to_unit
+from ensemble.engine.traces import kept
 
 
 def predict_probabilities(params: Any, images: np.ndarray) -> np.ndarray:
@@ -21,12 +22,14 @@ def predict_probabilities(params: Any, images: np.ndarray) -> np.ndarray:
     room = 1 << max(len(images) - 1, 0).bit_length()
     padded = np.zeros((room, *images.shape[1:]), np.uint8)
     padded[: len(images)] = images
-    return np.asarray(_members(params, padded))[:, : len(images)]
+    return np.asarray(_compiled(params, padded))[:, : len(images)]
 
 
-@jax.jit
 def _members(params: Any, images: Array) -> Array:
     def one(params: Any) -> Array:
         return jax.nn.softmax(apply_model(params, to_unit(images)))
 
     return jax.lax.map(one, params)
+
+
+_compiled = jax.jit(kept("predict", _members))

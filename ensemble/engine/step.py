@@ -1,6 +1,7 @@
 """One member, one step: written for one network, mapped over members and devices elsewhere."""
 
 import functools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -21,8 +22,10 @@ from ensemble.engine.model import (
     init_params,
     to_unit,
 )
+from ensemble.engine.traces import kept, written_down
 
 
+@written_down
 class MemberState(NamedTuple):
     """What a member carries from step to step."""
 
@@ -30,6 +33,7 @@ class MemberState(NamedTuple):
     opt_state: optax.OptState
 
 
+@written_down
 class Figures(NamedTuple):
     """What a step reports, before its update: loss (nats), accuracy, batch probabilities."""
 
@@ -38,6 +42,7 @@ class Figures(NamedTuple):
     probabilities: Array
 
 
+@written_down
 class Hyper(NamedTuple):
     """Numbers that a run chooses; data to the compiled program, so none of them recompiles.
 
@@ -50,6 +55,10 @@ class Hyper(NamedTuple):
     rotation_degrees: ArrayLike
 
 
+for part in optax.sgd(0.0, momentum=0.0).init({}):
+    written_down(type(part))
+
+
 def create_state(key: Array) -> MemberState:
     """A member before its first step."""
     params = init_params(key)
@@ -58,18 +67,21 @@ def create_state(key: Array) -> MemberState:
 
 def create_members(seed: int, members: int) -> MemberState:
     """All members before their first step, leaves (M, …): the HOWTO's draws."""
-    return _create_members(seed, members)
+    return _creation(members)(seed)
 
 
-@functools.partial(jax.jit, static_argnums=1)
-def _create_members(seed: Array, members: int) -> MemberState:
-    return jax.lax.map(create_state, keys.member_keys(seed, members))
+@functools.cache
+def _creation(members: int) -> Callable[[int], MemberState]:
+    def create(seed: Array) -> MemberState:
+        return jax.lax.map(create_state, keys.member_keys(seed, members))
+
+    return jax.jit(kept("create", create, members))
 
 
 def blank_members(members: int) -> MemberState:
     """A state of that many members in NumPy, leaves (M, …), all zero."""
-    shapes = jax.eval_shape(lambda: create_state(jax.random.key(0)))  # The key, too, by shape only.
-    return jax.tree.map(lambda leaf: np.zeros((members, *leaf.shape), leaf.dtype), shapes)
+    shapes = jax.eval_shape(_creation(members), 0)
+    return jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
 
 
 def train_step(

@@ -26,6 +26,7 @@ from ensemble.engine.step import (
     log_probabilities,
     train_steps,
 )
+from ensemble.engine.traces import kept
 
 EVALUATION_BLOCK = 64  # whole chunks of images (conv.py) in either precision
 # How one device does its members: by the fast operator for CPUs, one member after the other;
@@ -66,6 +67,8 @@ def programs(
     steps = functools.partial(train_steps, augmented=augmented, arithmetic=arithmetic)
     test = functools.partial(log_probabilities, arithmetic=arithmetic)
     train, evaluate = over_lanes(steps, arithmetic.form), over_lanes(test, arithmetic.form)
+    train = kept("train", train, augmented, arithmetic)
+    evaluate = kept("evaluate", evaluate, arithmetic)
     return layout.pmap(train, donate_argnums=0), layout.pmap(evaluate, donate_argnums=0)
 
 

@@ -1,0 +1,165 @@
+"""Traces kept on disk: found again, told apart, thrown away when they are no good."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import Array
+
+from ensemble import data
+from ensemble.config import EnsembleConfig
+from ensemble.engine import Trainer, traces, trainer
+from ensemble.engine.traces import kept, traces_folder, written_down
+
+CACHE = "jax_compilation_cache_dir"
+
+
+@written_down
+class Pair(NamedTuple):
+    one: Array
+    other: Array
+
+
+class Traced:
+    """A function that counts how often it is traced."""
+
+    def __init__(self) -> None:
+        self.times = 0
+
+    def __call__(self, pair: Pair, scale: dict[str, Array]) -> Pair:
+        self.times += 1
+        return Pair(pair.one * scale["by"], pair.other - pair.one.sum())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Iterator[Path]:
+    before = jax.config.values[CACHE]
+    jax.config.update(CACHE, str(tmp_path))
+    found = traces_folder()
+    assert found is not None
+    yield found
+    jax.config.update(CACHE, before)
+
+
+def anew(traced: Traced, *settings: object) -> Callable[..., Pair]:
+    """`kept` as a process has it that begins: a function of which JAX remembers nothing."""
+    return kept("pair", lambda *arguments: traced(*arguments), *settings)
+
+
+def ask(traced: Traced, *settings: object, size: int = 3) -> Pair:
+    pair = Pair(jnp.arange(float(size)), jnp.ones(size))
+    return jax.jit(anew(traced, *settings))(pair, {"by": jnp.full(size, 2.0)})
+
+
+def check(pair: Pair) -> None:
+    np.testing.assert_array_equal(pair.one, [0, 2, 4])
+    np.testing.assert_array_equal(pair.other, [-2, -2, -2])
+
+
+def test_it_is_traced_once_for_all_who_come_later(folder: Path) -> None:
+    traced = Traced()
+    for _ in range(3):
+        check(ask(traced))
+    assert traced.times == 1
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_other_settings_shapes_or_sources_are_another_trace(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    traced = Traced()
+    ask(traced)
+    ask(traced, "bfloat16")
+    ask(traced, size=4)
+    monkeypatch.setattr(traces, "_sources", lambda: "a line was changed")
+    ask(traced)
+    assert traced.times == len(list(folder.iterdir())) == 4
+
+
+def test_devices_share_it(folder: Path) -> None:
+    traced, devices = Traced(), jax.local_devices()[:2]
+    both = Pair(jnp.arange(6.0).reshape(2, 3), jnp.ones((2, 3)))
+    for _ in range(2):
+        found = jax.pmap(anew(traced), devices=devices)(both, {"by": jnp.full((2, 3), 2.0)})
+        check(Pair(found.one[0], found.other[0]))
+        np.testing.assert_array_equal(found.other[1], [-11, -11, -11])
+    check(ask(traced))
+    assert traced.times == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"no trace", b"0" * 1000])
+def test_a_damaged_one_is_made_again(folder: Path, content: bytes) -> None:
+    traced = Traced()
+    ask(traced)
+    (file,) = folder.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(content)
+    check(ask(traced))
+    assert traced.times == 2
+    assert file.read_bytes() == whole
+
+
+def test_one_cut_short_is_made_again(folder: Path) -> None:
+    traced = Traced()
+    ask(traced)
+    (file,) = folder.iterdir()
+    file.write_bytes(file.read_bytes()[:-1])
+    check(ask(traced))
+    assert traced.times == 2
+
+
+def test_only_so_many_are_kept_and_the_unused_go(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traces, "MOST", 2)
+    traced = Traced()
+    for name in ("first", "second"):
+        ask(traced, name)
+        for file in folder.iterdir():  # Clocks of file systems may be coarse.
+            earlier = file.stat().st_mtime - 10
+            os.utime(file, (earlier, earlier))
+    ask(traced, "first")
+    ask(traced, "third")
+    assert traced.times == 3
+    ask(traced, "first")
+    assert traced.times == 3
+    ask(traced, "second")
+    assert traced.times == 4
+
+
+@pytest.mark.parametrize("nowhere", [None, "gs://bucket/folder"])
+def test_where_jax_keeps_nothing_here_nothing_is_kept(folder: Path, nowhere: str | None) -> None:
+    jax.config.update(CACHE, nowhere)
+    traced = Traced()
+    check(ask(traced))
+    check(ask(traced))
+    assert traced.times == 2
+    assert not folder.exists()
+
+
+def test_a_disk_that_says_no_stops_nobody(folder: Path) -> None:
+    folder.parent.mkdir(exist_ok=True)
+    folder.touch()  # A file where the folder should be.
+    check(ask(Traced()))
+
+
+def test_training_is_the_same_to_the_last_bit(folder: Path) -> None:
+    config, digits = EnsembleConfig(members=3, batch_size=32), data.load("digits")
+    found = []
+    for cache in (None, str(folder.parent), str(folder.parent)):
+        jax.config.update(CACHE, cache)
+        trainer.programs.cache_clear()
+        made = Trainer(config, digits, jax.local_devices()[:2])
+        state, figures = made.train(made.start(), 1, 0, 3)
+        tested = made.evaluate(state)
+        found.append(jax.tree.leaves((made.get(state), figures.loss, tested.probabilities)))
+    trainer.programs.cache_clear()
+    assert len(list(folder.iterdir())) >= 2
+    for plain, first, again in zip(*found, strict=True):
+        np.testing.assert_array_equal(plain, first)
+        np.testing.assert_array_equal(plain, again)
