@@ -12,12 +12,13 @@ import pytest
 
 REPO = Path(__file__).resolve().parent.parent
 
-COMMON = {"config", "errors"}
+COMMON = {"config", "errors", "processor"}
 PACKAGE = COMMON | {"data", "engine", "runs", "analysis", "ui", "cli"}
 # Floor: the other floors that it may import.
 MAY_IMPORT = {
     "config": {"errors"},
     "errors": set(),
+    "processor": set(),
     "data": COMMON,
     "engine": COMMON,
     "analysis": COMMON,

@@ -30,9 +30,9 @@ from ensemble.engine.products import method_for
 from ensemble.engine.windows import Grid, conv_relu_pool, laid_out
 
 CHUNK = 16
-# Images that go through both layers together. In float32 Winograd's method keeps four times as
-# much at hand as the images are large.
-CHUNK_OF_WINDOWS = {"float32": 8, "bfloat16": 32}
+# Images that go through both layers together. Winograd's method keeps four times as much at hand
+# as the images are large.
+CHUNK_OF_WINDOWS = {"float32": 8, "bfloat16": 32, "rounded": 8}
 OFFSETS = [(i, j) for i in range(3) for j in range(3)]
 
 Layer = tuple[Array, Array]
@@ -48,7 +48,8 @@ def conv_tower(x: Array, layers: Sequence[Layer], form: str, precision: str) -> 
       x: images (B, H, W, I), float32.
       layers: kernel (3, 3, I, O), as `flax.linen.Conv` keeps it, and bias (O,), of each layer.
       form: one of trainer.FORMS, or "" for what suits the platform.
-      precision: of the factors in products, "float32" or "bfloat16"; sums are float32.
+      precision: of the factors in products, "float32" or "bfloat16", in the tower also "rounded"
+        (products.py); sums are float32.
 
     Returns:
       (B, H // 2^L, W // 2^L, O of the last layer) for L layers.

@@ -24,7 +24,8 @@ class Arithmetic(NamedTuple):
 
     Attributes:
       form: "tower", "grouped", "patches", "scan"; see trainer.FORMS. "" is what suits the platform.
-      precision: of the factors in products, "float32" or "bfloat16"; sums are float32.
+      precision: of the factors in products, "float32" or "bfloat16"; sums are float32. "rounded"
+        is bfloat16 in a tower on a processor that has no units for it.
     """
 
     form: str = ""

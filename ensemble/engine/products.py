@@ -21,7 +21,10 @@ take four multiplications, not six:
 In two dimensions along rows, then along columns: sixteen products of (O, C) with (C, N) in place
 of thirty-six. Sums and differences of neighbours do the rest, and the backward pass is the same
 with every matrix transposed. Rounding is a few units in the last place of float32; in bfloat16 the
-differences would lose digits, so there it is not used.
+differences would lose digits, so units that multiply it are given `directly`. Where there are none
+(precision "rounded") taps, weights and gradients are rounded to bfloat16 and then taken through
+`winograd` in float32, which holds the product of two of them exactly: the same numbers, but for its
+last places.
 """
 
 import functools
@@ -51,8 +54,9 @@ WHERE = np.array(
 )
 
 Weights = tuple[Any, Any]
+Factor = Callable[[Array], Array]
 Forward = Callable[[list[Array], Array], list[Array]]
-Backward = Callable[[list[Array], Any, list[Array]], tuple[list[Array], Array, Array]]
+Backward = Callable[[list[Array], Any, list[Array]], tuple[list[Array], Array]]
 
 
 class Method(NamedTuple):
@@ -62,8 +66,8 @@ class Method(NamedTuple):
       weights: of a kernel (3, 3, C, O), what `forward` takes of it, and what `backward` does:
         the same again, transposed, and with no gradient of its own. Made once, for many windows.
       forward: 16 taps (C, N) and its weights to 4 spots (O, N).
-      backward: taps, its weights and the gradients of the spots to those of the taps, of
-        `forward`'s weights, and their sum over spots and windows (O,).
+      backward: taps, its weights and the gradients of the spots to those of the taps and of
+        `forward`'s weights.
     """
 
     weights: Callable[[Array], Weights]
@@ -73,38 +77,59 @@ class Method(NamedTuple):
 
 @functools.cache
 def method_for(channels: int, precision: str) -> Method:
-    """What is fastest for so many input channels."""
-    factors = jnp.dtype(precision)
-    if channels > 1 and factors == jnp.float32:
-        return Method(transformed, winograd, winograd_backward)
+    """What is fastest for so many input channels, in a precision of FACTORS."""
+    factor = FACTORS[precision]
+    if channels > 1 and precision != "bfloat16":
+        return Method(
+            functools.partial(transformed, factor=factor),
+            functools.partial(winograd, factor=factor),
+            functools.partial(winograd_backward, factor=factor),
+        )
     return Method(
         spread_out,
-        functools.partial(directly, factors=factors if channels > 1 else jnp.float32),
-        functools.partial(directly_backward, factors=factors, by_spot=channels == 1),
+        functools.partial(directly, factor=factor if channels > 1 else FACTORS["float32"]),
+        functools.partial(directly_backward, factor=factor, by_spot=channels == 1),
     )
 
 
-def transformed(kernel: Array) -> Weights:
+@jax.custom_jvp
+def rounded(x: Array) -> Array:
+    """To the next number that bfloat16 has, in float32; its derivative is not rounded."""
+    return lax.reduce_precision(x, exponent_bits=8, mantissa_bits=7)
+
+
+rounded.defjvps(lambda tangent, value, x: tangent)
+
+# What is done to a factor before it is multiplied.
+FACTORS: dict[str, Factor] = {
+    "float32": lambda x: x,
+    "bfloat16": lambda x: x.astype(jnp.bfloat16),
+    "rounded": rounded,
+}
+
+
+def transformed(kernel: Array, factor: Factor) -> Weights:
     """U of a kernel: (16, O, C), and 16 of (C, O)."""
-    u = jnp.einsum("ai,bj,ijco->aboc", G, G, kernel).reshape(16, *kernel.shape[:1:-1])
+    u = jnp.einsum("ai,bj,ijco->aboc", G, G, factor(kernel)).reshape(16, *kernel.shape[:1:-1])
     return u, settled([lax.stop_gradient(one).T for one in u])
 
 
-def winograd(taps: list[Array], u: Array) -> list[Array]:
+def winograd(taps: list[Array], u: Array, factor: Factor) -> list[Array]:
     """The spots, by sixteen small products."""
-    m = settled([product(u[n], v) for n, v in enumerate(settled(combined(B2, taps)))])
+    v = settled(combined(B2, [factor(tap) for tap in taps]))
+    m = settled([product(u[n], one) for n, one in enumerate(v)])
     return combined(A2, m)
 
 
 def winograd_backward(
-    taps: list[Array], u: list[Array], dz: list[Array]
-) -> tuple[list[Array], Array, Array]:
-    """The transpose of `winograd`, factor by factor."""
-    v, dm = settled(combined(B2, taps)), settled(combined(A2.T, dz))
+    taps: list[Array], u: list[Array], dz: list[Array], factor: Factor
+) -> tuple[list[Array], Array]:
+    """The transpose of `winograd`, matrix by matrix."""
+    v = settled(combined(B2, [factor(tap) for tap in taps]))
+    dm = settled(combined(A2.T, [factor(one) for one in dz]))
     du = settled(jnp.stack([product_nt(d, one) for d, one in zip(dm, v, strict=True)]))
     dv = settled([product(one, d) for one, d in zip(u, dm, strict=True)])
-    # The middle one of dm is the sum of all four dz.
-    return combined(B2.T, dv), du, dm[5].sum((1, 2, 3))
+    return combined(B2.T, dv), du
 
 
 def spread_out(kernel: Array) -> Weights:
@@ -117,26 +142,26 @@ def spread_out(kernel: Array) -> Weights:
     return k, settled(back.reshape(16 * channels, 4 * features))
 
 
-def directly(taps: list[Array], k: Array, factors: Any) -> list[Array]:
+def directly(taps: list[Array], k: Array, factor: Factor) -> list[Array]:
     """The spots, by one large product."""
-    z = settled(product(k.astype(factors), stacked(taps, factors)))
+    z = settled(product(factor(k), stacked(taps, factor)))
     return jnp.split(z, len(SPOTS))
 
 
 def directly_backward(
-    taps: list[Array], k: Array, dz: list[Array], factors: Any, by_spot: bool
-) -> tuple[list[Array], Array, Array]:
+    taps: list[Array], k: Array, dz: list[Array], factor: Factor, by_spot: bool
+) -> tuple[list[Array], Array]:
     """The transpose of `directly`; dK in one product, or, `by_spot`, in four.
 
     Images of one channel are mostly the first, and nobody asks for their gradients. Without
     those, four products save the copy that puts the dz one under the other.
     """
     dz = settled(dz) if by_spot else dz
-    seen, dzs = stacked(taps, factors), stacked(dz, factors)
-    dtaps = settled(product(k.astype(factors), dzs))
-    parts = [one.astype(factors) for one in dz] if by_spot else [dzs]
+    seen, dzs = stacked(taps, factor), stacked(dz, factor)
+    dtaps = settled(product(factor(k), dzs))
+    parts = [factor(one) for one in dz] if by_spot else [dzs]
     dk = settled(jnp.concatenate([product_nt(part, seen) for part in parts]))
-    return jnp.split(dtaps, len(TAPS)), dk, sum(dz[1:], dz[0]).sum((1, 2, 3))
+    return jnp.split(dtaps, len(TAPS)), dk
 
 
 def combined(weights: np.ndarray, arrays: Sequence[Array]) -> list[Array]:
@@ -151,9 +176,9 @@ def combined(weights: np.ndarray, arrays: Sequence[Array]) -> list[Array]:
     return found
 
 
-def stacked(arrays: list[Array], factors: Any) -> Array:
+def stacked(arrays: list[Array], factor: Factor) -> Array:
     """One under the other, as factors of a product."""
-    return settled(jnp.concatenate([array.astype(factors) for array in arrays]))
+    return settled(jnp.concatenate([factor(array) for array in arrays]))
 
 
 def product(a: Array, b: Array) -> Array:
@@ -181,17 +206,19 @@ def dense_product(precision: str) -> Callable[..., Array] | None:
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
 def rounded_product(x: Array, weights: Array, precision: str) -> Array:
     """Product of x (B, I) and weights (I, O), factors rounded, in the derivative as well."""
-    return product(x.astype(precision), weights.astype(precision))
+    factor = FACTORS[precision]
+    return product(factor(x), factor(weights))
 
 
 def _rounded_forward(x: Array, weights: Array, precision: str) -> tuple[Array, Any]:
-    x, weights = settled((x.astype(precision), weights.astype(precision)))
+    factor = FACTORS[precision]
+    x, weights = settled((factor(x), factor(weights)))
     return product(x, weights), (x, weights)
 
 
 def _rounded_backward(precision: str, residuals: Any, dy: Array) -> tuple[Array, Array]:
     x, weights = residuals
-    dy = settled(dy.astype(precision))
+    dy = settled(FACTORS[precision](dy))
     return product_nt(dy, weights), product(settled(x.T), dy)
 
 

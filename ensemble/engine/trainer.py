@@ -27,6 +27,7 @@ from ensemble.engine.step import (
     train_steps,
 )
 from ensemble.engine.traces import kept
+from ensemble.processor import processor
 
 EVALUATION_BLOCK = 64  # whole chunks of images (conv.py) in either precision
 # How one device does its members: by the fast operator for CPUs, one member after the other;
@@ -70,6 +71,12 @@ def programs(
     train = kept("train", train, augmented, arithmetic)
     evaluate = kept("evaluate", evaluate, arithmetic)
     return layout.pmap(train, donate_argnums=0), layout.pmap(evaluate, donate_argnums=0)
+
+
+def precision(config: EnsembleConfig, form: str) -> str:
+    """How the run's precision is had in this form, on this processor."""
+    emulated = form == "tower" and not processor().fast_bfloat16
+    return "rounded" if config.precision == "bfloat16" and emulated else config.precision
 
 
 def over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:
@@ -133,9 +140,9 @@ class Trainer:
         self._data = self.layout.replicate((digits.train_images, digits.train_labels))
         self._test = self.layout.replicate((blocks_of(digits.test_images), digits.test_labels))
         self.augmented = config.shift_pixels > 0 or config.rotation_degrees > 0
-        usual = "tower" if jax.default_backend() == "cpu" else "grouped"
+        form = form or ("tower" if jax.default_backend() == "cpu" else "grouped")
         self._train, self._evaluate = programs(
-            self.layout.devices, self.augmented, Arithmetic(form or usual, config.precision)
+            self.layout.devices, self.augmented, Arithmetic(form, precision(config, form))
         )
         self._ensemble_figures = ensemble_figures(self.layout)
         self._epoch = functools.lru_cache(maxsize=1)(self._load_epoch)

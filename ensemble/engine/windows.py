@@ -162,7 +162,8 @@ def _backward(
     x, weights, positive = residuals
     dmean = dy * quarter(grid, level)
     dz = [jnp.where(positive & (1 << n) != 0, dmean, 0.0) for n in range(len(SPOTS))]
-    dtaps, dweights, dbias = method.backward(taps(x, grid, level), weights, dz)
+    dtaps, dweights = method.backward(taps(x, grid, level), weights, dz)
+    dbias = sum(dz[1:], dz[0]).sum((1, 2, 3))
     return from_taps(dtaps, grid, level), (dweights, None), dbias
 
 

@@ -1,19 +1,12 @@
 """This machine, without starting JAX: its processor, cores, memory, and if bfloat16 is fast."""
 
 import functools
-import platform
-import subprocess
 from dataclasses import dataclass
-from pathlib import Path
 
 import psutil
 
+from ensemble.processor import processor
 from ensemble.runs.environment import cpu_cores
-
-CPUINFO = Path("/proc/cpuinfo")
-# The instructions that multiply bfloat16: Intel's two, Arm's as Linux and as macOS call it.
-FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16", "bf16", "feat_bf16")
-ARM_ON_MACOS = "hw.optional.arm.FEAT_BF16"
 
 
 @dataclass(frozen=True)
@@ -25,7 +18,7 @@ class Machine:
       cores: processor cores that this process may use.
       memory_bytes: all of the machine's memory.
       fast_bfloat16: whether the processor multiplies bfloat16 itself; one that does not
-        emulates it, which is slower than float32.
+        emulates it, which is no faster than float32.
     """
 
     processor: str
@@ -37,47 +30,9 @@ class Machine:
 @functools.lru_cache(maxsize=1)
 def machine() -> Machine:
     """The machine that this process runs on; looked at once a process."""
-    name, flags = _on_macos() if platform.system() == "Darwin" else read_cpuinfo(_cpuinfo())
     return Machine(
-        processor=name or platform.processor() or platform.machine(),
+        processor=processor().name,
         cores=cpu_cores(),
         memory_bytes=psutil.virtual_memory().total,
-        fast_bfloat16=not flags.isdisjoint(FAST_BFLOAT16),
+        fast_bfloat16=processor().fast_bfloat16,
     )
-
-
-def read_cpuinfo(text: str) -> tuple[str, frozenset[str]]:
-    """The processor's name ("" where it has none) and flags, from Linux's /proc/cpuinfo.
-
-    Only flags that every core has count: work may land on any of them.
-    """
-    names: list[str] = []
-    flags: list[frozenset[str]] = []
-    for line in text.splitlines():
-        field, _, value = line.partition(":")
-        if field.strip() == "model name":
-            names.append(value.strip())
-        elif field.strip() in ("flags", "Features"):
-            flags.append(frozenset(value.split()))
-    return names[0] if names else "", frozenset.intersection(*flags) if flags else frozenset()
-
-
-def _cpuinfo() -> str:
-    try:
-        return CPUINFO.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-
-
-def _on_macos() -> tuple[str, frozenset[str]]:
-    has = _sysctl(ARM_ON_MACOS) == "1"
-    return _sysctl("machdep.cpu.brand_string"), frozenset({"feat_bf16"} if has else ())
-
-
-def _sysctl(name: str) -> str:
-    """One of the kernel's words; "" where it does not know it."""
-    command = ["/usr/sbin/sysctl", "-n", name]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=5).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return ""

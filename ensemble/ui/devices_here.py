@@ -46,7 +46,7 @@ def bfloat16(platform: str) -> str:
     if race and (gain := race.bfloat16_gain):
         return f"{times(gain).removesuffix(' times')}× float32"
     if platform in ("", "cpu") and not this_machine().fast_bfloat16:
-        return "emulated, slow"
+        return "emulated, no gain"
     return "not measured yet"
 
 

@@ -89,10 +89,35 @@ def test_reduced_precision_rounds_factors_and_nothing_else(operator):
     assert errors[0] > 1e-5, "bfloat16 was asked for"
 
 
+@pytest.mark.parametrize("channels", [1, 3])
+def test_rounded_is_bfloat16_where_nothing_multiplies_it(channels):
+    x, kernel, bias = drawn((4, 9, 6, channels), 5)
+    args = [np.float32(one) for one in (x, kernel, bias)]
+    weights = np.float32(np.random.default_rng(1).normal(size=(4, 4, 3, 5)))
+
+    def of(precision):
+        def operator(x, kernel, bias):
+            return by_windows(x, kernel, bias, precision)
+
+        return jax.tree.leaves(jax.device_get(value_and_gradients(operator, args, weights)))
+
+    rounded, wanted, exact = map(of, ("rounded", "bfloat16", "float32"))
+    for got, reduced in zip(rounded, wanted, strict=True):
+        np.testing.assert_allclose(got, reduced, rtol=0, atol=2e-6 * np.abs(reduced).max())
+    assert np.abs(rounded[2] - exact[2]).max() > 1e-4 * np.abs(exact[2]).max(), "bfloat16 it was"
+
+
 # Below, at and above a chunk of either precision, and far from dividing.
 @pytest.mark.parametrize(
     ("size", "precision"),
-    [(1, "float32"), (9, "float32"), (131, "float32"), (1, "bfloat16"), (33, "bfloat16")],
+    [
+        (1, "float32"),
+        (9, "float32"),
+        (131, "float32"),
+        (1, "bfloat16"),
+        (33, "bfloat16"),
+        (9, "rounded"),
+    ],
 )
 def test_a_batch_of_any_size_goes_through_both_layers(size, precision):
     draw = np.random.default_rng(size)

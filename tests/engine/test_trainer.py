@@ -1,13 +1,16 @@
 """Training as a whole: calls, options, compiled programs, evaluation."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ensemble.engine import Trainer
+from ensemble.engine import Trainer, trainer
 from ensemble.engine.model import to_unit
 from ensemble.errors import ConfigError
+from ensemble.processor import processor
 from tests.engine.conftest import devices, small_config, stock, train_epochs
 
 
@@ -121,6 +124,33 @@ def test_too_large_a_rate_is_seen_to_diverge_and_the_others_go_on(few):
     assert np.isfinite(figures.loss[:, :step]).all()
     assert not np.isfinite(figures.loss[member, step])
     assert np.isfinite(figures.loss[:member]).any()
+
+
+@pytest.mark.parametrize(
+    ("asked", "form", "fast", "had"),
+    [
+        ("bfloat16", "tower", True, "bfloat16"),
+        ("bfloat16", "tower", False, "rounded"),
+        ("bfloat16", "grouped", False, "bfloat16"),
+        ("float32", "tower", False, "float32"),
+    ],
+)
+def test_bfloat16_is_rounded_to_where_nothing_multiplies_it(asked, form, fast, had, monkeypatch):
+    here = dataclasses.replace(processor(), fast_bfloat16=fast)
+    monkeypatch.setattr(trainer, "processor", lambda: here)
+    assert trainer.precision(small_config(precision=asked), form) == had
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_either_way_to_bfloat16_learns_what_float32_learns(few, fast, monkeypatch):
+    here = dataclasses.replace(processor(), fast_bfloat16=fast)
+    monkeypatch.setattr(trainer, "processor", lambda: here)
+    losses = {}
+    for precision in ("float32", "bfloat16"):
+        made = Trainer(small_config(precision=precision, members=1), few, devices(1))
+        losses[precision] = made.train(made.start(), 1, 0, 2)[1].loss
+    assert not np.array_equal(losses["bfloat16"], losses["float32"])
+    np.testing.assert_allclose(losses["bfloat16"], losses["float32"], rtol=0.03)
 
 
 def test_a_batch_larger_than_the_set_is_refused(few):
