@@ -11,39 +11,35 @@ from ensemble.ui import advice, answer, formats, history, loaders, settings
 from ensemble.ui.curves import learning_curves
 from ensemble.ui.guard import guarded
 
-SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.25, 1.0, 5.0
-# When what a run needs is compiled already, its first curve has come by then. If not, it is
-# looked at less often: a look costs server and browser what compiling could do with.
-HASTE_SECONDS, SECONDS_WHILE_COMPILING = 3.0, 0.5
+SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
+# Of those to the first, the server waits so long for it: drawing anew costs the browser what
+# compiling could do with, a look at a file nothing.
+SECONDS_OF_WAITING, SECONDS_OF_A_WINK = 0.4, 0.02
 FIGURES_A_SECOND = 60_000
 STALE_SECONDS = 30.0
+OTHERS_WAIT = "live_others_wait"  # In the session's state: the whole page is being drawn.
 
 
 def watch(run: runs.Run) -> None:
     """Show `run`, and again every second while it is active; its own part of the page only."""
     figures = len(loaders.history(run)) * run.config.members
-    every = pause(figures, hasty(run)) if run.active else None
-    state = loaders.shown_state(run)
-    st.fragment(watched, run_every=every)(run.id, state, hasty(run), figures > 0)
+    every = pause(figures) if run.active else None
+    st.session_state[OTHERS_WAIT] = True
+    st.fragment(watched, run_every=every)(run.id, loaders.shown_state(run), figures > 0)
 
 
-def hasty(run: runs.Run) -> bool:
-    """Whether the run was launched or resumed a moment ago."""
-    return time.time() - run.status.queued < HASTE_SECONDS
-
-
-def pause(figures: int, hasty: bool) -> float:
+def pause(figures: int) -> float:
     """Seconds between two looks at a run with so many figures.
 
     A second, but more for an hour of a large ensemble, whose history takes a good part of
     a second to read: a core that reads does not train. The first curves are waited for.
     """
     if not figures:
-        return SECONDS_TO_THE_FIRST if hasty else SECONDS_WHILE_COMPILING
+        return SECONDS_TO_THE_FIRST
     return min(SECONDS_BETWEEN + figures / FIGURES_A_SECOND, SECONDS_AT_MOST)
 
 
-def watched(run_id: str, last_state: str, was_hasty: bool, had_figures: bool) -> None:
+def watched(run_id: str, last_state: str, had_figures: bool) -> None:
     """The body of `watch`: what changes while a run goes on."""
     with guarded():
         run = runs.find(run_id)
@@ -51,8 +47,6 @@ def watched(run_id: str, last_state: str, was_hasty: bool, had_figures: bool) ->
         first = run.active and bool(rows) and not had_figures
         if loaders.shown_state(run) != last_state and not first:
             loaders.forget_runs()
-            st.rerun()
-        if run.active and not rows and was_hasty and not hasty(run):
             st.rerun()
         answer.show(run, rows)
         progress(run)
@@ -65,6 +59,18 @@ def watched(run_id: str, last_state: str, was_hasty: bool, had_figures: bool) ->
             # trains; from now on they are looked at less often.
             loaders.forget_runs()
             st.rerun()
+        # Not where the rest of the page comes after it.
+        if not st.session_state.pop(OTHERS_WAIT, False) and run.active and not rows:
+            wait_for_the_first(run)
+
+
+def wait_for_the_first(run: runs.Run) -> None:
+    """Draw the first curves as soon as they are there, if they come within a moment."""
+    end = time.monotonic() + SECONDS_OF_WAITING
+    while time.monotonic() < end:
+        if loaders.history(run):
+            st.rerun(scope="fragment")
+        time.sleep(SECONDS_OF_A_WINK)
 
 
 def place_for(words: str) -> None:

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.runs import Run
-from ensemble.ui import loaders, settings
+from ensemble.ui import live, loaders, settings
 from tests.ui.test_history import epoch, steps
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -103,6 +103,16 @@ def test_a_bad_link_is_one_sentence_and_a_way_on(train: Any, link: str) -> None:
     on.click().run()
     assert address(at) == run.id
     assert not at.warning
+
+
+def test_the_page_is_drawn_whole_before_anybody_waits_for_curves(
+    train: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[str] = []
+    monkeypatch.setattr(live, "wait_for_the_first", lambda run: waited.append(run.id))
+    at = train(runs.create(EnsembleConfig()).id)
+    assert button(at, "stop")
+    assert not waited
 
 
 def test_a_bad_link_without_any_run_leads_to_the_first(train: Any) -> None:

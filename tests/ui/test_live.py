@@ -1,0 +1,44 @@
+"""Waiting for a run's first curves."""
+
+from typing import Any
+
+import pytest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.ui import live
+
+
+class RerunError(Exception):
+    """What `st.rerun` does: it ends what is being drawn."""
+
+
+def wait_for(run: runs.Run, found: list[list[Any]], monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is asked to be drawn anew, where the history is found to be these, one after another."""
+    asked: list[Any] = []
+
+    def rerun(scope: str) -> None:
+        asked.append(scope)
+        raise RerunError
+
+    monkeypatch.setattr(live.loaders, "history", lambda run: found.pop(0) if found else [])
+    monkeypatch.setattr(live.st, "rerun", rerun)
+    try:
+        live.wait_for_the_first(run)
+    except RerunError:
+        assert not found
+    return asked
+
+
+def test_the_first_curves_are_drawn_when_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.create(EnsembleConfig())
+    assert wait_for(run, [[], [], [{"kind": "steps"}]], monkeypatch) == ["fragment"]
+
+
+def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "SECONDS_OF_WAITING", 0.05)
+    assert wait_for(runs.create(EnsembleConfig()), [], monkeypatch) == []
+
+
+def test_the_server_is_done_with_waiting_before_it_is_asked_again() -> None:
+    assert live.pause(figures=0) > live.SECONDS_OF_WAITING
