@@ -60,10 +60,10 @@ def _members(params: Any, images: Array) -> tuple[Array, Array]:
     """(M, N, C) and (M, N, 256); the members one by one, each with the caches to itself."""
 
     def one(params: Any) -> tuple[Array, Array]:
-        logits, kept = CNN().apply(
+        logits, seen = CNN().apply(
             {"params": params}, unit, capture_intermediates=lambda layer, _: layer.name == "Dense_0"
         )
-        return logits, jax.nn.relu(kept["intermediates"]["Dense_0"]["__call__"][0])
+        return logits, jax.nn.relu(seen["intermediates"]["Dense_0"]["__call__"][0])
 
     unit = to_unit(images)
     return jax.lax.map(one, params)

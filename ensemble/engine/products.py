@@ -23,8 +23,8 @@ of thirty-six. Sums and differences of neighbours do the rest, and the backward 
 with every matrix transposed. Rounding is a few units in the last place of float32; in bfloat16 the
 differences would lose digits, so units that multiply it are given `directly`. Where there are none
 (precision "rounded") taps, weights and gradients are rounded to bfloat16 and then taken through
-`winograd` in float32, which holds the product of two of them exactly: the same numbers, but for its
-last places.
+`winograd` in float32, whose own rounding is far below bfloat16's: what a layer gives is what
+`directly` gives, but for float32's last places.
 """
 
 import functools
@@ -94,7 +94,7 @@ def method_for(channels: int, precision: str) -> Method:
 
 @jax.custom_jvp
 def rounded(x: Array) -> Array:
-    """To the next number that bfloat16 has, in float32; its derivative is not rounded."""
+    """To the nearest number that bfloat16 has, in float32; its derivative is not rounded."""
     return lax.reduce_precision(x, exponent_bits=8, mantissa_bits=7)
 
 

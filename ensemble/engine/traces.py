@@ -7,11 +7,11 @@ form that `jax.export` has for it (StableHLO of a stated version), in `traces/` 
 of compiled programs, and only where and while JAX is told to keep those. The arithmetic is the same
 to the last bit: it is the same text.
 
-A trace is found by all that it was made from: this package's sources, the versions of JAX, Flax and
-Optax, JAX's settings, its name and settings, and the shapes and types of its arguments.
+A trace is found by all that it was made from: this package's sources, the versions of JAX, jaxlib,
+Flax and Optax, JAX's settings, its name and settings, and the shapes and types of its arguments.
 """
 
-import functools
+import contextlib
 import hashlib
 import importlib.util
 import os
@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 
 import flax
 import jax
+import jaxlib
 import optax
 from jax import export
 
@@ -30,11 +31,17 @@ DIGEST_BYTES = 32
 
 Named = TypeVar("Named", bound=type)
 
+# Types that cannot be written down. Nothing is kept then, and all is traced each time.
+_cannot: list[type] = []
+
 
 def written_down(kind: Named) -> Named:
     """A named tuple that may be among the arguments or results of what is kept."""
     name = f"{kind.__module__}.{kind.__name__}"
-    export.register_namedtuple_serialization(kind, serialized_name=name)
+    try:
+        export.register_namedtuple_serialization(kind, serialized_name=name)
+    except ValueError:  # Imported anew, while somebody writes code; or no named tuple any more.
+        _cannot.append(kind)
     return kind
 
 
@@ -49,22 +56,31 @@ def kept(name: str, function: Callable[..., Any], *settings: object) -> Callable
     """
 
     def call(*arguments: Any) -> Any:
-        folder = traces_folder()
-        if folder is None:
-            return function(*arguments)
-        leaves, structure = jax.tree.flatten(arguments)
-        shapes = [jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in leaves]
-        made_from = (name, settings, str(structure), shapes)
-        file = folder / hashlib.sha256(repr((_circumstances(), made_from)).encode()).hexdigest()
-        text = read(file)
-        if text is None:
-            traced = export.export(jax.jit(function))(*jax.tree.unflatten(structure, shapes))
-            text = traced.serialize()
-            write(file, text)
-        return export.deserialize(text).call(*arguments)
+        traced = _trace(name, function, settings, arguments)
+        return traced.call(*arguments) if traced else function(*arguments)
 
     call.__name__ = name  # In profiles, too.
     return call
+
+
+def _trace(
+    name: str, function: Callable[..., Any], settings: tuple[object, ...], arguments: Any
+) -> export.Exported | None:
+    """The function's trace for arguments of these shapes; None where it cannot be kept."""
+    folder = traces_folder()
+    if folder is None:
+        return None
+    shapes = jax.tree.map(lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype), arguments)
+    made_from = repr((_circumstances(), name, settings, shapes))
+    file = folder / hashlib.sha256(made_from.encode()).hexdigest()
+    try:
+        text = read(file)
+        if text is None:
+            text = export.export(jax.jit(function))(*shapes).serialize()
+            write(file, text)
+        return export.deserialize(text)
+    except (ValueError, NotImplementedError):  # What `jax.export` cannot do, JAX itself can.
+        return None
 
 
 def traces_folder() -> Path | None:
@@ -75,18 +91,19 @@ def traces_folder() -> Path | None:
     config, folder = jax.config, jax.config.values["jax_compilation_cache_dir"]
     if not folder or "://" in folder or not config.values["jax_enable_compilation_cache"]:
         return None
-    if jax.default_backend() != "cpu" or not _can_be_written():
+    if jax.default_backend() != "cpu" or _cannot or not _CAN_WRITE:
         return None
     return Path(folder) / "traces"
 
 
 def read(file: Path) -> bytearray | None:
-    """What `write` wrote, and that it was used now; None where that is not there, or not whole."""
+    """The text that `write` kept, marked as used now; None where it is not there, or not whole."""
     try:
         content = file.read_bytes()
-        os.utime(file)
     except OSError:
         return None
+    with contextlib.suppress(OSError):  # Somebody else's folder.
+        os.utime(file)
     digest, text = content[:DIGEST_BYTES], content[DIGEST_BYTES:]
     return bytearray(text) if hashlib.sha256(text).digest() == digest else None
 
@@ -94,14 +111,15 @@ def read(file: Path) -> bytearray | None:
 def write(file: Path, text: bytes | bytearray) -> None:
     """Keep it, and let those go that are too many. A disk that says no keeps nothing."""
     beside = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-    try:
+    with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_bytes(hashlib.sha256(text).digest() + text)
-        beside.replace(file)
+        try:
+            beside.write_bytes(hashlib.sha256(text).digest() + text)
+            beside.replace(file)
+        finally:
+            beside.unlink(missing_ok=True)
         for old in sorted(file.parent.iterdir(), key=_used, reverse=True)[MOST:]:
             old.unlink(missing_ok=True)
-    except OSError:
-        return
 
 
 def _used(file: Path) -> float:
@@ -114,19 +132,18 @@ def _used(file: Path) -> float:
 def _circumstances() -> tuple[object, ...]:
     """What all traces of this process are made from."""
     settings = {name: value for name, value in jax.config.values.items() if "cache" not in name}
-    return _sources(), jax.__version__, flax.__version__, optax.__version__, settings
+    versions = [package.__version__ for package in (jax, jaxlib, flax, optax)]
+    return _SOURCES, versions, settings
 
 
-@functools.cache
-def _sources() -> str:
-    """A digest of this package's files."""
+def _digest_of_sources() -> str:
     found = hashlib.sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
         found.update(file.name.encode() + file.read_bytes())
     return found.hexdigest()
 
 
-@functools.cache
-def _can_be_written() -> bool:
-    """Whether there is what `jax.export` writes with; without it all is traced each time."""
-    return importlib.util.find_spec("flatbuffers") is not None
+# Read when the code is, or a file that changes later would pass for what runs here.
+_SOURCES = _digest_of_sources()
+# Whether there is what `jax.export` writes with.
+_CAN_WRITE = importlib.util.find_spec("flatbuffers") is not None

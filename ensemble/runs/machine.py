@@ -18,7 +18,7 @@ class Machine:
       cores: processor cores that this process may use.
       memory_bytes: all of the machine's memory.
       fast_bfloat16: whether the processor multiplies bfloat16 itself; one that does not
-        emulates it, which is no faster than float32.
+        emulates it, which is a little slower than float32.
     """
 
     processor: str

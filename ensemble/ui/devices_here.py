@@ -34,7 +34,7 @@ def header_body(was_waiting: bool) -> None:
             ("Memory", f"{processor.memory_bytes / 2**30:,.0f} GB", "All of the machine's."),
             ("bfloat16", bfloat16(here.platform if here else ""),
              "A number of 16 bits with the range of one of 32: products of it are faster where "
-             "the hardware has units for it, and slower where it does not."),
+             "the hardware has units for it, and a little slower where it has not."),
         ):  # fmt: skip
             st.metric(label, value, width="content", help=help)
     st.caption(processor.processor)
@@ -46,7 +46,7 @@ def bfloat16(platform: str) -> str:
     if race and (gain := race.bfloat16_gain):
         return f"{times(gain).removesuffix(' times')}× float32"
     if platform in ("", "cpu") and not this_machine().fast_bfloat16:
-        return "emulated, no gain"
+        return "no units, a little slower"
     return "not measured yet"
 
 

@@ -131,7 +131,7 @@ def measure(again: bool) -> None:
         if emulates:
             st.toggle(
                 "bfloat16 too", key=EMULATED_TOO,
-                help="This processor has no bfloat16 units: it emulates them, and gains nothing.",
+                help="Without bfloat16 units, as here, it is a little slower than float32.",
             )  # fmt: skip
     st.caption("It has the machine to itself meanwhile, and waits for runs that came before it.")
     if pressed:

@@ -114,5 +114,5 @@ def precision(race: runs.Race | None, platform: str, fast: bool) -> str:
     if race and (gain := race.bfloat16_gain):
         return f"Measured: bfloat16 {worth(race, gain)}."
     if platform == "cpu" and not fast:
-        return "This processor has no bfloat16 units: it gains nothing from bfloat16."
+        return "This processor has no bfloat16 units: it is a little slower than float32."
     return ""

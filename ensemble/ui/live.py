@@ -1,6 +1,8 @@
 """One run as it goes on: the answer, how far it is, its curves and its members."""
 
+import itertools
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import streamlit as st
@@ -12,34 +14,33 @@ from ensemble.ui.curves import learning_curves
 from ensemble.ui.guard import guarded
 
 SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
-# Of those to the first, the server waits so long for it: drawing anew costs the browser what
-# compiling could do with, a look at a file nothing.
+# Of each pause before the first curve the server spends so long looking at the file: that costs
+# nothing, where drawing anew costs the browser what compiling could do with.
 SECONDS_OF_WAITING, SECONDS_OF_A_WINK = 0.4, 0.02
 FIGURES_A_SECOND = 60_000
 STALE_SECONDS = 30.0
-OTHERS_WAIT = "live_others_wait"  # In the session's state: the whole page is being drawn.
 
 
 def watch(run: runs.Run) -> None:
     """Show `run`, and again every second while it is active; its own part of the page only."""
     figures = len(loaders.history(run)) * run.config.members
-    every = pause(figures) if run.active else None
-    st.session_state[OTHERS_WAIT] = True
-    st.fragment(watched, run_every=every)(run.id, loaders.shown_state(run), figures > 0)
+    state, looks = loaders.shown_state(run), itertools.count()
+    every = pause(figures, state) if run.active else None
+    st.fragment(watched, run_every=every)(run.id, state, figures > 0, looks)
 
 
-def pause(figures: int) -> float:
+def pause(figures: int, state: str) -> float:
     """Seconds between two looks at a run with so many figures.
 
     A second, but more for an hour of a large ensemble, whose history takes a good part of
     a second to read: a core that reads does not train. The first curves are waited for.
     """
-    if not figures:
+    if not figures and state != "queued":
         return SECONDS_TO_THE_FIRST
     return min(SECONDS_BETWEEN + figures / FIGURES_A_SECOND, SECONDS_AT_MOST)
 
 
-def watched(run_id: str, last_state: str, had_figures: bool) -> None:
+def watched(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int]) -> None:
     """The body of `watch`: what changes while a run goes on."""
     with guarded():
         run = runs.find(run_id)
@@ -59,8 +60,8 @@ def watched(run_id: str, last_state: str, had_figures: bool) -> None:
             # trains; from now on they are looked at less often.
             loaders.forget_runs()
             st.rerun()
-        # Not where the rest of the page comes after it.
-        if not st.session_state.pop(OTHERS_WAIT, False) and run.active and not rows:
+        # At the first look the rest of the page is still to be drawn.
+        if next(looks) and run.active and last_state != "queued" and not rows:
             wait_for_the_first(run)
 
 
@@ -70,6 +71,7 @@ def wait_for_the_first(run: runs.Run) -> None:
     while time.monotonic() < end:
         if loaders.history(run):
             st.rerun(scope="fragment")
+        "run" in st.session_state  # noqa: B015 (here Streamlit may end this, for another page)
         time.sleep(SECONDS_OF_A_WINK)
 
 

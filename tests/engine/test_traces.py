@@ -13,7 +13,7 @@ from jax import Array
 
 from ensemble import data
 from ensemble.config import EnsembleConfig
-from ensemble.engine import Trainer, traces, trainer
+from ensemble.engine import Trainer, batches, step, traces, trainer
 from ensemble.engine.traces import kept, traces_folder, written_down
 
 CACHE = "jax_compilation_cache_dir"
@@ -38,6 +38,7 @@ class Traced:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Iterator[Path]:
+    jax.jit(lambda x: x + 1)(1.0)  # JAX's own cache is set up now, in the folder of all tests.
     before = jax.config.values[CACHE]
     jax.config.update(CACHE, str(tmp_path))
     found = traces_folder()
@@ -76,7 +77,7 @@ def test_other_settings_shapes_or_sources_are_another_trace(
     ask(traced)
     ask(traced, "bfloat16")
     ask(traced, size=4)
-    monkeypatch.setattr(traces, "_sources", lambda: "a line was changed")
+    monkeypatch.setattr(traces, "_SOURCES", "a line was changed")
     ask(traced)
     assert traced.times == len(list(folder.iterdir())) == 4
 
@@ -148,18 +149,46 @@ def test_a_disk_that_says_no_stops_nobody(folder: Path) -> None:
     check(ask(Traced()))
 
 
+def test_what_cannot_be_written_down_is_traced_each_time(folder: Path) -> None:
+    class Unknown(NamedTuple):
+        one: Array
+
+    traced = []
+
+    def function(given: Unknown) -> Unknown:
+        traced.append(given)
+        return Unknown(given.one + 1)
+
+    for _ in range(2):
+        found = jax.jit(kept("unknown", lambda given: function(given)))(Unknown(jnp.ones(2)))
+        np.testing.assert_array_equal(found.one, [2, 2])
+    assert len(traced) >= 2
+    assert not folder.exists()
+
+
+def test_a_type_that_is_defined_anew_ends_the_keeping(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traces, "_cannot", [])
+    written_down(Pair)  # As when a changed file is imported again.
+    assert traces_folder() is None
+    check(ask(Traced()))
+
+
 def test_training_is_the_same_to_the_last_bit(folder: Path) -> None:
     config, digits = EnsembleConfig(members=3, batch_size=32), data.load("digits")
-    found = []
+    found, remembered = [], (trainer.programs, step._creation, batches._draw)
     for cache in (None, str(folder.parent), str(folder.parent)):
         jax.config.update(CACHE, cache)
-        trainer.programs.cache_clear()
+        for one in remembered:
+            one.cache_clear()
         made = Trainer(config, digits, jax.local_devices()[:2])
         state, figures = made.train(made.start(), 1, 0, 3)
         tested = made.evaluate(state)
         found.append(jax.tree.leaves((made.get(state), figures.loss, tested.probabilities)))
-    trainer.programs.cache_clear()
-    assert len(list(folder.iterdir())) >= 2
+    for one in remembered:
+        one.cache_clear()
+    assert len(list(folder.iterdir())) == len(["train", "evaluate", "create", "draw"])
     for plain, first, again in zip(*found, strict=True):
         np.testing.assert_array_equal(plain, first)
         np.testing.assert_array_equal(plain, again)

@@ -145,10 +145,17 @@ def test_bfloat16_is_rounded_to_where_nothing_multiplies_it(asked, form, fast, h
 def test_either_way_to_bfloat16_learns_what_float32_learns(few, fast, monkeypatch):
     here = dataclasses.replace(processor(), fast_bfloat16=fast)
     monkeypatch.setattr(trainer, "processor", lambda: here)
-    losses = {}
+    losses, had, programs = {}, [], trainer.programs
+
+    def watched(devices, augmented, arithmetic):
+        had.append(arithmetic.precision)
+        return programs(devices, augmented, arithmetic)
+
+    monkeypatch.setattr(trainer, "programs", watched)
     for precision in ("float32", "bfloat16"):
         made = Trainer(small_config(precision=precision, members=1), few, devices(1))
         losses[precision] = made.train(made.start(), 1, 0, 2)[1].loss
+    assert had == ["float32", "bfloat16" if fast else "rounded"]
     assert not np.array_equal(losses["bfloat16"], losses["float32"])
     np.testing.assert_allclose(losses["bfloat16"], losses["float32"], rtol=0.03)
 

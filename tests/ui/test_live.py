@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
@@ -40,5 +41,24 @@ def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     assert wait_for(runs.create(EnsembleConfig()), [], monkeypatch) == []
 
 
-def test_the_server_is_done_with_waiting_before_it_is_asked_again() -> None:
-    assert live.pause(figures=0) > live.SECONDS_OF_WAITING
+@pytest.mark.parametrize(
+    ("state", "look", "waits"),
+    [("starting", 0, False), ("starting", 1, True), ("starting", 2, True), ("queued", 1, False)],
+)
+def test_it_is_waited_for_when_its_turn_has_come_and_the_page_is_drawn(
+    state: str, look: int, waits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runs.create(EnsembleConfig())
+    waited: list[str] = []
+    monkeypatch.setattr(live, "wait_for_the_first", lambda run: waited.append(run.id))
+    monkeypatch.setattr(live.loaders, "shown_state", lambda run: state)
+
+    def script(run_id: str, state: str, look: int) -> None:
+        import itertools
+
+        from ensemble.ui import live
+
+        live.watched(run_id, state, False, itertools.count(look))
+
+    assert not AppTest.from_function(script, args=(run.id, state, look)).run().exception
+    assert waited == [run.id] * waits
