@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from jax import Array
 
-from ensemble import data
-from ensemble.config import EnsembleConfig
+from ensemble.data import Dataset
 from ensemble.engine import Trainer, batches, step, traces, trainer
 from ensemble.engine.traces import kept, traces_folder, written_down
+from tests.engine.conftest import devices, small_config
 
 CACHE = "jax_compilation_cache_dir"
 
@@ -175,14 +175,13 @@ def test_a_type_that_is_defined_anew_ends_the_keeping(
     check(ask(Traced()))
 
 
-def test_training_is_the_same_to_the_last_bit(folder: Path) -> None:
-    config, digits = EnsembleConfig(members=3, batch_size=32), data.load("digits")
+def test_training_is_the_same_to_the_last_bit(folder: Path, few: Dataset) -> None:
     found, remembered = [], (trainer.programs, step._creation, batches._draw)
     for cache in (None, str(folder.parent), str(folder.parent)):
         jax.config.update(CACHE, cache)
         for one in remembered:
             one.cache_clear()
-        made = Trainer(config, digits, jax.local_devices()[:2])
+        made = Trainer(small_config(), few, devices(1))
         state, figures = made.train(made.start(), 1, 0, 3)
         tested = made.evaluate(state)
         found.append(jax.tree.leaves((made.get(state), figures.loss, tested.probabilities)))
