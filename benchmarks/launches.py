@@ -45,7 +45,7 @@ def to_first_point(page: Page, url: str, look: float) -> float:
     page.wait_for_url(lambda now: "run=" in now and now.split("run=")[1] not in before)
     run_id = page.url.split("run=")[1]
     curve = page.locator(f'.curves[data-run="{run_id}"] path')
-    # Playwright's own waiting looks at every frame: half a second of the browser's time, a launch.
+    # Not by Playwright's own waiting, which has the browser look at every frame.
     while not curve.count():
         if time.perf_counter() - began > MOST_SECONDS:
             raise SystemExit(f"No curve came within {MOST_SECONDS:g} s of the launch of {run_id}.")

@@ -15,7 +15,7 @@ from ensemble.ui.guard import guarded
 
 SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
 # Of each pause before the first curve the server spends so long looking at the file: that costs
-# nothing, where drawing anew costs the browser what compiling could do with.
+# next to nothing, where drawing anew costs the browser what compiling could do with.
 SECONDS_OF_WAITING, SECONDS_OF_A_WINK = 0.4, 0.02
 FIGURES_A_SECOND = 60_000
 STALE_SECONDS = 30.0
