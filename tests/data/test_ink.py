@@ -82,7 +82,12 @@ def finger(picture: Pixels) -> Pixels:
     return picture
 
 
-def rulings(tilt: float, squared: bool = False) -> Callable[[Pixels], Pixels]:
+PALE, DARK = (150, 170, 215), (80, 105, 180)  # a line as DARK would be taken for a stroke
+
+
+def rulings(
+    tilt: float, squared: bool = False, colour: tuple[int, ...] = PALE
+) -> Callable[[Pixels], Pixels]:
     """Lines of a printed paper at a tilt in degrees, put under the ink already there."""
 
     def rule(picture: Pixels) -> Pixels:
@@ -91,7 +96,7 @@ def rulings(tilt: float, squared: bool = False) -> Callable[[Pixels], Pixels]:
         lines = np.abs((rows + lean * columns) % 45 - 20) < 1
         if squared:
             lines |= np.abs((columns - lean * rows) % 45 - 20) < 1
-        return np.where(lines[..., None], np.minimum(picture, (150, 170, 215)), picture)
+        return np.where(lines[..., None], np.minimum(picture, colour), picture)
 
     return rule
 
@@ -116,6 +121,10 @@ def rulings(tilt: float, squared: bool = False) -> Callable[[Pixels], Pixels]:
         (rulings(0, squared=True), (BLUE, WHITE), 3),
         (rulings(3, squared=True), (BLUE, WHITE), 3),
         (rulings(2, squared=True), ((110, 110, 112), WHITE), 3),
+        (rulings(3, colour=DARK), (BLUE, WHITE), 3),
+        (rulings(0, squared=True, colour=DARK), (BLUE, WHITE), 3),
+        # Pencil as pale as the lines goes with them, and is mended where it crossed them.
+        (rulings(3, colour=DARK), ((110, 110, 112), WHITE), 3),
     ],
 )
 def test_finds_the_strokes_and_nothing_else(
