@@ -1,0 +1,57 @@
+"""A machine that is too small for the work says so in the run's status, with what to do."""
+
+import errno
+
+import pytest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig, LbfgsConfig
+from ensemble.runs import solving, worker
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+def failing(error: Exception):
+    def work(*_: object) -> worker.Outcome:
+        raise error
+
+    return work
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (MemoryError(), "Memory ran out: try fewer members or a smaller batch."),
+        (FULL, f"The disk said no ({FULL}). Make room, then resume."),
+    ],
+    ids=["memory", "disk"],
+)
+def test_a_run_that_does_not_fit_ends_as_failed_with_advice(
+    error: Exception, advice: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr(worker, "_train", failing(error))
+    said = []
+    run = runs.work(runs.create(EnsembleConfig()).id, said.append)
+    assert (run.state, run.message) == ("failed", advice)
+    assert (said[-1].state, said[-1].message) == ("failed", advice)
+    assert type(error).__name__ in capsys.readouterr().err, "the log has where it happened"
+
+
+def test_a_regression_on_a_full_disk_is_launched_again_as_it_cannot_be_resumed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(solving, "_solve", failing(FULL))
+    solve = runs.work_solve(runs.create_solve(LbfgsConfig(samples=120, features=8)).id)
+    assert solve.state == "failed"
+    assert solve.message == f"The disk said no ({FULL}). Make room, then launch it again."
+
+
+def test_a_bug_is_told_from_what_a_person_can_mend(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "_train", failing(ZeroDivisionError("a bug")))
+    run = runs.create(EnsembleConfig())
+    with pytest.raises(ZeroDivisionError):
+        runs.work(run.id)
+    run = runs.find(run.id)
+    assert run.state == "failed"
+    assert "An unexpected error ended the training" in run.message
+    assert "a bug" in run.message
