@@ -1,12 +1,20 @@
 import os
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
+import numpy as np
+import psutil
 import pytest
 
 from ensemble import data
+from ensemble.data import files, store
+from ensemble.data.lock import only_one
+from ensemble.data.registry import ENTRIES
 from ensemble.errors import StorageError
 from ensemble.ui import fetching
 from ensemble.ui.fetching import Fetch
@@ -26,23 +34,78 @@ def wait(name: str) -> Fetch | None:
     return found
 
 
-def test_prepares_a_dataset_in_a_process_of_its_own(folder: Path, mnist_files: Path) -> None:
-    manual = folder / "downloads" / "manual"
-    manual.mkdir(parents=True)
-    for file in mnist_files.iterdir():
-        (manual / file.name).symlink_to(file)
+@pytest.fixture
+def held(folder: Path) -> Iterator[ExitStack]:
+    """Holds MNIST's folder, as another preparation does, until it is closed: a fetch waits."""
+    fetched = files.fetched_folder(folder, "mnist")
+    fetched.mkdir(parents=True)
+    with ExitStack() as until_closed:
+        assert until_closed.enter_context(only_one(fetched, lambda: pytest.fail("held already")))
+        yield until_closed
+    for child in at_work():
+        child.kill()
+        child.wait()
+
+
+def at_work() -> list[psutil.Process]:
+    """The processes that fetch, started by this one."""
+    found = []
+    for child in psutil.Process().children():
+        with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
+            if "ensemble.ui.fetching" in child.cmdline():
+                found.append(child)
+    return found
+
+
+def waiting_its_turn() -> Fetch:
+    """The fetch of MNIST, once it has got as far as the folder that is held."""
+    deadline = time.monotonic() + 120
+    while not ((found := fetching.read("mnist")) and found.message.startswith("Waiting")):
+        assert found is None or found.state == "running", found
+        assert time.monotonic() < deadline, found
+        time.sleep(0.05)
+    return found
+
+
+def test_a_dataset_is_prepared_by_one_process_of_its_own_however_often_one_presses(
+    folder: Path, held: ExitStack
+) -> None:
     assert fetching.read("mnist") is None
     fetching.start("mnist")
-    begun = fetching.read("mnist")
-    assert begun is not None
+    fetching.start("mnist")  # before it has said anything itself
+    begun = waiting_its_turn()
+    fetching.start("mnist")  # and while it is at work
+    assert [child.pid for child in at_work()] == [begun.pid]
+    assert fetching.read("mnist") == begun
     assert begun.pid != os.getpid()
-    fetching.start("mnist")  # a second press is no second process
-    assert (found := fetching.read("mnist")) is not None
-    assert found.pid == begun.pid
+    entry = ENTRIES["mnist"]
+    sizes = (entry.train_size, entry.test_size)
+    parts = [np.zeros((size, *shape), np.uint8) for shape in ((28, 28), ()) for size in sizes]
+    store.write(folder, entry, parts, "nobody's")  # what it waits for is done by another
+    held.close()
     done = wait("mnist")
-    assert done is not None
-    assert done.state == "done", done.message
+    assert done == Fetch("done", 1.0, "MNIST is ready.", begun.pid)
     assert data.is_prepared("mnist")
+
+
+def test_after_a_fetch_was_killed_a_press_begins_anew(held: ExitStack) -> None:
+    fetching.start("mnist")
+    first = waiting_its_turn()
+    os.kill(first.pid, signal.SIGKILL)
+    cut = wait("mnist")
+    assert cut is not None
+    assert (cut.state, cut.message) == ("failed", fetching.CUT_OFF)
+    fetching.start("mnist")
+    second = waiting_its_turn()
+    assert second.state == "running"
+    assert second.pid != first.pid
+
+
+def test_what_needs_no_fetching_is_done_at_once() -> None:
+    fetching.start("digits")
+    done = wait("digits")
+    assert done is not None
+    assert (done.state, done.message) == ("done", "Digits is ready.")
 
 
 def test_what_went_wrong_is_read_in_a_sentence(folder: Path) -> None:
