@@ -29,7 +29,6 @@ def choose() -> Choice:
     launched, when = st.session_state.get(NEXT, ("", 0.0))
     if launched and time.monotonic() - when < SECONDS_NEXT:
         with contextlib.suppress(RunError):
-            st.query_params["solve"] = launched
             return remember(runs.find_solve(launched))
     if wanted := st.query_params.get("solve"):
         try:
