@@ -1,0 +1,122 @@
+"""Parallel just after a launch: what was launched is shown, whatever the browser still asks for.
+
+The browser may send the former address once more after the page has changed it; here the test
+does, by writing it back.
+"""
+
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.config import LbfgsConfig
+from ensemble.runs import Solve
+from ensemble.runs.queue import Place, wait_for_turn
+from ensemble.ui import loaders, parallel_list, parallel_loader
+
+APP = Path(__file__).parents[2] / "app.py"
+CONFIG = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=False)
+
+
+@pytest.fixture(autouse=True)
+def the_machine_is_taken() -> Iterator[None]:
+    """Workers are real and wait their turn, which does not come; at the end all have ended."""
+    loaders.forget_runs()
+    parallel_loader.forget_solves()
+    turn = wait_for_turn(Place(0.0, "", ""), lambda: False, lambda: None)
+    assert turn
+    with turn:
+        yield
+        waiting = [solve for solve in runs.list_solves() if solve.active]
+        for solve in waiting:
+            runs.stop_solve(solve.id)
+        deadline = time.monotonic() + 60
+        while any(runs.find_solve(solve.id).active for solve in waiting):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+@pytest.fixture
+def stopped() -> Solve:
+    """A regression that was stopped before it began."""
+    solve = runs.create_solve(CONFIG)
+    status = replace(solve.status, state="stopped", message="Stopped while it waited its turn.")
+    (solve.path / "status.json").write_text(json.dumps(asdict(status)))
+    return runs.find_solve(solve.id)
+
+
+def press(at: AppTest, name: str) -> None:
+    next(one for one in at.button if one.key == name).click()
+    at.run()
+    assert not at.exception
+
+
+def shown(at: AppTest) -> tuple[str, str]:
+    """The id in the address, and the name at the top of the page."""
+    address = at.query_params["solve"]
+    title = at.subheader[0].value.replace("\\", "")  # hyphens are escaped
+    return address if isinstance(address, str) else address[0], title
+
+
+def ask_for(at: AppTest, solve: Solve) -> None:
+    at.query_params["solve"] = solve.id
+    at.run()
+
+
+def relaunched(stopped: Solve) -> tuple[AppTest, Solve]:
+    """The page after “Solve the same again” was pressed, and the regression that it began."""
+    at = AppTest.from_file(str(APP), default_timeout=60)
+    at.query_params["solve"] = stopped.id
+    at.switch_page("pages/parallel.py").run()
+    assert shown(at) == (stopped.id, stopped.name)
+    press(at, "solve_again")
+    (begun,) = [solve for solve in runs.list_solves() if solve.id != stopped.id]
+    return at, begun
+
+
+def test_what_was_launched_is_shown_though_the_browser_asks_for_the_one_before(
+    stopped: Solve,
+) -> None:
+    at, begun = relaunched(stopped)
+    assert begun.active
+    assert begun.config == CONFIG
+    assert shown(at) == (begun.id, begun.name)
+    ask_for(at, stopped)
+    assert shown(at) == (begun.id, begun.name)
+
+
+def test_a_while_later_the_address_is_obeyed_again(
+    stopped: Solve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at, begun = relaunched(stopped)
+    later = time.monotonic() + parallel_list.SECONDS_NEXT
+    monkeypatch.setattr(parallel_list, "time", SimpleNamespace(monotonic=lambda: later))
+    ask_for(at, stopped)
+    assert shown(at) == (stopped.id, stopped.name)
+    ask_for(at, begun)
+    assert shown(at) == (begun.id, begun.name)
+
+
+def test_who_picks_another_right_after_launching_gets_it(stopped: Solve) -> None:
+    at, begun = relaunched(stopped)
+    at.selectbox(f"solve_picker_{begun.id}").select(stopped.id).run()
+    assert shown(at) == (stopped.id, stopped.name)
+
+
+def test_one_that_is_gone_again_is_not_insisted_on(stopped: Solve) -> None:
+    at, begun = relaunched(stopped)
+    runs.stop_solve(begun.id)
+    deadline = time.monotonic() + 60
+    while runs.find_solve(begun.id).active:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    runs.delete_solve(begun.id)
+    ask_for(at, stopped)
+    assert shown(at) == (stopped.id, stopped.name)
+    assert not at.warning
