@@ -1,11 +1,12 @@
 """Settings are checked where they are made."""
 
 import dataclasses
+import json
 import math
 
 import pytest
 
-from ensemble.config import EnsembleConfig, data_folder, runs_folder
+from ensemble.config import EnsembleConfig, LbfgsConfig, data_folder, runs_folder
 from ensemble.errors import ConfigError
 
 
@@ -18,16 +19,36 @@ def test_defaults_are_the_howto_numbers():
     assert (config.shift_pixels, config.rotation_degrees) == (0, 0.0)
 
 
-@pytest.mark.parametrize("field", dataclasses.fields(EnsembleConfig), ids=lambda field: field.name)
-def test_both_ends_of_every_range_are_allowed_and_no_more(field):
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [(kind, field) for kind in (EnsembleConfig, LbfgsConfig) for field in dataclasses.fields(kind)],
+    ids=lambda one: one.name if isinstance(one, dataclasses.Field) else one.__name__,
+)
+def test_both_ends_of_every_range_are_allowed_and_no_more(kind, field):
     low, high = field.metadata["low"], field.metadata["high"]
     if low is None:
         return
+    most = {"epochs": 1000} if kind is EnsembleConfig else {}
     for value in (low, high):
-        EnsembleConfig(**{"epochs": 1000, field.name: type(field.default)(value)})
+        kind(**{**most, field.name: type(field.default)(value)})
     for value in (low - 1, high + 1, math.nan, math.inf, None, "7", True):
         with pytest.raises(ConfigError, match=field.name):
-            EnsembleConfig(**{field.name: value})
+            kind(**{field.name: value})
+
+
+@pytest.mark.parametrize("dataset", ["synthetic", "digits", "mnist"])
+def test_a_million_samples_of_any_kind_can_be_asked_for(dataset):
+    config = LbfgsConfig(dataset=dataset, samples=1_000_000, features=10_000)
+    assert (config.dataset, config.samples, config.features) == (dataset, 1_000_000, 10_000)
+
+
+def test_numbers_come_out_as_what_they_are():
+    # What a slider or a JSON file hands in; a run and its copy must not differ by "1" and "1.0".
+    config = EnsembleConfig(members=3.0, learning_rate=1, momentum=0)
+    assert [type(one) for one in (config.members, config.learning_rate, config.momentum)] == [
+        int, float, float,
+    ]  # fmt: skip
+    assert '"members": 3,' in json.dumps(config.as_dict())
 
 
 @pytest.mark.parametrize(
@@ -62,3 +83,8 @@ def test_folders_come_from_the_environment(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert runs_folder() == tmp_path / "runs"
     assert data_folder() == tmp_path / "cache" / "ensemble"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert data_folder() == tmp_path / "home" / ".cache" / "ensemble"
+    monkeypatch.setenv("ENSEMBLE_DATA", "there")
+    assert data_folder() == tmp_path / "there"

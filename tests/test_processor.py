@@ -1,8 +1,12 @@
 """The processor as it describes itself."""
 
+import platform
+from pathlib import Path
+
 import pytest
 
-from ensemble.processor import FAST_BFLOAT16, read_cpuinfo
+from ensemble import processor as module
+from ensemble.processor import ARM_ON_MACOS, FAST_BFLOAT16, Processor, processor, read_cpuinfo
 
 INTEL = """processor\t: 0
 model name\t: Intel(R) Xeon(R) Platinum 8488C
@@ -28,3 +32,42 @@ ARM = "processor\t: 0\nBogoMIPS\t: 50.00\nFeatures\t: fp asimd bf16\n"
 def test_bfloat16_is_fast_where_every_core_has_it(text: str, name: str, fast: bool) -> None:
     found, flags = read_cpuinfo(text)
     assert (found, not flags.isdisjoint(FAST_BFLOAT16)) == (name, fast)
+
+
+def looked_at(cpuinfo: Path, monkeypatch: pytest.MonkeyPatch) -> Processor:
+    """This machine's processor, were it Linux with that file, looked at anew."""
+    monkeypatch.setattr(module, "CPUINFO", cpuinfo)
+    monkeypatch.setattr(platform, "system", lambda: "Linux")
+    return processor.__wrapped__()
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_on_linux_it_is_what_the_kernel_says(
+    fast: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = INTEL.format(more="amx_bf16" if fast else "avx2")
+    (tmp_path / "cpuinfo").write_text(text + text.replace("8488C", "the slow cores"))
+    found = looked_at(tmp_path / "cpuinfo", monkeypatch)
+    assert found == Processor("Intel(R) Xeon(R) Platinum 8488C", fast)
+
+
+def test_where_the_kernel_says_nothing_python_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = looked_at(tmp_path / "missing", monkeypatch)
+    assert found == Processor(platform.processor() or platform.machine(), False)
+    assert found.name
+
+
+@pytest.mark.parametrize(("word", "fast"), [("1", True), ("0", False), ("", False)])
+def test_on_macos_it_is_asked_word_by_word(
+    word: str, fast: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = {"machdep.cpu.brand_string": "Apple M2", ARM_ON_MACOS: word}
+    monkeypatch.setattr(platform, "system", lambda: "Darwin")
+    monkeypatch.setattr(module, "_sysctl", words.__getitem__)
+    assert processor.__wrapped__() == Processor("Apple M2", fast)
+
+
+def test_a_word_that_the_kernel_does_not_know_is_empty() -> None:
+    assert module._sysctl("no.such.word.at.all") == ""
