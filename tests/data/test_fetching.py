@@ -64,6 +64,22 @@ def test_a_fault_that_stays_is_said_and_leaves_nothing(fault, words, server, tin
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("code", ["408", "425", "429", "500", "503"])
+def test_a_server_that_is_busy_is_asked_again(code, server, tiny, transfer, tmp_path):
+    server.moods[IMAGES].append(code)
+    fetch(tiny.recipe.files[0], tmp_path / "here", transfer, lambda done, attempt: None)
+    assert (tmp_path / "here").read_bytes() == tiny.files[IMAGES]
+    assert server.asked[IMAGES] == 2
+
+
+def test_the_pause_doubles_from_try_to_try(server, tiny, transfer, tmp_path, monkeypatch):
+    server.moods[IMAGES].extend(["503"] * 3)
+    patient, pauses = dataclasses.replace(transfer, attempts=4, pause_seconds=1.5), []
+    monkeypatch.setattr("ensemble.data.transfer.time.sleep", pauses.append)
+    fetch(tiny.recipe.files[0], tmp_path / "here", patient, lambda done, attempt: None)
+    assert pauses == [1.5, 3.0, 6.0]
+
+
 def test_a_missing_file_is_not_asked_for_again(server, tiny, transfer, folder):
     del server.files[IMAGES]
     with pytest.raises(DownloadError, match="answered 404"):

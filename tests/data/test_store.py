@@ -1,5 +1,6 @@
 """What is prepared is whole or not there; what is damaged is noticed and made again."""
 
+import json
 import os
 
 import numpy as np
@@ -48,6 +49,11 @@ def another_note(folder):
     store.note_path(folder, "mnist").write_text("[]")
 
 
+def an_older_note(folder):
+    note = store.note_path(folder, "mnist")
+    note.write_text(json.dumps({**json.loads(note.read_text()), "format": store.FORMAT - 1}))
+
+
 def another_array(folder):
     array = store.array_path(folder, "mnist")
     length = array.stat().st_size
@@ -63,6 +69,7 @@ DAMAGES = [
     lose_the_array,
     cut_the_note,
     another_note,
+    an_older_note,
     another_array,
 ]
 
