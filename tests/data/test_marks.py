@@ -184,6 +184,17 @@ def test_punched_holes_and_what_runs_out_of_the_picture_are_no_digits():
     assert notes == ()
 
 
+@pytest.mark.parametrize(("inside", "frames"), [(0, 0), (1, 0), (2, 1), (3, 1)])
+def test_a_frame_is_what_goes_around_two_digits_or_more(inside, frames):
+    # About as high as wide: with one digit in it, it may be a 0 with something in its loop.
+    frame = (100, 100, 260, 260)
+    within = [(115 + 45 * k, 130, 150 + 45 * k, 230) for k in range(inside)]
+    beside = [(400, 130, 435, 230), (445, 130, 480, 230)]
+    kept, notes = without_strays(np.array([frame, *within, *beside]), (1000, 800))
+    assert kept.tolist() == [not frames, *[True] * (inside + 2)]
+    assert notes == ("Left out: 1 frame around others.",) * frames
+
+
 def test_boxes_are_those_of_the_original():
     mask = sheet_of((bar(40, 100), 30, 50))
     (mark,), _ = find_marks(ink_of(mask, offset=(100, 200)), 2.5)
@@ -201,11 +212,14 @@ def test_no_ink_is_no_mark_and_a_note():
 def test_marks_are_bounded():
     mask = np.zeros((560, 560), bool)
     draws = np.random.default_rng(4)
+    heights = []
     for k in range(144):
         y, x = 10 + 44 * np.array(divmod(k, 12)) + draws.integers(0, 8, 2)
-        mask[y : y + draws.integers(18, 30), x : x + draws.integers(5, 18)] = True
+        heights.append(draws.integers(18, 30))
+        mask[y : y + heights[-1], x : x + draws.integers(5, 18)] = True
     marks, notes = find_marks(ink_of(mask), 1.0)
     assert len(marks) == MAX_MARKS
+    assert sorted(mark.box[3] - mark.box[1] for mark in marks) == sorted(heights)[-MAX_MARKS:]
     assert "144 marks" in notes[-1]
 
 

@@ -91,6 +91,14 @@ def test_damage_is_noticed_and_mended(damage, server, tiny, transfer, folder):
     assert set(server.asked.values()) == {1}  # the files as they came are still here
 
 
+def test_what_another_has_prepared_meanwhile_is_not_made_again(tiny, transfer, folder):
+    prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    files = [place(folder, "mnist") for place in (store.array_path, store.note_path)]
+    before = [(file.stat().st_ino, file.stat().st_mtime_ns) for file in files]
+    prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
+    assert [(file.stat().st_ino, file.stat().st_mtime_ns) for file in files] == before
+
+
 def test_images_are_a_read_only_view_of_the_file(tiny, transfer, folder):
     prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
     dataset = store.read(folder, tiny.entry)

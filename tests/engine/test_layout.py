@@ -33,3 +33,6 @@ def test_more_devices_than_there_are_is_said():
         choose_devices(99)
     assert len(choose_devices(0)) == 8
     assert len(choose_devices(3)) == 3
+    assert len(choose_devices(8)) == 8
+    with pytest.raises(ConfigError, match="has 8"):
+        choose_devices(9)
