@@ -9,7 +9,7 @@ from ensemble.data import touching
 from ensemble.data.ink import Ink
 from ensemble.data.marks import MAX_MARKS, find_marks
 from ensemble.data.parts import find_parts
-from ensemble.data.reading_order import reading_order
+from ensemble.data.reading_order import reading_order, slope_of
 from ensemble.data.strays import without_strays
 
 STROKE = 12.0
@@ -170,6 +170,12 @@ def test_two_tilted_lines_are_read_one_after_the_other(degrees):
     order, lines = reading_order(np.array(boxes)[shuffled])
     assert [truth[shuffled[k]] for k in order] == truth
     assert [lines[k] for k in order] == [0] * 9 + [1] * 9
+
+
+@pytest.mark.parametrize("rise", [-30, 30])
+def test_a_staircase_is_no_slope_of_writing(rise):
+    boxes = np.array([(60 * k, 500 + rise * k, 60 * k + 40, 600 + rise * k) for k in range(6)])
+    assert slope_of(boxes) == pytest.approx(np.sign(rise) * np.tan(np.radians(11)), abs=0.01)
 
 
 def test_punched_holes_and_what_runs_out_of_the_picture_are_no_digits():

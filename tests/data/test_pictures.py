@@ -74,7 +74,9 @@ def of_depth(grey: np.ndarray, top: int) -> np.ndarray:
     [
         (encoded(Image.fromarray(GREY)), 0),
         (encoded(Image.fromarray(of_depth(GREY, 65535))), 1),
+        (encoded(Image.fromarray(of_depth(GREY, 1023))), 1),
         (encoded(Image.fromarray(of_depth(GREY, 4095))), 1),
+        (encoded(Image.fromarray(of_depth(GREY, 16383))), 1),
         (encoded(Image.fromarray(of_depth(GREY, 65535)), "TIFF"), 1),
         (encoded(Image.fromarray(GREY.astype(np.int32)), "TIFF"), 0),
         (encoded(Image.fromarray((GREY / 255).astype(np.float32)), "TIFF"), 1),
@@ -85,8 +87,8 @@ def of_depth(grey: np.ndarray, top: int) -> np.ndarray:
         (encoded(Image.fromarray(COLOUR[..., [0, 0, 0]]).convert("CMYK"), "JPEG", quality=95), 4),
         (encoded(Image.fromarray(COLOUR[..., [0, 0, 0]]).convert("YCbCr"), "TIFF"), 1),
     ],
-    ids=["8", "16", "12in16", "16tiff", "32tiff", "float1", "float255", "palette", "la", "cmyk",
-         "cmykjpeg", "ycbcr"],
+    ids=["8", "16", "10in16", "12in16", "14in16", "16tiff", "32tiff", "float1", "float255",
+         "palette", "la", "cmyk", "cmykjpeg", "ycbcr"],
 )  # fmt: skip
 def test_every_mode_keeps_its_brightness(content, off):
     assert np.quantile(np.abs(grey_of(content).astype(int) - GREY), 0.95) <= off

@@ -5,10 +5,10 @@ import pytest
 from PIL import Image
 
 from ensemble import data
-from ensemble.data.ink import Choices
+from ensemble.data.ink import Choices, Ink
 from ensemble.data.pictures import Picture
 from ensemble.data.preparing import prepare
-from ensemble.data.stages import LONGEST
+from ensemble.data.stages import LONGEST, say_ink
 
 
 def picture_of(grey, scale=1.0):
@@ -67,6 +67,19 @@ def test_a_photo_becomes_its_digits_in_order(photo, digits):
     assert not prepared.light
 
 
+@pytest.mark.parametrize(("side", "looked_at"), [(48, 1.0), (120, 2.0)])
+def test_a_large_picture_is_looked_at_by_halves_unless_its_digits_are_small(
+    side, looked_at, digits
+):
+    sheet = np.zeros((300, 1400), np.float32)
+    for k, digit in enumerate(digits[:4]):
+        large = Image.fromarray(digit).resize((side, side), Image.Resampling.BICUBIC)
+        sheet[80 : 80 + side, 100 + 320 * k : 100 + 320 * k + side] = large
+    prepared = prepare(picture_of(235 - 0.8 * sheet))
+    assert len(prepared.marks) == 4
+    assert prepared.picture.scale == looked_at
+
+
 def test_a_crop_leaves_the_boxes_where_they_are(photo):
     whole = prepare(photo).marks[4].box
     (mark,) = prepare(photo, Choices(crop=(0.36, 0.5, 0.65, 1.0))).marks
@@ -87,6 +100,21 @@ def test_stages_say_what_was_done_and_are_small(photo):
     dark = (stages["ink"].image < 128).mean()
     assert dark == pytest.approx(prepared.ink.mask.mean(), rel=0.1)
     assert prepared.stages is prepared.stages  # made once
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (0, "Ink on 25.0 % of the picture; stroke 6 px."),
+        (1, "Ink on 25.0 % of the picture; 1 ruled line left out; stroke 6 px."),
+        (7, "Ink on 25.0 % of the picture; 7 ruled lines left out; stroke 6 px."),
+    ],
+)
+def test_ruled_lines_that_were_left_out_are_counted(lines, words):
+    mask = np.zeros((20, 20), bool)
+    mask[:10, :10] = True
+    even = mask.astype(np.float32)
+    assert say_ink(Ink(1 - even, even, mask, False, 0.42, 6.0, lines)) == words
 
 
 def test_a_blank_picture_has_no_marks_and_says_so():

@@ -104,6 +104,11 @@ def test_turns_stay_within_the_angle_and_agree_with_scipy():
         for angle in np.arange(-30, 30.5, 0.5)
     }
     assert min(errors.values()) < 0.01
+    corner = np.zeros((40, 28, 28, 1), np.float32)
+    corner[:, 2:8, 13:15] = 1  # above the middle: it moves to the side that it is turned to
+    sides = np.asarray(augment(jax.random.key(3), jnp.asarray(corner), 0, 30.0))[..., 0]
+    moved = (sides * (np.arange(28) - 13.5)).sum((1, 2))
+    assert 10 <= (moved < 0).sum() <= 30, "turned to either side about as often"
     assert errors[min(errors, key=errors.get)] < errors[30.0] + errors[-30.0]
 
 
