@@ -74,7 +74,8 @@ def test_a_server_that_is_busy_is_asked_again(code, server, tiny, transfer, tmp_
 
 def test_the_pause_doubles_from_try_to_try(server, tiny, transfer, tmp_path, monkeypatch):
     server.moods[IMAGES].extend(["503"] * 3)
-    patient, pauses = dataclasses.replace(transfer, attempts=4, pause_seconds=1.5), []
+    patient = dataclasses.replace(transfer, attempts=4, pause_seconds=1.5)
+    pauses: list[float] = []
     monkeypatch.setattr("ensemble.data.transfer.time.sleep", pauses.append)
     fetch(tiny.recipe.files[0], tmp_path / "here", patient, lambda done, attempt: None)
     assert pauses == [1.5, 3.0, 6.0]

@@ -73,7 +73,7 @@ def test_a_large_picture_is_looked_at_by_halves_unless_its_digits_are_small(
 ):
     sheet = np.zeros((300, 1400), np.float32)
     for k, digit in enumerate(digits[:4]):
-        large = Image.fromarray(digit).resize((side, side), Image.Resampling.BICUBIC)
+        large = np.asarray(Image.fromarray(digit).resize((side, side), Image.Resampling.BICUBIC))
         sheet[80 : 80 + side, 100 + 320 * k : 100 + 320 * k + side] = large
     prepared = prepare(picture_of(235 - 0.8 * sheet))
     assert len(prepared.marks) == 4

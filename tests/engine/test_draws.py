@@ -11,6 +11,7 @@ from ensemble.engine import augment as augmenting
 from ensemble.engine.batches import epoch_order, steps_per_epoch
 from ensemble.engine.pace import Pace
 from ensemble.engine.schedule import learning_rates
+from ensemble.errors import ConfigError
 
 # Compiled as in a step of training, not operation by operation.
 augment = jax.jit(augmenting.augment)
@@ -53,6 +54,9 @@ def test_bootstrap_draws_with_replacement_once_for_the_run():
 
 def test_whole_batches_only():
     assert steps_per_epoch(60_000, 128) == 468
+    assert steps_per_epoch(128, 128) == 1
+    with pytest.raises(ConfigError, match="only 127 training images"):
+        steps_per_epoch(127, 128)
 
 
 def test_a_constant_rate_is_constant():

@@ -30,7 +30,7 @@ def test_a_run_that_does_not_fit_ends_as_failed_with_advice(
     error: Exception, advice: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
     monkeypatch.setattr(worker, "_train", failing(error))
-    said = []
+    said: list[runs.Status] = []
     run = runs.work(runs.create(EnsembleConfig()).id, said.append)
     assert (run.state, run.message) == ("failed", advice)
     assert (said[-1].state, said[-1].message) == ("failed", advice)
