@@ -8,7 +8,8 @@ from ensemble.errors import EnsembleError
 
 def drawn() -> dict[str, str]:
     """Each class of the tree at the top of the file, with the class above it."""
-    above, parents = [], {}
+    above: list[str] = []
+    parents: dict[str, str] = {}
     for line in errors.__doc__.splitlines():
         if found := re.match(r"((?:│   |    )*)[├└]── (\w+)", line):
             depth = len(found[1]) // 4
