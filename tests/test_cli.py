@@ -135,9 +135,10 @@ def check_predict(run_id: str, folder: Path) -> None:
     assert len(found[2]["text"]) == 2
 
     line = line_of({**found[0], "image": names[1], "notes": ["First of 2 pages."]})
-    share = 100 * found[0]["confidence"]
+    share = found[0]["confidence"]
+    sure = "over 99.9 %" if share >= 0.9995 else f"{100 * share:.1f} %"
     votes = " ".join(map(str, found[0]["digits"][0]["votes"]))
-    assert line == (rf"{folder}/bad\x1b[1m.png: {found[0]['text']}  ({share:.1f} %; "
+    assert line == (rf"{folder}/bad\x1b[1m.png: {found[0]['text']}  ({sure}; "
                     f"votes {votes}) First of 2 pages.")  # fmt: skip
     assert "nothing of epoch 7" in call("predict", run_id, names[0], "--epoch", "7").stderr
     assert call("predict", run_id, names[0], "--refuse", "1").exit_code == 2
