@@ -169,6 +169,16 @@ def test_ctrl_c_stops_with_a_checkpoint_and_resume_goes_on():
         time.sleep(0.05)
 
 
+def test_a_run_that_diverges_has_an_exit_status_of_its_own():
+    # As in runs/test_workers.py: with this seed the second member leaves float32's range.
+    words = ["--members", "2", "--epochs", "3", "--batch-size", "128", "--seed", "7"]
+    command = program("train", *words, "--learning-rate", "10", "--momentum", "0.999")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout.splitlines()[-1])["state"] == "diverged", done.stderr
+    assert done.returncode == 3
+    assert "Member 2" in done.stderr
+
+
 def test_predict_before_the_first_checkpoint_is_said(tmp_path):
     run = runs.create(EnsembleConfig())
     path = tmp_path / "x.png"
