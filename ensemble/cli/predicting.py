@@ -82,8 +82,15 @@ def line_of(found: dict[str, Any]) -> str:
         said = "no digits."
     else:
         votes = " | ".join(" ".join(map(str, one["votes"])) for one in found["digits"])
-        said = f"{found['text']}  ({100 * found['confidence']:.1f} %; votes {votes})"
+        said = f"{found['text']}  ({chance(found['confidence'])}; votes {votes})"
     return " ".join([f"{printable(found['image'])}: {said}", *found["notes"]])
+
+
+def chance(share: float) -> str:
+    """A probability as "97.3 %", worded as on the screen Classify: never a whole 0 or 100."""
+    if share >= 0.9995:
+        return "over 99.9 %"
+    return "under 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
 
 
 def read_file(path: Path) -> bytes:

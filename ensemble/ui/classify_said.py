@@ -44,7 +44,7 @@ def spaced(texts: Sequence[str]) -> bool:
 
 def chance(share: float) -> str:
     """A probability as "97.3 %"; close to 1 it is not rounded up to it."""
-    if share > 0.9995:
+    if share >= 0.9995:
         return "over 99.9 %"
     return "under 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
 

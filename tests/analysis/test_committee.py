@@ -4,7 +4,6 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
 
 from ensemble.analysis.averaging import average, confidence, votes
@@ -174,29 +173,6 @@ def test_no_such_figure_or_size() -> None:
         curve(judged, "loss")
     with pytest.raises(ValueError, match="choose 1 to 2"):
         best_of_size(judged, 3)
-
-
-def test_enough_is_the_first_size_of_which_half_are_tied() -> None:
-    """Members err alone and far apart: one is worse than the whole, and some size is not."""
-    draws = np.random.default_rng(0)
-    N, C = 3000, 4
-    labels = draws.integers(0, C, N)
-    sides = np.where(draws.random((7, N)) < 0.12, (labels + 1) % C, labels)
-    probabilities = (np.eye(C)[sides] * 0.6 + 0.1).astype(np.float32)
-    judged = committee(probabilities, labels)
-    whole = votes(average(probabilities)) == labels
-    shares = []
-    for size in range(1, 8):
-        tied = []
-        for subset in combinations(range(7), size):
-            right = votes(average(probabilities[list(subset)])) == labels
-            won, lost = int((right & ~whole).sum()), int((whole & ~right).sum())
-            tied.append(won + lost == 0 or binomtest(won, won + lost).pvalue >= 0.05)
-        shares.append(np.mean(tied))
-    expected = next(size for size, share in enumerate(shares, 1) if share >= 0.5)
-    found = enough(judged)
-    assert 1 < found.size < 7
-    assert (found.size, found.share) == (expected, pytest.approx(shares[expected - 1]))
 
 
 @pytest.mark.parametrize("members", [2, 6, 13])

@@ -1,5 +1,7 @@
 """Scores of strangeness and the threshold on them, against slow plain reckonings."""
 
+from itertools import groupby, pairwise
+
 import numpy as np
 import pytest
 from scipy import ndimage, stats
@@ -44,6 +46,8 @@ def test_the_threshold_turns_away_the_share_asked_for(refuse):
     np.testing.assert_allclose(others, rejection.parts(judged).sum(axis=0))
     shares = rejection.stranger_than(others)
     assert shares[7] == (own < others[7]).mean()
+    of_their_own = rejection.stranger_than(rejection.held_out)
+    np.testing.assert_array_equal(of_their_own, np.arange(3000) / 3000)  # nobody outdoes himself
 
 
 @pytest.mark.parametrize("refuse", [0.0, 1.0, -0.1, float("nan")])
@@ -103,6 +107,41 @@ def test_traits_count_parts_loops_and_crossings():
     np.testing.assert_array_equal(two[1, [5, 6, 3, 4]], two[0, [6, 5, 4, 3]])
 
 
+def slow_traits(image):
+    """The sixteen figures by counting, row by row and pixel by pixel."""
+    ink = {(r, c) for r, c in np.argwhere(image > 100).tolist()}
+
+    def strokes(lines):
+        return [sum(key for key, _ in groupby(line)) for line in lines]
+
+    def changes(counts):
+        return sum(abs(after - before) for before, after in pairwise(counts))
+
+    grid = [[(r, c) in ink for c in range(28)] for r in range(28)]
+    rows, columns = strokes(grid), strokes(zip(*grid, strict=True))
+    tall, wide = len({r for r, _ in ink}), len({c for _, c in ink})
+    inner = {(r, c) for r, c in ink
+             if {(r - 1, c), (r + 1, c), (r, c - 1), (r, c + 1)} <= ink}  # fmt: skip
+    edge = len(ink) - len(inner)
+    return [
+        ndimage.label(image > 100, np.ones((3, 3)))[1], ndimage.label(image <= 100)[1] - 1,
+        image.sum() / 255 / 50, tall / 5, wide / 5, max(rows), max(columns),
+        2 * sum(rows) / tall, 2 * sum(columns) / wide,
+        5 * sum(n >= 3 for n in rows) / tall, 5 * sum(n >= 4 for n in columns) / wide,
+        5 * sum(n >= 3 for n in columns) / wide, edge / 20, 2 * len(ink) / edge,
+        changes(rows), changes(columns),
+    ]  # fmt: skip
+
+
+def test_every_trait_is_what_counting_finds(digits):
+    rungs = np.zeros((28, 28, 1), np.uint8)  # a digit's column hardly ever crosses four strokes
+    rungs[3:24:5, 4:13] = rungs[3:14:5, 13:20] = 255
+    images = np.concatenate([digits.test_images[:40], rungs[None]])
+    slow = np.array([slow_traits(image[..., 0]) for image in images])
+    assert slow[-1, 10] == pytest.approx(5 * 9 / 16)
+    np.testing.assert_allclose(traits(images), slow, rtol=1e-12)
+
+
 def test_without_images_there_are_no_scores(digits):
     known = Known.of(digits.train_images[:60], digits.train_labels[:60], 10)
     assert known.measures(np.zeros((0, 28, 28, 1), np.uint8), np.zeros((2, 0, 10))).shape == (4, 0)
@@ -122,6 +161,12 @@ def test_without_images_there_are_no_scores(digits):
         ("xxxxooooooxxxxx", [9] * 15, True),  # a line of text: an o is a 0, an l is a 1
         ("xxooooooooo", [9] * 11, False),
         ("xx", [9, 9], True),
+        ("oxx", [100, 44, 44], False),  # what is under 0.45 of a digit's size is dirt
+        ("oxx", [100, 46, 46], True),
+        ("xxoooo", [100, 100, 14, 14, 14, 14], True),  # under 0.15 it is a chance likeness
+        ("xxooooo", [100, 100, 16, 16, 16, 16, 16], False),
+        ("xxxooooooo", [9] * 10, True),  # three in ten
+        ("xxooooo", [9] * 7, False),
     ],
 )
 def test_a_picture_is_turned_away_as_a_whole(rejected, sizes, refused):

@@ -1,6 +1,7 @@
 """What the screen Classify says of one mark: views drawn by themselves, on untrained members."""
 
 import io
+import re
 import zipfile
 from pathlib import Path
 
@@ -9,13 +10,16 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
+from ensemble.config import EnsembleConfig
 from ensemble.data import corrections
-from ensemble.ui import classify_opening, loaders
+from ensemble.runs.parameters import write_parameters
+from ensemble.ui import classify_compare, classify_opening, classify_verdict, loaders
 from tests.pages.ensembles import trained
-from tests.pages.marks import IMAGE
+from tests.pages.marks import IMAGE, shown
 from tests.pages.members import askable
 from tests.pages.predictions_screen import value, widget
 from tests.pages.stressed import figure, said, values
+from tests.ui.marks import voting
 
 
 def corrected(run_id: str, rejected: bool) -> None:
@@ -111,3 +115,36 @@ def test_a_deleted_run_to_compare_with_gives_way_to_another_and_at_last_to_nobod
     at.run()
     assert "There is no other run whose members know the same digits" in said(at)
     assert not at.get("plotly_chart")
+
+
+def test_a_run_is_compared_with_others_of_its_classes_and_with_its_own_other_epochs() -> None:
+    run, other = (askable(name=name, members=2, epochs=3) for name in ("this", "other"))
+    characters = runs.create(EnsembleConfig(dataset="kmnist", members=2))
+    write_parameters(characters.path, 1, {"bias": np.ones(2)}, best=1)
+    loaders.forget_runs()
+    found = classify_compare.comparable(shown(run, voting(7, 7)))  # read at epoch 2
+    assert {name: epochs for name, (_, epochs) in found.items()} == {
+        run.id: [1, 3], other.id: [1, 2, 3],
+    }  # fmt: skip
+    assert next(iter(found)) == run.id
+
+
+def test_runs_of_one_name_are_told_apart_by_their_ids() -> None:
+    one, same, other = (trained(name=name) for name in ("digits", "digits", "other"))
+    assert len({one.id, same.id, other.id}) == 3
+    assert classify_compare.called(one, other) == "digits"
+    assert classify_compare.called(one, same) == f"digits ({one.id})"
+    assert classify_compare.called(one, one) == "digits"
+
+
+def test_whoever_votes_against_the_ensemble_stands_out() -> None:
+    run = trained()
+    strip = classify_verdict.strip(shown(run, voting(7, 7, 1)))
+    votes = re.findall(r"<span.*?</span>", strip)
+    assert [re.findall(r"Member \d says \d", vote) for vote in votes] == [
+        ["Member 1 says 7"], ["Member 2 says 7"], ["Member 3 says 1"],
+    ]  # fmt: skip
+    assert ["underline" in vote for vote in votes] == [False, False, True]
+    assert "opacity" not in strip
+    assert "opacity" in classify_verdict.strip(shown(run, voting(7, 7, 1, rejected=True)))
+    assert classify_verdict.strip(shown(run, voting(7))) == ""

@@ -12,7 +12,7 @@ from ensemble.engine import predict_probabilities
 from ensemble.engine.step import create_members
 from ensemble.errors import RunError
 from ensemble.runs import parameters
-from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.checkpoints import Checkpoints, checkpoint_epochs
 from ensemble.runs.parameters import wanted_epochs, write_parameters
 from ensemble.runs.progress import Progress
 
@@ -57,6 +57,14 @@ def test_beyond_the_bound_files_go(run, monkeypatch):
     for epoch in range(2, 12):
         write_parameters(run.path, epoch, TREE, best=3)
     assert runs.member_epochs(run.id) == (1, 3, 4, 8, 11)
+
+
+def test_only_the_ends_of_epochs_count_as_checkpoints_that_can_be_asked():
+    run = runs.create(EnsembleConfig(batch_size=128))
+    end = STEPS + 1  # an epoch's steps, and its evaluation
+    for name in (0, 5, end, end + 1, 12 * end, f"{3 * end}.orbax-checkpoint-tmp"):
+        (run.path / "checkpoints" / str(name)).mkdir(parents=True)
+    assert checkpoint_epochs(run) == [1, 12]
 
 
 def test_a_resumed_run_forgets_what_comes_again(run):

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from ensemble import runs
 from ensemble.__main__ import main
+from ensemble.cli.racing import table
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.runs.queue import Place, before
@@ -111,6 +112,24 @@ def test_the_break_even_is_where_it_is_ahead_for_good() -> None:
 def test_a_speed_is_told_for_the_nearest_number_of_members() -> None:
     assert [RACE.rate("float32", members) for members in (1, 3, 64)] == [1000.0, 2000.0, 2100.0]
     assert RACE.rate("bfloat16", 4) is None
+
+
+def test_the_gain_of_bfloat16_is_the_median_and_counts_only_where_it_learns_the_same() -> None:
+    assert RACE.bfloat16_gain is None
+    raced = replace(RACE, rates={**RACE.rates, "bfloat16": {1: 3000.0, 2: 2400.0, 4: 4200.0}})
+    assert raced.bfloat16_gain == pytest.approx(2.0)  # of 3.0, 1.2 and 2.0
+    assert replace(raced, differences={"bfloat16": 0.06}).bfloat16_gain is None
+
+
+def test_a_race_in_lines_has_each_rate_under_its_number_of_members() -> None:
+    head, *rows = table(RACE)
+    assert head.split() == ["img·member/s", "M", "=", "1", "M", "=", "2", "M", "=", "4"]
+    assert [row.split() for row in rows[:3]] == [
+        ["float32", "1,000", "2,000", "2,100"], ["howto", "500", "400", "–"],
+        ["one_by_one", "1,010", "1,000", "1,000"],
+    ]  # fmt: skip
+    assert rows[3:] == ["bfloat16: It has no units."]
+    assert {len(row) for row in [head, *rows[:3]]} == {len(head)}
 
 
 def test_whoever_learns_something_else_is_not_compared() -> None:

@@ -1,0 +1,59 @@
+"""What is made of a measuring's results, from figures written down by hand."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ensemble import runs
+from ensemble.cli.stress_summary import SHOWN, stress_summary
+from ensemble.config import EnsembleConfig
+from ensemble.data.corruptions import KINDS
+from ensemble.runs import Stress
+from ensemble.runs.stress_results import Results
+
+
+def figures(accuracy: float) -> dict[str, Any]:
+    return {**dict.fromkeys(SHOWN, 0.5), "ensemble_accuracy": accuracy}
+
+
+FIRST, SECOND = KINDS["rotation"].amounts[1:3]
+RESULTS = Results(
+    tick=11, epoch=1, steps_after=0, dataset="digits", images=40, members=2, clean=figures(0.9),
+    steps=[{"kind": "rotation", "amount": SECOND, **figures(0.6)},
+           {"kind": "rotation", "amount": FIRST, **figures(0.8)}],
+    outside=[{"key": "noise", "title": "Noise", "images": 40,
+              "ensemble": {"auroc": 0.95, "fpr95": 0.2},
+              "members": [{"auroc": 0.7, "fpr95": 0.4}, {"auroc": 0.9, "fpr95": 0.3}]}],
+)  # fmt: skip
+
+
+def test_a_curve_begins_with_the_images_as_they_are_and_goes_by_amount() -> None:
+    curve = RESULTS.curve("rotation")
+    assert [one["amount"] for one in curve] == [KINDS["rotation"].neutral, FIRST, SECOND]
+    assert [one["ensemble_accuracy"] for one in curve] == [0.9, 0.8, 0.6]
+    assert len(replace(RESULTS, clean=None).curve("rotation")) == 2
+
+
+@pytest.mark.parametrize(
+    ("changes", "same"),
+    [({}, True), ({"steps": [], "clean": None}, True), ({"tick": 12}, False),
+     ({"images": 41}, False), ({"format": 0}, False)],
+)  # fmt: skip
+def test_other_members_or_images_are_another_question(changes: dict[str, Any], same: bool) -> None:
+    assert RESULTS.same_question(replace(RESULTS, **changes)) is same
+
+
+def test_the_summary_has_the_mean_of_what_single_members_tell() -> None:
+    run = runs.create(EnsembleConfig(members=2))
+    found = stress_summary(Stress(run, None, RESULTS, 11))
+    (noise,) = found["outside"]
+    assert noise == {
+        "key": "noise",
+        "auroc": 0.95,
+        "fpr95": 0.2,
+        "member_auroc": pytest.approx(0.8),
+    }
+    assert [step["kind"] for step in found["steps"]] == [None, "rotation", "rotation"]
+    assert [step["ensemble_accuracy"] for step in found["steps"]] == [0.9, 0.6, 0.8]
+    assert stress_summary(Stress(run, None, None, 11)) == {}

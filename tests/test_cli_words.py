@@ -1,0 +1,95 @@
+"""What the command line says to people, line by line."""
+
+import sys
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ensemble.cli import progress_line
+from ensemble.cli.predicting import line_of
+from ensemble.cli.progress_line import ProgressLine
+from ensemble.runs import Status
+from ensemble.runs.reading import WHOLE
+from ensemble.runs.stress_status import StressStatus
+
+FOUND: dict[str, Any] = {
+    "image": "a.png", "text": "47", "confidence": 0.9731, "refused": "", "notes": [],
+    "digits": [{"votes": [4, 9]}, {"votes": [7, 7]}],
+}  # fmt: skip
+STATUS = Status(
+    state="training", epoch=1, epochs=3, step=1500, steps=4000, img_member_per_s=6712.3,
+    ensemble_test_accuracy=0.98125, seconds_left=12.6,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, "47  (97.3 %; votes 4 9 | 7 7)"),
+        ({"refused": WHOLE}, WHOLE),
+        ({"text": "", "digits": [], "confidence": 0.0}, "no digits."),
+        ({"notes": ["First of 2 pages.", "Turned."]},
+         "47  (97.3 %; votes 4 9 | 7 7) First of 2 pages. Turned."),
+    ],
+)  # fmt: skip
+def test_a_picture_is_read_turned_away_or_empty(changes: dict[str, Any], said: str) -> None:
+    assert line_of(FOUND | changes) == f"a.png: {said}"
+
+
+@pytest.mark.parametrize(
+    ("confidence", "said"),
+    [(1.0, "over 99.9 %"), (0.999999, "over 99.9 %"), (0.9995, "over 99.9 %"), (0.9994, "99.9 %"),
+     (0.61, "61.0 %"), (0.0005, "0.1 %"), (0.0004, "under 0.1 %")],
+)  # fmt: skip
+def test_a_reading_is_never_a_whole_0_or_100_per_cent_sure(confidence: float, said: str) -> None:
+    assert f"({said}; votes" in line_of(FOUND | {"confidence": confidence})
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        (STATUS, "training · epoch 2 of 3 · step 1,500 of 4,000 · 6,712 img·member/s · "
+         "ensemble 98.12 % · 13 s left"),
+        (replace(STATUS, state="finished", epoch=3, step=4000, seconds_left=0.0),
+         "finished · epoch 3 of 3 · step 4,000 of 4,000 · 6,712 img·member/s · ensemble 98.12 %"),
+        (Status(), "queued"),
+    ],
+)  # fmt: skip
+def test_how_a_run_stands_is_one_line(
+    status: Status, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ProgressLine("run-1") as line:
+        line.show(status)
+    assert capsys.readouterr().err == f"run-1 · {said}\n"
+
+
+def test_a_log_gets_a_line_now_and_then_and_every_end_at_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 1000.0
+    monkeypatch.setattr(progress_line.time, "monotonic", lambda: now)
+    line = ProgressLine("stress")
+    for later, status in (
+        (0.0, StressStatus("measuring", steps=1, total=9)),
+        (4.9, StressStatus("measuring", steps=2, total=9)),
+        (0.2, StressStatus("measuring", steps=3, total=9)),
+        (0.1, StressStatus("finished", steps=9, total=9)),
+        (9.0, StressStatus("finished", steps=9, total=9)),
+    ):
+        now += later
+        line.stress(status)
+    assert capsys.readouterr().err.splitlines() == [
+        "stress · measuring · 1 of 9 steps", "stress · measuring · 3 of 9 steps",
+        "stress · finished · 9 of 9 steps",
+    ]  # fmt: skip
+
+
+def test_a_terminal_has_one_line_written_over(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with ProgressLine("mnist") as line:
+        line.fraction(None, "Asking")
+        line.fraction(0.25, "Fetching")
+    assert capsys.readouterr().err == "\r\x1b[Kmnist · Asking\r\x1b[Kmnist · Fetching · 25 %\n"
