@@ -1,0 +1,76 @@
+"""Every screen opens what an earlier version left behind, and leaves it as it is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble.ui import loaders, parallel_loader
+from ensemble.ui.inspect_views import VIEWS
+from tests.recorded.recording import Recording, digests, unpack
+
+APP = Path(__file__).parents[2] / "app.py"
+PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Recording:
+    """One copy for all tests: each sees to it that it stays as it is."""
+    return unpack(tmp_path_factory.mktemp("recorded"))
+
+
+@pytest.fixture
+def recording(unpacked: Recording, monkeypatch: pytest.MonkeyPatch) -> Iterator[Recording]:
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(unpacked.runs))
+    monkeypatch.setenv("ENSEMBLE_DATA", str(unpacked.data))
+    loaders.forget_runs()
+    parallel_loader.forget_solves()
+    before = digests(unpacked.runs), digests(unpacked.data / "machine")
+    yield unpacked
+    assert (digests(unpacked.runs), digests(unpacked.data / "machine")) == before
+
+
+def opened(page: str, **address: str) -> AppTest:
+    at = AppTest.from_file(str(APP), default_timeout=60)
+    for name, word in address.items():
+        at.query_params[name] = word
+    at.switch_page(f"pages/{page}.py").run()
+    assert not at.exception
+    assert [one.value for one in at.error] == []
+    return at
+
+
+def address(at: AppTest, name: str) -> str:
+    found = at.query_params[name]
+    return found if isinstance(found, str) else found[0]
+
+
+def said(at: AppTest) -> str:
+    """All that stands on the screen."""
+    words: Any = (*at.markdown, *at.caption, *at.info, *at.warning, *at.subheader)
+    return " ".join(str(one.value) for one in words)
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("name", ["finished", "stopped"])
+def test_a_screen_opens_it(recording: Recording, page: str, name: str) -> None:
+    ids = recording.ids
+    at = opened(page, run=ids[name], solve=ids["solve"])
+    # A screen takes out of the address what it cannot open.
+    assert address(at, "run") == ids[name]
+    assert address(at, "solve") == ids["solve"]
+    assert "cannot be read" not in said(at)
+    # The race, the run and the regression are drawn.
+    assert len(at.get("plotly_chart")) == {"devices": 1, "inspect": 2, "parallel": 3}.get(page, 0)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_inspect_opens_it_in_every_view(recording: Recording, view: str) -> None:
+    ids = recording.ids
+    at = opened("inspect", run=ids["finished"], view=view, **{"with": ids["stopped"]})
+    assert at.get("plotly_chart")
+    assert not at.warning
+    if view == "shift":
+        assert len(at.get("plotly_chart")) == 2, "what was measured under shift is drawn"
