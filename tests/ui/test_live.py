@@ -94,3 +94,19 @@ def test_a_run_that_has_fallen_silent_says_for_how_long(
     assert not at.exception
     (bar,) = at.get("progress")
     assert bar.proto.text == f"epoch 2 of 3 · 9,000 img·member/s{said}"
+
+
+def test_a_run_that_waits_names_the_next_and_counts_the_others() -> None:
+    first, second, third = (runs.create(EnsembleConfig()) for _ in range(3))
+    assert live.waiting(first) == "Starting"
+    after = f"Waiting for its turn, after {first.name}"
+    assert live.waiting(second) == f"{after}: one run trains at a time"
+    assert live.waiting(third) == f"{after} and 1 more: one run trains at a time"
+
+
+@pytest.mark.parametrize(
+    ("figures", "state", "seconds"),
+    [(0, "starting", 0.5), (0, "queued", 1.0), (60_000, "training", 2.0), (10**7, "training", 5.0)],
+)
+def test_a_long_history_is_looked_at_less_often(figures: int, state: str, seconds: float) -> None:
+    assert live.pause(figures, state) == seconds
