@@ -7,16 +7,19 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
-from ensemble.config import EnsembleConfig
+from ensemble.config import EnsembleConfig, LbfgsConfig
+from ensemble.runs.race_job import expected_seconds
 from ensemble.runs.race_results import write_race
 from ensemble.runs.race_status import race_folder
-from ensemble.ui import devices_loader, loaders
+from ensemble.ui import devices_here, devices_loader, devices_now, devices_race, formats, loaders
+from ensemble.ui.launch import rounded
 from ensemble.ui.run_panel import plain
 from tests.runs.test_race import RACE, TINY
 
@@ -121,3 +124,57 @@ def test_train_tells_what_bfloat16_is_worth_and_how_long_it_takes(page: Open) ->
     assert "bfloat16 is 2.0 times as fast as float32 here." in said(at)
     at.selectbox("set_precision").select("bfloat16").run()
     assert "by the speed measured on Devices" in said(at)
+
+
+def test_the_time_left_of_a_race_runs_on_between_its_words(
+    page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    racing(message="Round 1.", progress=0.4, seconds_left=65.0)
+    job = runs.read_race_job()
+    assert job
+    later = SimpleNamespace(time=lambda: job.status.updated + 20)
+    monkeypatch.setattr(devices_race, "time", later)
+    assert page().get("progress")[0].proto.text == "Round 1 · 0:45 left"
+
+
+def test_one_that_was_stopped_says_so_and_can_be_started_again(page: Open) -> None:
+    racing(state="stopped", message="Stopped by hand.")
+    at = page()
+    assert [one.value for one in at.info] == ["Stopped by hand."]
+    assert button(at, "race_measure")
+
+
+def test_the_last_race_tells_how_long_the_next_takes_where_they_are_alike(page: Open) -> None:
+    usual = runs.usual_race()
+    race = replace(measured(), seconds=4000.0)
+    write_race(replace(race, created=race.created + 1))
+    guessed = formats.duration(rounded(sum(expected_seconds(usual).values())))
+    assert button(page(), "race_measure").label == f"Measure again, about {guessed}"
+    write_race(replace(race, created=race.created + 2, settings=usual.as_dict()))
+    assert button(page(), "race_measure").label == "Measure again, about 1 h 10 min"
+
+
+def test_a_speed_that_was_reached_with_other_results_is_not_named() -> None:
+    race = measured()
+    assert devices_here.measured(2) == race.rates["float32"][2]
+    write_race(replace(race, created=race.created + 1, differences={"float32": 0.5}))
+    assert devices_here.measured(2) is None
+
+
+def test_up_to_eight_devices_are_listed() -> None:
+    assert devices_here.listed(8, 8).count("device") == 8
+    assert devices_here.listed(9, 9) == ""
+
+
+@pytest.mark.parametrize(("count", "more"), [(8, False), (9, True)])
+def test_of_many_that_wait_eight_are_shown(page: Open, count: int, more: bool) -> None:
+    for _ in range(count):
+        runs.create(EnsembleConfig())
+    assert ("And 1 more." in said(page())) == more
+
+
+def test_the_share_of_a_regression_is_that_of_its_iterations() -> None:
+    solve = runs.create_solve(LbfgsConfig())
+    assert devices_now.progress(solve) == 0.0
+    status = replace(solve.status, iteration=3, iterations=12)
+    assert devices_now.progress(replace(solve, status=status)) == 0.25

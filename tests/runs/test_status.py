@@ -52,12 +52,16 @@ def test_a_killed_worker_is_dead_even_before_it_is_reaped():
 
 def test_on_another_host_the_heartbeat_decides():
     assert me(host="elsewhere", pid=1).alive
+    # Some beats may be late: a shared disk hands them on when it likes.
+    assert me(host="elsewhere", pid=1, updated=time.time() - 50).alive
     assert not me(host="elsewhere", pid=1, updated=time.time() - 61).alive
 
 
 def test_a_run_that_nobody_took_up_is_dead_after_a_while():
     run = runs.create(EnsembleConfig())
     assert run.state == "queued"
+    write_status(run.path, replace(run.status, updated=time.time() - 20))
+    assert runs.find(run.id).state == "queued", "a busy machine takes its time to start a process"
     write_status(run.path, replace(run.status, updated=time.time() - 31))
     dead = runs.find(run.id)
     assert dead.state == "failed"

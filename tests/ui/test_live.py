@@ -1,5 +1,10 @@
-"""Waiting for a run's first curves."""
+"""Waiting for a run's first curves, and for one that has fallen silent."""
 
+import os
+import socket
+import time
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -62,3 +67,46 @@ def test_it_is_waited_for_when_its_turn_has_come_and_the_page_is_drawn(
 
     assert not AppTest.from_function(script, args=(run.id, state, look)).run().exception
     assert waited == [run.id] * waits
+
+
+@pytest.mark.parametrize(
+    ("silence", "said"),
+    [(0.0, ""), (30.0, ""), (31.0, " · no news for 31 s"), (150.0, " · no news for 2 min 30 s")],
+)
+def test_a_run_that_has_fallen_silent_says_for_how_long(
+    silence: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Its process is there, so it is neither dead nor done: it may be stopped or swapped out.
+    held = SimpleNamespace(time=lambda: 5000.0, monotonic=time.monotonic, sleep=time.sleep)
+    monkeypatch.setattr(live, "time", held)
+    run = runs.create(EnsembleConfig(epochs=3))
+    mine = {"state": "training", "pid": os.getpid(), "host": socket.gethostname(), "epochs": 3}
+    status = replace(run.status, **mine, epoch=1, img_member_per_s=9000.0, updated=5000.0 - silence)
+    runs.store.write_status(run.path, status)
+
+    def script(run_id: str) -> None:
+        from ensemble import runs
+        from ensemble.ui import live
+
+        live.progress(runs.find(run_id))
+
+    at = AppTest.from_function(script, args=(run.id,)).run()
+    assert not at.exception
+    (bar,) = at.get("progress")
+    assert bar.proto.text == f"epoch 2 of 3 · 9,000 img·member/s{said}"
+
+
+def test_a_run_that_waits_names_the_next_and_counts_the_others() -> None:
+    first, second, third = (runs.create(EnsembleConfig()) for _ in range(3))
+    assert live.waiting(first) == "Starting"
+    after = f"Waiting for its turn, after {first.name}"
+    assert live.waiting(second) == f"{after}: one run trains at a time"
+    assert live.waiting(third) == f"{after} and 1 more: one run trains at a time"
+
+
+@pytest.mark.parametrize(
+    ("figures", "state", "seconds"),
+    [(0, "starting", 0.5), (0, "queued", 1.0), (60_000, "training", 2.0), (10**7, "training", 5.0)],
+)
+def test_a_long_history_is_looked_at_less_often(figures: int, state: str, seconds: float) -> None:
+    assert live.pause(figures, state) == seconds

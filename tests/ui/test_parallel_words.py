@@ -1,10 +1,14 @@
 """What is said of a regression's measurements, case by case."""
 
+import os
+import socket
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from ensemble import runs
+from ensemble.config import LbfgsConfig
 from ensemble.runs import SolveStatus, Trace, Traces
 from ensemble.ui import parallel_words
 from ensemble.ui.parallel_figure import log_axis
@@ -115,3 +119,46 @@ def test_a_log_axis_has_ticks_within_what_is_drawn() -> None:
     assert len([tick for tick in ticks["tickvals"] if 0.2 <= tick <= 3.0]) == 4
     assert log_axis(np.array([1e-6, 1.0]))["dtick"] == 1
     assert log_axis(np.array([0.0, np.nan]))["type"] == "log"
+
+
+def test_the_fastest_number_of_devices_is_named() -> None:
+    swept = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((60, 1), (30, 2), (40, 4)))
+    told = parallel_words.scaling(Traces(ONE, ONE, swept), cores=2)
+    assert told.startswith("Fastest on 2 devices: 2.0 times as fast as on one. ")
+    assert "2 cores give at most 2 times. Past them the devices only share what there is." in told
+    slower = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((30, 1), (60, 2)))
+    told = parallel_words.scaling(Traces(ONE, ONE, slower), cores=0)
+    assert told.startswith("No number of devices is faster than one here. ")
+    assert "at most" not in told
+
+
+def test_one_core_gains_nothing_by_virtual_devices() -> None:
+    alone = SolveStatus(platform="cpu", cores=1, devices=2)
+    assert "share its 1 core." in parallel_words.shared_cores(alone)
+    assert "with one core nothing is gained" in parallel_words.shared_cores(alone)
+    assert "at most 2 times" in parallel_words.shared_cores(replace(alone, cores=2))
+
+
+def test_objectives_that_differ_at_the_end_are_both_named() -> None:
+    many = trace([0.03] * 40, 2)
+    later = replace(many, error=many.error * np.where(np.arange(40) < 30, 1.0, 1.5))
+    assert said(later).endswith("rounding shows; both objectives come to 1.819e-12.")
+    other = replace(later, objective=np.full(40, 1.25))
+    assert said(other).endswith("rounding shows; 1.819e-12 and 1.25 are reached.")
+
+
+@pytest.mark.parametrize(
+    ("waits_for", "quiet", "expected"),
+    [
+        ([], 30.0, "Solving · iteration 4 of 6"),
+        ([], 31.0, "Solving · iteration 4 of 6 · no news for 31 s"),
+        (["one"], 99.0, "Waiting for its turn, after one: one run has the machine at a time"),
+        (["one", "two", "three"], 0.0,
+         "Waiting for its turn, after one and 2 more: one run has the machine at a time"),
+    ],
+)  # fmt: skip
+def test_how_a_regression_goes_on(waits_for: list[str], quiet: float, expected: str) -> None:
+    mine = {"pid": os.getpid(), "host": socket.gethostname(), "iteration": 4, "iterations": 6}
+    status = SolveStatus(state="solving", message="Solving.", **mine)
+    solve = replace(runs.create_solve(LbfgsConfig()), status=status)
+    assert parallel_words.progress(solve, waits_for, quiet) == expected

@@ -1,0 +1,18 @@
+"""Inspect: with which other runs a run can be compared."""
+
+import numpy as np
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.runs.history import write_predictions
+from ensemble.ui import inspect_compare, loaders
+from tests.pages.ensembles import trained
+
+
+def test_only_runs_with_predictions_of_the_same_images_are_compared() -> None:
+    run, alike = trained(created=1000.0), trained(created=2000.0)
+    trained(done=0, state="failed")
+    other = runs.create(EnsembleConfig(dataset="mnist"))
+    write_predictions(other.path, 1, np.full((2, 10_000, 10), 0.1, np.float32))
+    loaders.forget_runs()
+    assert [one.id for one in inspect_compare.comparable(run)] == [alike.id]

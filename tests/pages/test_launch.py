@@ -1,0 +1,175 @@
+"""Launch: what stands beside the button, and what a press, or two in a row, does."""
+
+import json
+import os
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.config import LbfgsConfig
+from ensemble.runs import launching
+from ensemble.runs.race_status import race_folder
+from ensemble.ui import (
+    launch,
+    loaders,
+    parallel_launch,
+    parallel_loader,
+    parallel_settings,
+    settings,
+)
+from tests.pages.ensembles import trained
+from tests.runs.test_race import TINY
+
+APP = Path(__file__).parents[2] / "app.py"
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def nothing_of_an_earlier_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+    loaders.forget_runs()
+    parallel_loader.forget_solves()
+
+
+@pytest.fixture
+def page() -> Open:
+    def opened(screen: str = "train") -> AppTest:
+        at = AppTest.from_file(str(APP), default_timeout=60)
+        at.switch_page(f"pages/{screen}.py").run()
+        assert not at.exception
+        return at
+
+    return opened
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The time that presses are told apart by; only the test moves it."""
+    held = SimpleNamespace(now=1000.0)
+    held.monotonic = lambda: held.now
+    for module in (launch, parallel_launch):
+        monkeypatch.setattr(module, "time", held)
+    return held
+
+
+@pytest.fixture
+def nobody_trains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is launched waits for a worker that does not come: it is counted, not trained."""
+    monkeypatch.setattr(launching, "_start_worker", lambda run: None)
+    monkeypatch.setattr("ensemble.runs.solving.start_process", lambda *words: None)
+
+
+def press(at: AppTest, key: str = "launch") -> None:
+    next(one for one in at.button if one.key == key).click().run()
+    assert not at.exception
+
+
+def beside(at: AppTest) -> str:
+    """What stands under the button in the sidebar."""
+    return " ".join(one.value for one in at.sidebar.caption)
+
+
+def at_work(state: str = "training", **status: Any) -> runs.Run:
+    """A run that this process is at, as far as anybody can see."""
+    mine = {"pid": os.getpid(), "host": socket.gethostname(), "updated": time.time()}
+    return trained(done=1, state=state, **{**mine, **status})
+
+
+def racing(state: str) -> None:
+    """A race in `state`, which this process is at."""
+    job = runs.queue_race(TINY)
+    mine = {"state": state, "pid": os.getpid(), "host": socket.gethostname()}
+    (race_folder() / "status.json").write_text(json.dumps(asdict(replace(job.status, **mine))))
+
+
+@pytest.mark.usefixtures("nobody_trains")
+def test_a_double_click_launches_one_run(page: Open, clock: SimpleNamespace) -> None:
+    at = page()
+    press(at)
+    (first,) = runs.list_runs()
+    clock.now += 1.0
+    press(at)
+    assert [run.id for run in runs.list_runs()] == [first.id]
+
+
+@pytest.mark.usefixtures("nobody_trains")
+def test_a_press_some_seconds_later_launches_another_run(
+    page: Open, clock: SimpleNamespace
+) -> None:
+    at = page()
+    press(at)
+    clock.now += 2.5
+    press(at)
+    one, other = runs.list_runs()
+    assert one.config == other.config
+
+
+@pytest.mark.usefixtures("nobody_trains", "clock")
+def test_other_settings_launched_at_once_are_no_double_click(page: Open) -> None:
+    at = page()
+    press(at)
+    at.session_state[settings.key("members")] = 7
+    at.run()
+    press(at)
+    assert sorted(run.config.members for run in runs.list_runs()) == [4, 7]
+
+
+@pytest.mark.usefixtures("nobody_trains")
+def test_a_double_click_launches_one_regression(page: Open, clock: SimpleNamespace) -> None:
+    at = page("parallel")
+    at.number_input(parallel_settings.key("samples")).set_value(700).run()
+    press(at, "solve_launch")
+    (first,) = runs.list_solves()
+    clock.now += 1.0
+    press(at, "solve_launch")
+    assert [solve.id for solve in runs.list_solves()] == [first.id]
+    clock.now += 2.5
+    press(at, "solve_launch")
+    assert len(runs.list_solves()) == 2
+
+
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        ([], None),
+        ([at_work], "Starts after the 1 run before it."),
+        ([at_work, at_work], "Starts after the 2 runs before it."),
+        ([lambda: racing("racing")], "Starts after the measuring of this machine."),
+        ([at_work, lambda: racing("queued")],
+         "Starts after the 1 run before it and the measuring of this machine."),
+    ],
+    ids=["nobody", "a run", "two runs", "a race", "a run and a race"],
+)  # fmt: skip
+def test_launch_says_what_comes_first(
+    page: Open, work: list[Callable[[], Any]], said: str | None
+) -> None:
+    trained(state="finished")  # those that have ended are waited for by nobody
+    trained(state="stopped", done=1)
+    for begin in work:
+        begin()
+    found = beside(page())
+    assert "The time is" in found, "the note stands there"
+    assert ("Starts after" in found) == bool(said)
+    assert (said or "") in found
+
+
+@pytest.mark.parametrize(("active", "said"), [(0, None), (1, "the 1 run"), (3, "the 3 runs")])
+def test_a_regression_says_how_many_come_first(page: Open, active: int, said: str | None) -> None:
+    trained(state="finished")
+    if active:
+        at_work()
+    if active == 3:  # whatever kind they are of
+        racing("racing")
+        runs.create_solve(LbfgsConfig())
+    at = page("parallel")
+    assert [one.value for one in at.sidebar.caption if one.value.startswith("Starts")] == (
+        [f"Starts after {said} before it."] if said else []
+    )

@@ -1,0 +1,72 @@
+"""Parallel: which regression a tab shows, and what earlier ones tell of a new one."""
+
+import json
+import os
+import socket
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+
+from ensemble import runs
+from ensemble.config import LbfgsConfig
+from ensemble.runs import Solve
+from ensemble.ui import parallel_launch, parallel_loader
+from ensemble.ui.machine import Machine
+from tests.pages.predictions_screen import opened, value
+
+CONFIG = LbfgsConfig(iterations=30)
+
+
+@pytest.fixture(autouse=True)
+def no_list_of_an_earlier_test() -> None:
+    parallel_loader.forget_solves()
+
+
+def ended(state: str = "finished", config: LbfgsConfig = CONFIG, **status: Any) -> Solve:
+    """A regression that took 100 s here, unless told otherwise."""
+    solve = runs.create_solve(config)
+    known = {"host": socket.gethostname(), "started": 1000.0, "updated": 1100.0, **status}
+    changed = replace(solve.status, state=state, **known)
+    (solve.path / "status.json").write_text(json.dumps(asdict(changed)))
+    parallel_loader.forget_solves()
+    return runs.find_solve(solve.id)
+
+
+def test_without_one_in_its_address_the_regression_shown_last_is_shown() -> None:
+    older, newer = ended(created=1000.0), ended(created=2000.0)
+    assert value(opened(page="parallel"), "solve") == newer.id
+    at = opened(page="parallel", solve=older.id)
+    at.query_params.clear()
+    at.switch_page("pages/parallel.py").run()
+    assert value(at, "solve") == older.id
+
+
+def test_one_of_the_same_size_on_this_machine_tells_how_long_another_takes() -> None:
+    ended()
+    said = "About 1 min 40 s, as one of this size took before."
+    assert parallel_launch.about(CONFIG) == said
+    half = replace(CONFIG, iterations=15)
+    assert parallel_launch.about(half) == said.replace("1 min 40 s", "50 s")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"host": "another machine"},
+        {"state": "stopped"},
+        {"config": replace(CONFIG, sweep=not CONFIG.sweep)},
+        {"config": replace(CONFIG, samples=CONFIG.samples + 1)},
+    ],
+    ids=["elsewhere", "stopped", "with another sweep", "of another size"],
+)
+def test_one_that_is_not_alike_tells_nothing(other: dict[str, Any]) -> None:
+    ended(**other)
+    assert parallel_launch.about(CONFIG) == ""
+
+
+def test_all_devices_of_a_cpu_are_no_more_than_its_cores() -> None:
+    split = int(os.environ["JAX_NUM_CPU_DEVICES"])
+    assert parallel_launch.all_devices(Machine("cpu", ("cpu",), 2)) == 2
+    assert parallel_launch.all_devices(Machine("cpu", ("cpu",), 99)) == split
+    assert parallel_launch.all_devices(Machine("gpu", ("a", "b", "c"), 2)) == 3

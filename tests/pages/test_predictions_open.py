@@ -1,0 +1,87 @@
+"""Predictions: an image that is opened, its neighbours, the pages, and the ways on."""
+
+import time
+
+import numpy as np
+import pytest
+
+from ensemble import data, runs
+from ensemble.analysis.predictions import judge
+from ensemble.ui.digits_address import View
+from ensemble.ui.digits_controls import fitting
+from tests.pages.ensembles import probabilities, trained
+from tests.pages.predictions_screen import numbers, opened, value, widget
+
+MADE = judge(probabilities("digits", 3, 2, 4.0), data.load("digits").test_labels)
+AWAY = "which is in now"
+
+
+def test_an_image_that_the_filter_leaves_out_stands_before_all_others() -> None:
+    right = int(np.flatnonzero(MADE.right)[0])
+    at = opened(trained(), show="wrong", digit=right)
+    first = numbers(at)[0]
+    assert widget(at, "button", "digit_previous").disabled
+    assert not any(one.value.startswith("1 of ") for one in at.caption)
+    widget(at, "button", "digit_next").click().run()
+    assert value(at, "digit") == str(first)
+    assert any(one.value.startswith("1 of ") for one in at.caption)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_an_open_image_is_marked_right_or_wrong(right: bool) -> None:
+    number = int(np.flatnonzero(MADE.right == right)[0])
+    mark = "✓ Right" if right else "✗ Wrong"
+    at = opened(trained(), digit=number)
+    assert f"{mark} · #{number}" in [one.value for one in at.subheader]
+
+
+@pytest.mark.parametrize(("members", "dots"), [(1, False), (3, True)])
+def test_dots_are_explained_where_there_are_some(members: int, dots: bool) -> None:
+    at = opened(trained(members=members), digit=0)
+    assert any("Dots: each member's own." in one.value for one in at.caption) == dots
+
+
+def test_the_pages_are_counted_and_end_where_the_images_do() -> None:
+    at = opened(trained())
+    assert "1–60 of 500" in [one.value for one in at.caption]
+    assert widget(at, "button", "previous_page").disabled
+    widget(at, "button", "next_page").click().run()
+    assert "61–120 of 500" in [one.value for one in at.caption]
+    widget(at, "button", "previous_page").click().run()
+    assert value(at, "first") is None
+    at = opened(trained(), first=480)
+    assert "481–500 of 500" in [one.value for one in at.caption]
+    assert widget(at, "button", "next_page").disabled
+
+
+def test_an_empty_class_is_named() -> None:
+    at = opened(trained(sure=60.0), show="wrong", class_=7)
+    assert at.info[0].value == "The ensemble gets no digit that is 7 wrong."
+
+
+def test_another_epoch_keeps_the_page_and_what_is_open() -> None:
+    at = opened(trained(), first=60, digit=3)
+    widget(at, "select_slider", "digits_epoch").set_value(1).run()
+    assert [value(at, name) for name in ("epoch", "first", "digit")] == ["1", "60", "3"]
+
+
+def test_a_later_epoch_is_offered_also_of_a_run_that_has_ended_unless_one_was_chosen() -> None:
+    run = trained(epochs=3, done=1, state="stopped")
+    at = opened(run)
+    assert "newer" not in [one.key for one in at.button], "there is none"
+    runs.history.write_predictions(run.path, 2, probabilities("digits", 3, 2, 4.0))
+    assert AWAY in widget(at.run(), "button", "newer").label
+    at = opened(run, epoch=1)
+    assert "newer" not in [one.key for one in at.button], "it was chosen by hand"
+
+
+@pytest.mark.parametrize(("state", "said"), [("training", "See how it goes"),
+                                             ("failed", "See what happened")])  # fmt: skip
+def test_the_way_to_the_curves_says_what_is_there(state: str, said: str) -> None:
+    at = opened(trained(done=0, state=state, updated=time.time() + 600))
+    assert at.get("page_link")[-1].proto.label == said
+
+
+def test_what_these_predictions_do_not_have_is_left_out_of_the_view() -> None:
+    assert fitting(View(label=9, digit=499), MADE, 10) == View(label=9, digit=499)
+    assert fitting(View(label=10, digit=500), MADE, 10) == View()

@@ -1,0 +1,98 @@
+"""Runs: what the table and its surroundings say of the runs in them."""
+
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.runs.notes import write_note
+from ensemble.ui import runs_table
+from tests.pages.ensembles import trained
+from tests.pages.predictions_screen import opened, value
+
+
+def captions(at: AppTest) -> list[str]:
+    return [one.value for one in at.caption]
+
+
+def test_the_best_run_is_named_with_its_share() -> None:
+    trained(name="poor", best_ensemble_test_accuracy=0.5)
+    trained(name="good", best_ensemble_test_accuracy=0.978)
+    trained(name="none yet", done=0, state="stopped")
+    assert "Best ensembles so far: Digits 97.8 % (good)" in captions(opened(page="runs"))
+
+
+def test_one_member_has_no_mean_member() -> None:
+    alone, two = trained(members=1), trained(members=2)
+    means = runs_table.table([alone, two], [alone, two])["mean"]
+    assert means.isna().tolist() == [True, False]
+
+
+def test_of_a_note_the_first_line_is_shown_up_to_sixty_characters() -> None:
+    assert runs_table.first_line("a" * 60 + "\nmore") == "a" * 60
+    assert runs_table.first_line("a" * 61) == "a" * 59 + "…"
+
+
+def test_runs_are_found_by_words_state_and_data() -> None:
+    digits = trained(name="one")
+    other = runs.create(EnsembleConfig(dataset="mnist"))
+    write_note(other.id, "Wide")
+    both = [digits, other]
+    assert runs_table.matching(both) == both
+    assert runs_table.matching(both, datasets=["mnist"]) == [other]
+    assert runs_table.matching(both, states=["finished"]) == [digits]
+    assert runs_table.matching(both, "wIDE") == [other]
+    assert runs_table.matching(both, "one wide") == []
+
+
+def test_a_few_runs_need_no_filters() -> None:
+    for _ in range(6):
+        trained(done=0, state="stopped")
+    assert not opened(page="runs").multiselect
+    trained(done=0, state="stopped")
+    assert opened(page="runs").multiselect
+
+
+def test_the_run_of_the_address_is_the_row_that_is_chosen() -> None:
+    trained(created=3000.0)
+    run = trained(created=2000.0, state="failed", message="The disk is *full*.")
+    trained(created=1000.0)
+    how = "Choose a row to open, rename, resume or delete a run."
+    at = opened(page="runs")
+    assert (rows(at), how in captions(at)) == ([], True)
+    at = opened(run, "runs")
+    assert (rows(at), how in captions(at)) == ([1], False)
+    assert "The disk is \\*full\\*\\." in captions(at)
+
+
+def rows(at: AppTest) -> list[int]:
+    """The places of the rows that are chosen in the table."""
+    key = at.dataframe[0].proto.id.rsplit("-", 1)[1]
+    return list(at.session_state[key]["selection"]["rows"])
+
+
+def unchosen(run_id: str) -> None:
+    """What the table calls when the chosen row is pressed again."""
+    from types import SimpleNamespace
+
+    import streamlit as st
+
+    from ensemble import runs
+    from ensemble.ui import runs_list
+
+    runs_list.run_panel.remember(runs.find(run_id))
+    st.session_state["pressed"] = SimpleNamespace(selection=SimpleNamespace(rows=[]))
+    runs_list.choose("pressed", [run_id])
+
+
+def test_a_row_that_is_no_longer_chosen_leaves_the_address() -> None:
+    at = AppTest.from_function(unchosen, args=(trained().id,)).run()
+    assert not at.exception
+    assert value(at, "run") is None
+
+
+def test_several_that_cannot_be_read_are_several() -> None:
+    trained()
+    for torn in (trained(), trained()):
+        (torn.path / "status.json").write_text("{")
+    said = [one.value for one in opened(page="runs").warning]
+    assert said == ["2 runs cannot be read and are not listed."]

@@ -1,0 +1,63 @@
+"""Train: what stands there in one state of a run and not in another."""
+
+import json
+import time
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble.runs import Run
+from tests.pages.ensembles import trained
+from tests.pages.predictions_screen import opened
+from tests.ui.test_history import epoch
+
+
+def shown(share: float = 0.9, members: int = 2, **status: Any) -> AppTest:
+    """Train with a run whose last epoch reached this share."""
+    run: Run = trained(members=members, done=1, **status)
+    rows = [epoch(1.0, [share] * members, share) | {"train_loss": [0.1] * members}]
+    (run.path / "history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return opened(run, "train")
+
+
+def keys(at: AppTest) -> list[str | None]:
+    return [button.key for button in at.button]
+
+
+def metrics(at: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in at.metric}
+
+
+def test_a_finished_run_has_no_bar_and_nothing_to_resume() -> None:
+    at = shown()
+    assert not at.get("progress")
+    assert not {"resume", "stop"} & set(keys(at))
+
+
+def test_a_stopped_run_says_why_and_can_be_resumed() -> None:
+    at = shown(state="stopped", message="Stopped by hand after epoch 1.")
+    assert at.get("progress")[0].proto.text == "Stopped after 1 epoch of 2"
+    assert "resume" in keys(at)
+    assert "Stopped by hand after epoch 1." in [one.value for one in at.caption]
+
+
+def test_the_time_left_stands_there_while_it_trains() -> None:
+    at = shown(state="training", seconds_left=65.0, updated=time.time() + 600)
+    assert metrics(at)["Time left"] == "1:05"
+    assert "Trained for" not in metrics(at)
+
+
+@pytest.mark.parametrize(("best", "said"), [(0.95, True), (0.9, False)])
+def test_the_best_epoch_is_named_where_it_is_not_the_last(best: float, said: bool) -> None:
+    at = shown(best_ensemble_test_accuracy=best, best_epoch=1)
+    assert ("Best: 95.0 % after epoch 1, kept as a checkpoint." in
+            [one.value for one in at.caption]) == said  # fmt: skip
+    assert any(one.value.startswith("Best: ") for one in at.caption) == said
+
+
+@pytest.mark.parametrize(("members", "who"), [(1, "Accuracy"), (2, "Ensemble")])
+def test_one_member_gains_nothing_over_itself(members: int, who: str) -> None:
+    found = metrics(shown(members=members))
+    assert found[f"{who} on 500 test digits"].startswith("90.0 %")
+    assert ("Over the mean member" in found) == (members > 1)

@@ -1,0 +1,122 @@
+"""Which way Inspect's sentences go: more or fewer, beyond chance or not, surer or less sure."""
+
+import os
+import socket
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ensemble import runs
+from ensemble.analysis.committee import Enough, committee
+from ensemble.analysis.predictions import Predictions, judge
+from ensemble.analysis.quality import qualities
+from ensemble.analysis.selective import Choice
+from ensemble.config import EnsembleConfig
+from ensemble.runs.stress_status import StressStatus
+from ensemble.ui import (
+    inspect_answer,
+    inspect_combining,
+    inspect_committee,
+    inspect_outside,
+    inspect_selective,
+    inspect_stress,
+)
+
+N = 60
+
+
+def outvoted() -> Predictions:
+    """Two members are right and not sure, the third is wrong and sure: their mean is wrong."""
+    members = np.full((3, N, 10), 0.5 / 9)
+    members[:2, :, 0] = 0.5
+    members[2] = 0.01 / 9
+    members[2, :, 1] = 0.99
+    return judge(members, np.zeros(N, int))
+
+
+def erring_in_turn() -> Predictions:
+    """Every member errs at a third of the images, each at others: their mean is always right."""
+    members = np.full((3, N, 10), 0.4 / 9)
+    members[:, :, 0] = 0.6
+    for m in range(3):
+        members[m, m::3] = 0.1 / 8
+        members[m, m::3, 0], members[m, m::3, 1] = 0.3, 0.6
+    return judge(members, np.zeros(N, int))
+
+
+def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() -> None:
+    made = outvoted()
+    assert not made.right.any()
+    combined, _ = inspect_combining.compared(made)
+    n = int(combined.judged.sum())
+    assert inspect_combining.against_mean(combined.majority, combined, made) == (n, 0)
+    said = inspect_combining.answer(combined, made, "digit")
+    beyond, chance = said.split("; not more than chance does: ")
+    assert f"majority vote +{n} digits (p < 0.001)" in beyond.replace("\N{NO-BREAK SPACE}", " ")
+    assert "geometric mean ±0 digits" in chance
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [(outvoted(), "40 digits more than the whole"),
+     (erring_in_turn(), "20 digits fewer than the whole")],
+    ids=["more", "fewer"],
+)  # fmt: skip
+def test_a_smaller_committee_gets_more_or_fewer_right(made: Predictions, said: str) -> None:
+    judged = committee(made.probabilities, made.labels)
+    assert said in inspect_committee.answer(judged, Enough(1, 0.6), "digit")
+
+
+@pytest.mark.parametrize(("rate", "too_many"), [(0.01, True), (0.02, False), (0.05, False)])
+def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -> None:
+    found = Choice(0.9, 0.5, error=0.02, low=0.01, high=0.08, kept=50, wrong=1, n=100)
+    said = inspect_selective.answer(found, rate, "the ensemble", "digit")
+    assert ("that you accept" in said) == too_many
+
+
+@pytest.mark.parametrize(("auroc", "fooled"), [(0.3, True), (0.9, False)])
+def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(auroc: float, fooled: bool) -> None:
+    figures = {"auroc": auroc, "fpr95": 0.2}
+    one = {"title": "Noise", "ensemble": figures, "members": [figures, figures]}
+    said = inspect_outside.sentence(one, "digit")
+    assert ("it is surer of what it has never seen" in said) == fooled
+    assert ("20.0 % of the outside images pass too" in said) != fooled
+
+
+def test_one_member_is_the_only_row_of_figures() -> None:
+    whole = erring_in_turn()
+    alone = judge(whole.probabilities[:1], whole.labels)
+    assert [who for who, _ in inspect_answer.rows(qualities(alone))] == ["member 1"]
+    assert [who for who, _ in inspect_answer.rows(qualities(whole))] == [
+        "ensemble", "mean member", "member 1", "member 2", "member 3",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(2, 5), (58, 60), (61, 60), (220, 210), (310, 300), (340, 360)]
+)
+def test_a_time_is_said_roughly(seconds: float, said: float) -> None:
+    assert inspect_stress.rough(seconds) == said
+
+
+@pytest.mark.parametrize(
+    ("state", "silence", "said"),
+    [
+        ("queued", 0, "Waiting"),
+        ("starting", 0, "Starting: reading the members and the images"),
+        ("measuring", 0, "Waiting · 3 of 9 done"),
+        ("measuring", 90, "Waiting · 3 of 9 done · no news for 1 min 30 s"),
+    ],
+)
+def test_what_the_measuring_is_at(
+    state: str, silence: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    monkeypatch.setattr(inspect_stress, "time", SimpleNamespace(time=lambda: now))
+    stress = runs.read_stress(runs.create(EnsembleConfig()).id)
+    mine = {"pid": os.getpid(), "host": socket.gethostname(), "updated": now - silence}
+    status = StressStatus(state=state, message="Waiting", steps=3, total=9, **mine)
+    assert inspect_stress.stage(replace(stress, status=status)) == said
