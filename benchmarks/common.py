@@ -20,7 +20,7 @@ def isolated_folders() -> Path:
     `../shared/data/mnist`, else it is fetched.
     """
     from ensemble import data
-    from ensemble.config import data_folder
+    from ensemble.storage.folders import data_folder
 
     had = data_folder() if data.is_prepared("mnist") else None
     folder = Path(tempfile.mkdtemp(prefix="ensemble-benchmark-"))

@@ -23,9 +23,10 @@ def write_run(members: int, epochs: int, kept: Sequence[int]) -> str:
     from ensemble import data, runs
     from ensemble.config import EnsembleConfig
     from ensemble.engine.step import create_members
-    from ensemble.runs.history import append_line, write_predictions
+    from ensemble.runs.history import write_predictions
     from ensemble.runs.parameters import write_parameters
     from ensemble.runs.status import write_status
+    from ensemble.storage.json_lines import append_line
 
     run = runs.create(EnsembleConfig(dataset="mnist", members=members, epochs=epochs))
     labels, params = np.asarray(data.load("mnist").test_labels), create_members(0, members).params

@@ -4,58 +4,16 @@ The command line's options and the page's sliders are both derived from the fiel
 `EnsembleConfig`, so limits and defaults stand here and nowhere else.
 """
 
-import dataclasses
-import math
-import os
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Self
 
 from ensemble.errors import ConfigError
+from ensemble.settings import Settings, setting
 
 DATASETS = ("digits", "mnist", "fashion_mnist", "kmnist")
 SCHEDULES = ("constant", "cosine")
 PRECISIONS = ("float32", "bfloat16")
 PROBLEMS = ("synthetic", "digits", "mnist")
 LINESEARCHES = ("zoom", "backtracking")
-
-
-def setting(
-    default: Any,
-    help: str,
-    *,
-    low: float | None = None,
-    high: float | None = None,
-    choices: tuple[str, ...] | None = None,
-) -> Any:
-    """A dataclass field that knows its range: `low` and `high` are both allowed values."""
-    return dataclasses.field(
-        default=default, metadata={"help": help, "low": low, "high": high, "choices": choices}
-    )
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What settings have in common: fields that know their range, and a form for JSON."""
-
-    def check(self) -> None:
-        """Bring every field to its type; ConfigError where one is out of its range."""
-        for field in dataclasses.fields(self):
-            object.__setattr__(self, field.name, checked(field, getattr(self, field.name)))
-
-    def as_dict(self) -> dict[str, Any]:
-        """The settings by name, ready for JSON."""
-        return dataclasses.asdict(self)
-
-    @classmethod
-    def from_dict(cls, values: dict[str, Any]) -> Self:
-        """Settings from `as_dict`'s form; a name that is not a setting is a ConfigError."""
-        names = {field.name for field in dataclasses.fields(cls)}
-        if unknown := sorted(set(values) - names):
-            raise ConfigError(
-                f"No such setting: {', '.join(unknown)}. There are: {', '.join(sorted(names))}."
-            )
-        return cls(**values)
 
 
 @dataclass(frozen=True)
@@ -139,47 +97,3 @@ class LbfgsConfig(Settings):
 
     def __post_init__(self) -> None:
         self.check()
-
-
-def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:
-    """`value` as the type of `field`, or a ConfigError that names the allowed range."""
-    kind: Any = type(field.default)
-    allowed = allowed_range(field)
-    if field.metadata["choices"]:
-        if value not in field.metadata["choices"]:
-            raise ConfigError(f"{field.name} is {value!r}: it has to be {allowed}.")
-        return value
-    if kind is bool:
-        if not isinstance(value, bool):
-            raise ConfigError(f"{field.name} is {value!r}: it has to be {allowed}.")
-        return value
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or (kind is int and value != int(value)):
-        raise ConfigError(f"{field.name} is {value!r}: it has to be {allowed}.")
-    if not field.metadata["low"] <= value <= field.metadata["high"]:
-        raise ConfigError(f"{field.name} is {value:g}: it has to be {allowed}.")
-    return kind(value)
-
-
-def allowed_range(field: "dataclasses.Field[Any]") -> str:
-    """The allowed values in words: "a whole number from 1 to 64"."""
-    if field.metadata["choices"]:
-        return "one of " + ", ".join(field.metadata["choices"])
-    if isinstance(field.default, bool):
-        return "true or false"
-    noun = "a whole number" if isinstance(field.default, int) else "a number"
-    low, high = field.metadata["low"], field.metadata["high"]
-    return f"{noun} from {low:,} to {high:,}"
-
-
-def runs_folder() -> Path:
-    """Where runs live: `ENSEMBLE_RUNS`, else `runs/` in the working folder."""
-    return Path(os.environ.get("ENSEMBLE_RUNS") or "runs").absolute()
-
-
-def data_folder() -> Path:
-    """Where datasets live: `ENSEMBLE_DATA`, else `ensemble/` in the user's cache folder."""
-    if chosen := os.environ.get("ENSEMBLE_DATA"):
-        return Path(chosen).absolute()
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache).absolute() / "ensemble"

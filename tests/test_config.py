@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from ensemble.config import EnsembleConfig, LbfgsConfig, data_folder, runs_folder
+from ensemble.config import EnsembleConfig, LbfgsConfig
 from ensemble.errors import ConfigError
+from ensemble.storage.folders import data_folder, runs_folder
 
 
 def test_defaults_are_the_howto_numbers():

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ensemble.config import Settings, allowed_range
+from ensemble.settings import Settings, allowed_range
 
 Command = Callable[..., Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ensemble.runs import Solve, Trace, read_traces
-from ensemble.runs.history import plain
+from ensemble.storage.json_lines import plain
 
 
 def solve_summary(solve: Solve) -> dict[str, Any]:

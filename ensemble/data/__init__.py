@@ -10,7 +10,7 @@ Data lives in `config.data_folder()`: `prepared/` is what `load` reads, `downloa
 files as they came, and `downloads/manual` is for files that a person puts there.
 """
 
-from ensemble.config import DATASETS, data_folder
+from ensemble.config import DATASETS
 from ensemble.data import advice, store
 from ensemble.data.dataset import Dataset, DatasetInfo
 from ensemble.data.digits import load_digits
@@ -20,6 +20,7 @@ from ensemble.data.registry import Entry, find
 from ensemble.data.sources import recipe
 from ensemble.data.transfer import DEFAULT, Transfer
 from ensemble.errors import NotPreparedError
+from ensemble.storage.folders import data_folder
 
 __all__ = [
     "Dataset",

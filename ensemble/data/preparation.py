@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.data import advice, files, idx, store
-from ensemble.data.lock import only_one
 from ensemble.data.progress import Progress, Teller
 from ensemble.data.registry import Entry
 from ensemble.data.sources import Recipe, RemoteFile
 from ensemble.data.transfer import Transfer, TransferError, fetch
 from ensemble.errors import DownloadError, StorageError
+from ensemble.storage.lock import only_one
 
 PARTS = (  # in the order of the prepared array
     "train-images-idx3-ubyte.gz",

@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.config import LbfgsConfig, data_folder
+from ensemble.config import LbfgsConfig
 from ensemble.data import load
 from ensemble.errors import StorageError
+from ensemble.storage.folders import data_folder
 
 INFORMATIVE = 50  # features that tell the classes apart, as in JAXopt's example
 REDUNDANT = 2  # sums of those, scikit-learn's default; the others are noise

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from ensemble.config import data_folder
+from ensemble.storage.folders import data_folder
 
 COMPILE_CACHE_BYTES = 512 * 1024 * 1024
 # Nobody is still writing a compiled program that is older than this.

@@ -17,7 +17,7 @@ from ensemble.data.outside import outsiders
 from ensemble.data.strangers import KINDS, strangers
 from ensemble.data.variation import varied
 from ensemble.engine import activations
-from ensemble.runs.kept import Arrays, digest_of, kept
+from ensemble.storage.cached_arrays import Arrays, digest_of, kept
 
 Pixels = NDArray[np.uint8]
 

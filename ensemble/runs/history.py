@@ -6,70 +6,23 @@ the line before; lines of `"kind": "epoch"` close an epoch with the whole test s
 """
 
 import io
-import json
-import math
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
 from ensemble.errors import RunError
-from ensemble.runs.files import write_bytes
 from ensemble.runs.store import folder_of
+from ensemble.storage.atomic import write_bytes
+from ensemble.storage.json_lines import Line, read_lines
 
-Line = dict[str, Any]
 EPOCH_FILE = re.compile(r"epoch-(\d+)\.npz")
 
 
 def read_history(run_id: str) -> list[Line]:
     """All whole lines of a run's history; one cut short by a kill is left out."""
     return read_lines(folder_of(run_id) / "history.jsonl")
-
-
-def read_lines(path: Path) -> list[Line]:
-    """The objects in a file of JSON lines, without those that are torn."""
-    try:
-        raw = path.read_bytes()
-    except FileNotFoundError:
-        return []
-    return [line for row in raw.split(b"\n") if (line := parse(row)) is not None]
-
-
-def parse(row: bytes) -> Line | None:
-    """The object in one row; None where it is torn, or no line of a history."""
-    try:
-        line = json.loads(row)
-    except ValueError:
-        return None
-    return line if isinstance(line, dict) and "kind" in line and "step" in line else None
-
-
-def append_line(path: Path, line: Line) -> None:
-    """Add a line in one write."""
-    with path.open("ab") as file:
-        file.write((json.dumps(plain(line), allow_nan=False) + "\n").encode())
-
-
-def keep_lines(path: Path, wanted: Callable[[Line], bool]) -> None:
-    """Rewrite the file with the wanted lines alone: what came after a checkpoint comes again."""
-    rows = [json.dumps(line) + "\n" for line in read_lines(path) if wanted(line)]
-    write_bytes(path, "".join(rows).encode())
-
-
-def plain(value: Any) -> Any:
-    """NumPy and nested values as JSON has them; NaN and infinities as None."""
-    if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
-    if isinstance(value, np.ndarray | list | tuple):
-        return [plain(one) for one in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def write_predictions(folder: Path, epoch: int, probabilities: np.ndarray) -> None:

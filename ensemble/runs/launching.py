@@ -7,12 +7,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from ensemble.config import EnsembleConfig, runs_folder
+from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.runs.environment import given_environment
 from ensemble.runs.spare import Spare
 from ensemble.runs.status import RESUMABLE, write_status
 from ensemble.runs.store import Run, create, find, folder_of
+from ensemble.storage.folders import runs_folder
 
 STOP_FILE = "stop"
 

@@ -1,8 +1,8 @@
 """notes.md: what a person wrote about a run."""
 
 from ensemble.errors import RunError
-from ensemble.runs.files import write_bytes
 from ensemble.runs.store import Run, folder_of
+from ensemble.storage.atomic import write_bytes
 
 NOTE_LENGTH = 4000
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import psutil
 
-from ensemble.runs.files import write_json
+from ensemble.storage.atomic import write_json
 
 HEARTBEAT_SECONDS = 5.0
 SILENCE_SECONDS = 60.0

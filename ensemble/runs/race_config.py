@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from ensemble.config import DATASETS, Settings, setting
+from ensemble.config import DATASETS
 from ensemble.errors import ConfigError
+from ensemble.settings import Settings, setting
 
 CONTENDERS = ("float32", "bfloat16", "howto", "one_by_one")
 

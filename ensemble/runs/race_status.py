@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ensemble.config import data_folder
-from ensemble.runs.files import read_json
 from ensemble.runs.pulse import Job, Pulse
+from ensemble.storage.atomic import read_json
+from ensemble.storage.folders import data_folder
 
 ACTIVE = ("queued", "starting", "racing")
 

@@ -11,21 +11,14 @@ from ensemble import data
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.runs.checkpoints import Checkpoints
 from ensemble.runs.environment import describe_devices
-from ensemble.runs.files import read_json, write_json
-from ensemble.runs.history import (
-    Line,
-    append_line,
-    drop_predictions,
-    keep_lines,
-    plain,
-    read_lines,
-    write_predictions,
-)
+from ensemble.runs.history import drop_predictions, write_predictions
 from ensemble.runs.parameters import drop_parameters, write_parameters
 from ensemble.runs.progress import Progress, test_figures
 from ensemble.runs.status import Status, StatusWriter
 from ensemble.runs.store import Run
 from ensemble.runs.worker import Outcome
+from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.json_lines import Line, append_line, keep_lines, plain, read_lines
 
 CHECKPOINT_SECONDS = 60.0
 

@@ -12,12 +12,12 @@ from ensemble.data.problems import load_problem
 from ensemble.engine import choose_devices
 from ensemble.engine.lbfgs import Solver
 from ensemble.runs.environment import cpu_cores
-from ensemble.runs.history import append_line
 from ensemble.runs.pool import begin_anew
 from ensemble.runs.pulse import Writer
 from ensemble.runs.solve_status import SolveStatus
 from ensemble.runs.solves import Solve
 from ensemble.runs.worker import Outcome
+from ensemble.storage.json_lines import append_line
 
 SWEEP = (1, 2, 4, 8)
 SWEEP_ITERATIONS = 20

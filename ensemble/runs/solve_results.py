@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.speedup import Speedup, speedup
-from ensemble.runs.history import Line, read_lines
+from ensemble.storage.json_lines import Line, read_lines
 
 Figures = NDArray[np.float64]
 

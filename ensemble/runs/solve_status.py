@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from ensemble.runs.files import read_json
 from ensemble.runs.pulse import Pulse
+from ensemble.storage.atomic import read_json
 
 ACTIVE = ("queued", "starting", "solving")
 

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from ensemble.config import LbfgsConfig, runs_folder
+from ensemble.config import LbfgsConfig
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.runs import pulse
-from ensemble.runs.files import read_json, write_json
-from ensemble.runs.shelf import Shelf
 from ensemble.runs.solve_status import SolveStatus, read_solve_status
 from ensemble.runs.store import (
     SCHEMA,
@@ -22,6 +20,9 @@ from ensemble.runs.store import (
     read_name,
     remove,
 )
+from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.folder_index import Shelf
+from ensemble.storage.folders import runs_folder
 
 KIND = "lbfgs"
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from ensemble.runs import pulse
-from ensemble.runs.files import read_json
 from ensemble.runs.pulse import Pulse
+from ensemble.storage.atomic import read_json
 
 STATES = ("queued", "starting", "training", "finished", "stopped", "diverged", "failed")
 ACTIVE = ("queued", "starting", "training")

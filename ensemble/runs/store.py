@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from ensemble.config import EnsembleConfig, runs_folder
+from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.runs import pulse
-from ensemble.runs.files import read_json, write_bytes, write_json
-from ensemble.runs.shelf import Shelf
 from ensemble.runs.status import Status, read_status, write_status
 from ensemble.runs.stress_status import is_measured
+from ensemble.storage.atomic import read_json, write_bytes, write_json
+from ensemble.storage.folder_index import Shelf
+from ensemble.storage.folders import runs_folder
 
 SCHEMA = 1
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")

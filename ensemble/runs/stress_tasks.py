@@ -17,9 +17,9 @@ from ensemble.analysis import outside, shifts
 from ensemble.analysis.disagreement import entropy
 from ensemble.data.corruptions import KINDS, Kind, corrupt
 from ensemble.data.outside import Outsider, outsiders
-from ensemble.runs.history import plain
 from ensemble.runs.store import Run
 from ensemble.runs.stress_results import KNOWN, Figures, Results, read_scores, write_scores
+from ensemble.storage.json_lines import plain
 
 Pixels = NDArray[np.uint8]
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ensemble.config import runs_folder
 from ensemble.errors import ImageError
+from ensemble.storage.folders import runs_folder
 from ensemble.ui import classify_said
 from ensemble.ui.classify_overrule import Overrule
 from ensemble.ui.classify_tray import Source

@@ -12,8 +12,8 @@ import numpy as np
 import streamlit as st
 
 from ensemble import runs
-from ensemble.config import runs_folder
 from ensemble.runs.parameters import kept_epochs
+from ensemble.storage.folders import runs_folder
 from ensemble.ui import formats, warm
 from ensemble.ui.guard import guarded
 

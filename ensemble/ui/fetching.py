@@ -14,8 +14,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ensemble import data
-from ensemble.config import DATASETS, data_folder
+from ensemble.config import DATASETS
 from ensemble.errors import EnsembleError, StorageError
+from ensemble.storage.folders import data_folder
 
 QUIET_SECONDS = 0.25
 CUT_OFF = "Fetching was cut off. Press the button to go on; what had arrived is kept."

@@ -11,9 +11,9 @@ from typing import Any
 import streamlit as st
 
 from ensemble import data, runs
-from ensemble.config import runs_folder
 from ensemble.data import Dataset
-from ensemble.runs.following import Followed
+from ensemble.storage.folders import runs_folder
+from ensemble.storage.jsonl_tail import Followed
 
 
 def version(path: Path) -> tuple[int, int]:

@@ -16,8 +16,8 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble.config import data_folder
 from ensemble.runs.environment import cpu_cores, cpu_devices
+from ensemble.storage.folders import data_folder
 
 COMMAND = (sys.executable, "-m", "ensemble", "devices", "--json")
 PATIENCE_SECONDS = 120.0

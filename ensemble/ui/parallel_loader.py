@@ -6,8 +6,8 @@ What is returned is shared between tabs: treat it as read-only.
 import streamlit as st
 
 from ensemble import runs
-from ensemble.config import runs_folder
 from ensemble.runs.queue import Job, Place, before
+from ensemble.storage.folders import runs_folder
 from ensemble.ui import loaders
 
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble.data import lock, store
+from ensemble.data import store
 from ensemble.data.preparation import prepare_files
 from ensemble.data.transfer import Transfer
+from ensemble.storage import lock
 
 REPO = Path(__file__).resolve().parents[2]
 IMAGES = "train-images-idx3-ubyte.gz"

@@ -9,6 +9,7 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.runs import history
+from ensemble.storage import json_lines
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def run():
 def test_a_torn_last_line_is_left_out(run):
     path = run.path / "history.jsonl"
     for step in (1, 2):
-        history.append_line(path, {"kind": "steps", "step": step})
+        json_lines.append_line(path, {"kind": "steps", "step": step})
     with path.open("ab") as file:
         file.write(b'{"kind": "steps", "step": 3, "train_lo')
     assert [line["step"] for line in runs.read_history(run.id)] == [1, 2]
@@ -38,16 +39,16 @@ def test_no_history_yet_is_an_empty_one(run):
 def test_what_is_no_number_is_written_as_null(run):
     path = run.path / "history.jsonl"
     line = {"kind": "steps", "step": np.int64(1), "a": np.array([1.0, np.nan]), "b": np.inf}
-    history.append_line(path, line)
+    json_lines.append_line(path, line)
     assert json.loads(path.read_text()) == {"kind": "steps", "step": 1, "a": [1.0, None], "b": None}
 
 
 def test_lines_after_a_checkpoint_are_dropped(run):
     path = run.path / "history.jsonl"
     for step in range(5):
-        history.append_line(path, {"kind": "steps", "step": step, "loss": 0.1 * step})
+        json_lines.append_line(path, {"kind": "steps", "step": step, "loss": 0.1 * step})
     before = path.read_text().splitlines()[:3]
-    history.keep_lines(path, lambda line: line["step"] < 3)
+    json_lines.keep_lines(path, lambda line: line["step"] < 3)
     assert path.read_text().splitlines() == before
 
 

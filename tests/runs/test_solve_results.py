@@ -8,7 +8,7 @@ from ensemble import runs
 from ensemble.cli.solve_summary import solve_summary
 from ensemble.config import LbfgsConfig
 from ensemble.runs import Solve
-from ensemble.runs.history import append_line
+from ensemble.storage.json_lines import append_line
 
 SMALL = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=False)
 

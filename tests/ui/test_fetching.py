@@ -13,9 +13,9 @@ import pytest
 
 from ensemble import data
 from ensemble.data import files, store
-from ensemble.data.lock import only_one
 from ensemble.data.registry import ENTRIES
 from ensemble.errors import StorageError
+from ensemble.storage.lock import only_one
 from ensemble.ui import fetching
 from ensemble.ui.fetching import Fetch
 

@@ -10,10 +10,10 @@ import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig, LbfgsConfig
-from ensemble.runs.following import Followed
-from ensemble.runs.history import append_line, keep_lines, read_lines
 from ensemble.runs.status import write_status
 from ensemble.runs.store import find
+from ensemble.storage.json_lines import append_line, keep_lines, read_lines
+from ensemble.storage.jsonl_tail import Followed
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -18,13 +18,15 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.config import data_folder
-from ensemble.runs.files import write_bytes
+from ensemble.storage.atomic import write_bytes
+from ensemble.storage.folders import data_folder
 
 Arrays = dict[str, NDArray[Any]]
 
 MOST_BYTES = 256 * 1024 * 1024  # of all that is kept; what was used last stays
 PACKAGES = ("jax", "numpy", "scipy", "pillow")
+# Folders that draw and say what others have reckoned: no number depends on them.
+WITHOUT_NUMBERS = {"cli", "figures", "ui", "wording"}
 
 
 def kept(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
@@ -63,8 +65,8 @@ def program() -> str:
     """A digest of the source that numbers depend on, and of the packages' versions."""
     root = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256(" ".join(map(version, PACKAGES)).encode())
-    for folder in ("data", "analysis", "engine", "runs"):
-        for file in sorted((root / folder).glob("*.py")):
+    for file in sorted(root.rglob("*.py")):
+        if file.relative_to(root).parts[0] not in WITHOUT_NUMBERS:
             digest.update(file.read_bytes())
     return digest.hexdigest()
 

@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from ensemble.config import runs_folder
 from ensemble.errors import RunError
+from ensemble.storage.folders import runs_folder
 
 FILES = ("config.json", "status.json", "name.txt")
 

@@ -3,8 +3,8 @@
 import threading
 from pathlib import Path
 
-from ensemble.runs.history import Line, parse
-from ensemble.runs.shelf import version
+from ensemble.storage.folder_index import version
+from ensemble.storage.json_lines import Line, parse
 
 
 class Followed:

@@ -1,0 +1,1 @@
+"""The disk: atomic files, locks, JSON lines, cached arrays, and where the folders are."""
