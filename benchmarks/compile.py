@@ -31,14 +31,14 @@ def once(way: str) -> dict[str, float]:
     """Compile, and take ten steps, five times over, in this process."""
     from ensemble import data
     from ensemble.config import EnsembleConfig
-    from ensemble.runs import environment
+    from ensemble.machine import jax_settings
 
-    flags = environment.XLA_CPU_FLAGS
+    flags = jax_settings.XLA_CPU_FLAGS
     if way == "unrolled":
         flags[OPTIONS] = flags[OPTIONS].replace(",xla_cpu_disable_loop_unrolling", "")
     if way == "xla":
         del flags[LEVEL], flags[OPTIONS]
-    environment.prepare_jax()
+    jax_settings.prepare_jax()
     from ensemble.engine import Trainer
 
     trainer = Trainer(EnsembleConfig(members=2), data.load("digits"))

@@ -121,7 +121,7 @@ def main() -> None:
         subprocess.run(command, cwd=common.ROOT, check=True)
         losses = np.load(file)
 
-    from ensemble.runs.environment import prepare_jax
+    from ensemble.machine.jax_settings import prepare_jax
 
     prepare_jax()
     found, itself = {}, {}

@@ -122,7 +122,7 @@ def whole_run(form: str, precision: str, members: int, dataset: str, epochs: int
 
 def here(tasks: list[list[Any]]) -> list[Any]:
     """Do tasks, each the name of a function and its arguments, in this process."""
-    from ensemble.runs.environment import prepare_jax
+    from ensemble.machine.jax_settings import prepare_jax
 
     prepare_jax()
     return [{"measured": measured, "whole_run": whole_run}[name](*rest) for name, *rest in tasks]

@@ -25,7 +25,7 @@ def main() -> None:
     common.isolated_folders()
     from ensemble import data
     from ensemble.config import EnsembleConfig
-    from ensemble.runs.environment import prepare_jax
+    from ensemble.machine.jax_settings import prepare_jax
 
     prepare_jax()
     from ensemble.engine import MemberState, Trainer

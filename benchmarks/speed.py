@@ -58,7 +58,7 @@ def contenders() -> list[Contender]:
 
 def rates(rounds: int, seconds: float) -> dict[str, Any]:
     """Every contender's speed, and the marks that are ratios of speeds."""
-    from ensemble.runs.machine import machine
+    from ensemble.machine.this_machine import machine
     from ensemble.runs.product import TRAINING_FLOP
 
     everybody = contenders()
@@ -107,7 +107,7 @@ def limit(
 
 def goals(part: str) -> dict[str, Any]:
     """Seconds to 99 %, or the memory of a worker, with its mark."""
-    from ensemble.runs.machine import machine
+    from ensemble.machine.this_machine import machine
 
     if part == "memory":
         found = speed_goals.memory_of_eight()

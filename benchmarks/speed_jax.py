@@ -17,7 +17,7 @@ STEPS = 6
 
 def engine(precision: str) -> None:
     """This project's engine, as its worker sets it up, in calls of half a second."""
-    from ensemble.runs.environment import prepare_jax
+    from ensemble.machine.jax_settings import prepare_jax
 
     prepare_jax()
     from ensemble import data
@@ -42,7 +42,7 @@ def engine(precision: str) -> None:
 
 def howto() -> None:
     """The HOWTO's loop: as many members as devices, so 4 members are two goes of 2."""
-    from ensemble.runs.environment import cpu_cores
+    from ensemble.machine.jax_settings import cpu_cores
 
     cores = cpu_cores()
     # Without a larger pool its pmean starves and XLA ends the process.
@@ -71,7 +71,7 @@ def howto() -> None:
 
 def product() -> None:
     """Floating-point operations of float32 matrix products, in the size that is the fastest."""
-    from ensemble.runs.environment import prepare_jax
+    from ensemble.machine.jax_settings import prepare_jax
 
     prepare_jax()
     import jax

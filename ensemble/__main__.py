@@ -236,7 +236,7 @@ def predict(
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
 def devices(as_json: bool) -> None:
     """What there is to train on."""
-    from ensemble.runs.environment import describe_devices
+    from ensemble.machine.jax_settings import describe_devices
 
     found = describe_devices()
     if as_json:

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ensemble.runs.environment import prepare_jax
+from ensemble.machine.jax_settings import prepare_jax
 
 REPO = Path(__file__).resolve().parent.parent
 MOST_BYTES = 900 * 2**20

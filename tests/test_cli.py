@@ -16,7 +16,7 @@ from ensemble import data, runs
 from ensemble.__main__ import main
 from ensemble.cli.predicting import line_of
 from ensemble.config import EnsembleConfig
-from ensemble.runs.machine import machine
+from ensemble.machine.this_machine import machine
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
 

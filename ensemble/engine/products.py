@@ -230,7 +230,7 @@ def settled(arrays: Any) -> Any:
 
     Left to itself XLA would do the sums again inside every loop that reads them, and a copy of
     parts into one array number by number inside the loop that goes on with it. A worker has to
-    be told to leave these barriers standing (runs/environment.py); without that it is right, and
-    slower.
+    be told to leave these barriers standing (machine/jax_settings.py); without that it is right,
+    and slower.
     """
     return lax.optimization_barrier(arrays)

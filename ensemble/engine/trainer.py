@@ -27,7 +27,7 @@ from ensemble.engine.step import (
     train_steps,
 )
 from ensemble.engine.traces import kept
-from ensemble.processor import processor
+from ensemble.machine.processor import processor
 
 EVALUATION_BLOCK = 64  # whole chunks of images (conv.py) in either precision
 # How one device does its members: by the fast operator for CPUs, one member after the other;

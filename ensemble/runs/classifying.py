@@ -19,7 +19,7 @@ from ensemble.data.pictures import Picture
 from ensemble.data.preparing import AUTOMATIC, Prepared, prepare
 from ensemble.data.registry import find as find_dataset
 from ensemble.errors import ConfigError, RunError
-from ensemble.runs.environment import prepare_jax
+from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.members import member_epochs, open_members
 from ensemble.runs.reading import Digit, Reading, make_reading
 from ensemble.runs.store import find

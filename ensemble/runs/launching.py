@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
-from ensemble.runs.environment import given_environment
+from ensemble.machine.jax_settings import given_environment
 from ensemble.runs.spare import Spare
 from ensemble.runs.status import RESUMABLE, write_status
 from ensemble.runs.store import Run, create, find, folder_of

@@ -10,8 +10,8 @@ from typing import Any
 
 from ensemble import data
 from ensemble.config import PRECISIONS, EnsembleConfig
-from ensemble.runs.environment import prepare_jax
-from ensemble.runs.machine import machine
+from ensemble.machine.jax_settings import prepare_jax
+from ensemble.machine.this_machine import machine
 from ensemble.runs.product import TRAINING_FLOP, MatrixProduct
 
 CALLS = 5

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.runs.environment import prepare_jax
+from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.parameters import kept_epochs, read_parameters
 from ensemble.runs.store import find
 

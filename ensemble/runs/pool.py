@@ -10,7 +10,7 @@ them, and away from its cache. So each solve has XLA begin anew, with its own nu
 import os
 import sys
 
-from ensemble.runs.environment import DEVICE_COUNT, only_cpu, prepare_jax, set_unless_given
+from ensemble.machine.jax_settings import DEVICE_COUNT, only_cpu, prepare_jax, set_unless_given
 
 
 def prepare_for_collectives(devices: int) -> bool:

@@ -15,7 +15,7 @@ import sys
 import time
 from typing import Any
 
-from ensemble.runs.environment import only_cpu, prepare_jax
+from ensemble.machine.jax_settings import only_cpu, prepare_jax
 from ensemble.runs.race_config import RaceConfig
 from ensemble.runs.race_ways import Way, way
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ensemble.runs.environment import only_cpu
-from ensemble.runs.machine import machine
+from ensemble.machine.jax_settings import only_cpu
+from ensemble.machine.this_machine import machine
 from ensemble.runs.pulse import Writer
 from ensemble.runs.race_config import CONTENDERS, RaceConfig
 from ensemble.runs.race_process import GoneError, Process, StoppedError

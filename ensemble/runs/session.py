@@ -9,8 +9,8 @@ import numpy as np
 
 from ensemble import data
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
+from ensemble.machine.jax_settings import describe_devices
 from ensemble.runs.checkpoints import Checkpoints
-from ensemble.runs.environment import describe_devices
 from ensemble.runs.history import drop_predictions, write_predictions
 from ensemble.runs.parameters import drop_parameters, write_parameters
 from ensemble.runs.progress import Progress, test_figures

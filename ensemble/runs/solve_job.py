@@ -11,7 +11,7 @@ import numpy as np
 from ensemble.data.problems import load_problem
 from ensemble.engine import choose_devices
 from ensemble.engine.lbfgs import Solver
-from ensemble.runs.environment import cpu_cores
+from ensemble.machine.jax_settings import cpu_cores
 from ensemble.runs.pool import begin_anew
 from ensemble.runs.pulse import Writer
 from ensemble.runs.solve_status import SolveStatus

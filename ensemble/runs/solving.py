@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from ensemble.config import LbfgsConfig
 from ensemble.errors import RunError
-from ensemble.runs.environment import cpu_cores
+from ensemble.machine.jax_settings import cpu_cores
 from ensemble.runs.launching import STOP_FILE, start_process
 from ensemble.runs.pool import prepare_for_collectives
 from ensemble.runs.pulse import Writer

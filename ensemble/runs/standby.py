@@ -20,7 +20,7 @@ import psutil
 from ensemble import data
 from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
-from ensemble.runs.environment import only_cpu, prepare_jax
+from ensemble.machine.jax_settings import only_cpu, prepare_jax
 from ensemble.runs.store import folder_of
 from ensemble.runs.worker import give_way, stop_request, work
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from ensemble.errors import ConfigError, RunError
-from ensemble.runs.environment import prepare_jax
+from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.launching import STOP_FILE, start_process
 from ensemble.runs.pulse import Writer, write
 from ensemble.runs.queue import Place, hold

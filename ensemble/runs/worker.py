@@ -12,7 +12,7 @@ from types import FrameType
 from typing import Any
 
 from ensemble.errors import EnsembleError
-from ensemble.runs.environment import prepare_jax
+from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.launching import STOP_FILE
 from ensemble.runs.pulse import Writer
 from ensemble.runs.queue import Place, before, hold, wait_for_turn

@@ -7,8 +7,8 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.errors import EnsembleError, RunError
-from ensemble.runs.environment import only_cpu
-from ensemble.runs.machine import machine
+from ensemble.machine.jax_settings import only_cpu
+from ensemble.machine.this_machine import machine
 from ensemble.runs.race_job import expected_seconds
 from ensemble.runs.race_status import race_folder
 from ensemble.ui import advice, devices_figure, devices_loader, devices_words, formats

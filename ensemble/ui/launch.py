@@ -10,6 +10,7 @@ from ensemble import data, runs
 from ensemble.config import EnsembleConfig
 from ensemble.data import DatasetInfo
 from ensemble.errors import ConfigError, EnsembleError
+from ensemble.machine.estimate import Past, estimate, members_per_device
 from ensemble.ui import (
     devices_loader,
     fetching,
@@ -20,7 +21,6 @@ from ensemble.ui import (
     run_panel,
     settings,
 )
-from ensemble.ui.estimate import Past, estimate, members_per_device
 from ensemble.ui.guard import guarded
 
 DOUBLE_CLICK_SECONDS = 2.0

@@ -16,7 +16,7 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble.runs.environment import cpu_cores, cpu_devices
+from ensemble.machine.jax_settings import cpu_cores, cpu_devices
 from ensemble.storage.folders import data_folder
 
 COMMAND = (sys.executable, "-m", "ensemble", "devices", "--json")

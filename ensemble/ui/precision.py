@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble.runs.machine import machine as this_machine
+from ensemble.machine.this_machine import machine as this_machine
 from ensemble.ui import devices_loader, devices_words, machine, settings
 
 WORDS = {"float32": "float32, usual", "bfloat16": "bfloat16, half the bits"}

@@ -10,7 +10,7 @@ import pytest
 from ensemble.engine import Trainer, trainer
 from ensemble.engine.model import to_unit
 from ensemble.errors import ConfigError
-from ensemble.processor import processor
+from ensemble.machine.processor import processor
 from tests.engine.conftest import devices, small_config, stock, train_epochs
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.runs.environment import prepare_jax
+from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.notes import write_note
 from tests.recorded.recording import (
     ARCHIVE,

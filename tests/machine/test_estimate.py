@@ -1,7 +1,7 @@
 import pytest
 
 from ensemble.config import EnsembleConfig
-from ensemble.ui.estimate import STARTUP_SECONDS, Past, estimate, members_per_device
+from ensemble.machine.estimate import STARTUP_SECONDS, Past, estimate, members_per_device
 
 CONFIG = EnsembleConfig(members=4, epochs=10, batch_size=100)
 HERE = {"platform": "cpu", "devices": 2, "cores": 2, "host": "here"}

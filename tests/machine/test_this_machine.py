@@ -4,9 +4,9 @@ from pathlib import Path
 
 import psutil
 
-from ensemble.processor import FAST_BFLOAT16
-from ensemble.runs.environment import cpu_cores
-from ensemble.runs.machine import machine
+from ensemble.machine.jax_settings import cpu_cores
+from ensemble.machine.processor import FAST_BFLOAT16
+from ensemble.machine.this_machine import machine
 
 
 def test_this_machine_is_known() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.runs.environment import XLA_CPU_FLAGS, drop_half_written, prepare_jax
+from ensemble.machine.jax_settings import XLA_CPU_FLAGS, drop_half_written, prepare_jax
 from ensemble.runs.launching import worker_environment
 
 OPTIONS = "--xla_backend_extra_options"
@@ -83,7 +83,7 @@ def test_a_killed_process_does_not_end_the_cache_of_compiled_programs(tmp_path: 
     (cache / "killed-cache").write_bytes(b"half")
     os.utime(cache / "killed-cache", (0, 0))
     script = (
-        "from ensemble.runs.environment import prepare_jax\n"
+        "from ensemble.machine.jax_settings import prepare_jax\n"
         "prepare_jax()\n"
         "import jax\n"
         "print(jax.jit(lambda x: x + 1)(1))\n"

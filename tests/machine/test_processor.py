@@ -5,8 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from ensemble import processor as module
-from ensemble.processor import ARM_ON_MACOS, FAST_BFLOAT16, Processor, processor, read_cpuinfo
+from ensemble.machine import processor as module
+from ensemble.machine.processor import (
+    ARM_ON_MACOS,
+    FAST_BFLOAT16,
+    Processor,
+    processor,
+    read_cpuinfo,
+)
 
 INTEL = """processor\t: 0
 model name\t: Intel(R) Xeon(R) Platinum 8488C

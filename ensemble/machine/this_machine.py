@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import psutil
 
-from ensemble.processor import processor
-from ensemble.runs.environment import cpu_cores
+from ensemble.machine.jax_settings import cpu_cores
+from ensemble.machine.processor import processor
 
 
 @dataclass(frozen=True)
