@@ -54,12 +54,13 @@ def write_run(members: int) -> str:
 def every_measure(run_id: str) -> dict[str, Any]:
     """Seconds of each measure, in the order that the screen would ask for them at the worst."""
     from ensemble import data, runs
-    from ensemble.analysis import combining, committee, diversity, gain, quality, temperature
-    from ensemble.analysis.calibration import reliability
+    from ensemble.analysis.members import combining, committee, diversity, gain
+    from ensemble.analysis.members.swing import swings
+    from ensemble.analysis.members.uncertainty import uncertainty
     from ensemble.analysis.predictions import judge
-    from ensemble.analysis.selective import choose, risk_coverage
-    from ensemble.analysis.swing import swings
-    from ensemble.analysis.uncertainty import uncertainty
+    from ensemble.analysis.quality import summary, temperature
+    from ensemble.analysis.quality.calibration import reliability
+    from ensemble.analysis.quality.selective import choose, risk_coverage
 
     seconds: dict[str, float] = {}
 
@@ -74,7 +75,7 @@ def every_measure(run_id: str) -> dict[str, Any]:
     made = timed("judge", lambda: judge(kept, labels))
     rights = made.votes == labels
     sure = kept.max(axis=-1)
-    found = timed("quality", lambda: quality.qualities(made))
+    found = timed("quality", lambda: summary.qualities(made))
     typical = timed("typical member", lambda: gain.typical_member(made))
     timed("gain", lambda: gain.gain(made.averaged, kept[typical], labels))
     timed("gain over the mean", lambda: gain.gain_over_mean(made))
@@ -109,7 +110,7 @@ def every_measure(run_id: str) -> dict[str, Any]:
 def exact_committees(run_id: str) -> dict[str, Any]:
     """Seconds of reading the predictions and judging all committees of them."""
     from ensemble import data, runs
-    from ensemble.analysis.committee import committee, enough
+    from ensemble.analysis.members.committee import committee, enough
 
     began = time.perf_counter()
     labels = np.asarray(data.load("mnist").test_labels[:EXAMPLES])

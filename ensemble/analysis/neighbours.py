@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.averaging import Floats, Ints
+from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.strangeness import unit
 
 

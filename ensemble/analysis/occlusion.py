@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.averaging import Floats, average
+from ensemble.analysis.quality.averaging import Floats, average
 
 Pixels = NDArray[np.uint8]
 Box = tuple[int, int, int, int]

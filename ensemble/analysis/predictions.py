@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.averaging import Floats, Ints, average, confidence, tally, votes
-from ensemble.analysis.disagreement import disagreeing_pairs, mutual_information
+from ensemble.analysis.members.disagreement import disagreeing_pairs, mutual_information
+from ensemble.analysis.quality.averaging import Floats, Ints, average, confidence, tally, votes
 
 SHOWS = ("all", "wrong", "split")
 ORDERS = ("unsure", "sure", "split", "united", "number")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.averaging import Floats
+from ensemble.analysis.quality.averaging import Floats
 
 TAIL = 0.1  # the share of the strangest held-out digits, beyond which rarity is extrapolated
 FURTHEST = 20.0  # a measure off the scale adds no more than this many mean excesses

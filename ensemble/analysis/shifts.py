@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from ensemble.analysis.averaging import Floats, Ints, average, confidence, votes
-from ensemble.analysis.calibration import expected_error
-from ensemble.analysis.disagreement import entropy
-from ensemble.analysis.scores import log_loss
+from ensemble.analysis.members.disagreement import entropy
+from ensemble.analysis.quality.averaging import Floats, Ints, average, confidence, votes
+from ensemble.analysis.quality.calibration import expected_error
+from ensemble.analysis.quality.scores import log_loss
 
 
 def measure(probabilities: Floats, labels: Ints) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.averaging import Floats, Ints, average
-from ensemble.analysis.disagreement import entropy
+from ensemble.analysis.members.disagreement import entropy
+from ensemble.analysis.quality.averaging import Floats, Ints, average
 
 Pixels = NDArray[np.uint8]
 

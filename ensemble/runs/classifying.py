@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from ensemble import data
 from ensemble.analysis import neighbours, occlusion
-from ensemble.analysis.averaging import average
 from ensemble.analysis.neighbours import Neighbours
 from ensemble.analysis.occlusion import Occlusion
+from ensemble.analysis.quality.averaging import average
 from ensemble.analysis.strangeness import pictures
 from ensemble.data.ink import Choices
 from ensemble.data.marks import Mark

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import data
-from ensemble.analysis.averaging import average
-from ensemble.analysis.halves import halves
+from ensemble.analysis.quality.averaging import average
+from ensemble.analysis.quality.halves import halves
 from ensemble.analysis.rejection import Rejection
 from ensemble.analysis.strangeness import Known
 from ensemble.data.outside import outsiders

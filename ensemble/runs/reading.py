@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.averaging import Floats, average, votes
-from ensemble.analysis.disagreement import mutual_information
+from ensemble.analysis.members.disagreement import mutual_information
+from ensemble.analysis.quality.averaging import Floats, average, votes
 from ensemble.analysis.rejection import Rejection, whole_picture
 from ensemble.analysis.strangeness import NAMES
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import data
-from ensemble.analysis import outside, shifts
-from ensemble.analysis.disagreement import entropy
+from ensemble.analysis import shifts
+from ensemble.analysis.members.disagreement import entropy
+from ensemble.analysis.quality import ood
 from ensemble.data.corruptions import KINDS, Kind, corrupt
 from ensemble.data.outside import Outsider, outsiders
 from ensemble.runs.store import Run
@@ -103,10 +104,10 @@ def _outside(run: Run, outsider: Outsider, results: Results) -> Task:
 def _scores(found: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
     """The ensemble's scores of each image, and the entropy of each member alone."""
     members = np.stack([entropy(member.astype(np.float64)) for member in found])
-    return {**outside.scores(found), "member_entropy": members.astype(np.float32)}
+    return {**ood.scores(found), "member_entropy": members.astype(np.float32)}
 
 
 def _separation(known: NDArray[Any], unknown: NDArray[Any]) -> Figures:
     """How well a score tells outside images from known ones; compared as float32, as it is kept."""
-    found = outside.separation(np.asarray(known, np.float32), np.asarray(unknown, np.float32))
+    found = ood.separation(np.asarray(known, np.float32), np.asarray(unknown, np.float32))
     return plain({"auroc": found.auroc, "fpr95": found.fpr95})

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ensemble.analysis.averaging import Floats
+from ensemble.analysis.quality.averaging import Floats
 from ensemble.ui import formats, inspect_lines, theme
 
 if TYPE_CHECKING:

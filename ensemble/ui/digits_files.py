@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.averaging import Ints
 from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.averaging import Ints
 
 
 def table(made: Predictions, numbers: Ints, names: Sequence[str]) -> pd.DataFrame:

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from ensemble import runs
-from ensemble.analysis.averaging import Ints
 from ensemble.analysis.predictions import Predictions, chosen, ordered
+from ensemble.analysis.quality.averaging import Ints
 from ensemble.data import Dataset
 from ensemble.ui import (
     digits_address,

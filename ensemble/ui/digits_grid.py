@@ -12,8 +12,8 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble.analysis.averaging import Ints
 from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.averaging import Ints
 from ensemble.ui import digits_pictures, digits_words, theme
 
 KEY = "digits_grid"

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from ensemble.analysis.averaging import Ints
 from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.averaging import Ints
 from ensemble.ui import digits_words, theme
 
 SIDE = 28

@@ -2,7 +2,7 @@
 
 import math
 
-from ensemble.analysis.intervals import wilson
+from ensemble.analysis.quality.intervals import wilson
 
 
 def decimals(n: int) -> int:

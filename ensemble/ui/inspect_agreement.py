@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ensemble.analysis.diversity import oracle_accuracy
+from ensemble.analysis.members.diversity import oracle_accuracy
 from ensemble.analysis.predictions import Predictions
 from ensemble.ui import (
     address,

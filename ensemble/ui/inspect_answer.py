@@ -7,11 +7,11 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ensemble.analysis.committee import Committee, committee, enough
-from ensemble.analysis.gain import MeanGain, gain_over_mean, mcnemar, typical_member
+from ensemble.analysis.members.committee import Committee, committee, enough
+from ensemble.analysis.members.gain import MeanGain, gain_over_mean, mcnemar, typical_member
+from ensemble.analysis.members.subsets import EXACT_UP_TO
 from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality import Qualities, Quality, qualities
-from ensemble.analysis.subsets import EXACT_UP_TO
+from ensemble.analysis.quality.summary import Qualities, Quality, qualities
 from ensemble.ui import digits_files, formats, inspect_words
 from ensemble.ui.inspect_loader import measured
 from ensemble.ui.inspect_shown import Inspected

@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ensemble.analysis import temperature
-from ensemble.analysis.averaging import confidence
-from ensemble.analysis.calibration import Reliability, reliability
-from ensemble.analysis.intervals import wilson
 from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.temperature import Temperatures, Tempered
+from ensemble.analysis.quality import temperature
+from ensemble.analysis.quality.averaging import confidence
+from ensemble.analysis.quality.calibration import Reliability, reliability
+from ensemble.analysis.quality.intervals import wilson
+from ensemble.analysis.quality.temperature import Temperatures, Tempered
 from ensemble.ui import figure as pictures
 from ensemble.ui import formats
 from ensemble.ui.inspect_calibration_figure import alt, figure, table

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.calibration import Reliability
-from ensemble.analysis.intervals import wilson
+from ensemble.analysis.quality.calibration import Reliability
+from ensemble.analysis.quality.intervals import wilson
 from ensemble.ui import formats, inspect_lines, theme
 
 if TYPE_CHECKING:

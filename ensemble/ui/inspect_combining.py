@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ensemble.analysis import combining
-from ensemble.analysis.averaging import Ints
-from ensemble.analysis.combining import Combination, Combined
-from ensemble.analysis.gain import mcnemar
+from ensemble.analysis.members import combining
+from ensemble.analysis.members.combining import Combination, Combined
+from ensemble.analysis.members.gain import mcnemar
 from ensemble.analysis.predictions import Predictions, ordered
-from ensemble.analysis.quality import Quality, quality
+from ensemble.analysis.quality.averaging import Ints
+from ensemble.analysis.quality.summary import Quality, quality
 from ensemble.ui import address, formats, inspect_digits, inspect_words
 from ensemble.ui import figure as pictures
 from ensemble.ui.inspect_combining_figure import NAMES, RULES, alt, figure, rules, table

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ensemble.analysis.combining import Combination, Combined
-from ensemble.analysis.quality import Quality
+from ensemble.analysis.members.combining import Combination, Combined
+from ensemble.analysis.quality.summary import Quality
 from ensemble.ui import formats, inspect_lines, theme
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ensemble.analysis import committee as committees
-from ensemble.analysis.committee import Committee, Curve, Enough
-from ensemble.analysis.subsets import DRAWN
+from ensemble.analysis.members import committee as committees
+from ensemble.analysis.members.committee import Committee, Curve, Enough
+from ensemble.analysis.members.subsets import DRAWN
 from ensemble.ui import address, formats
 from ensemble.ui import figure as pictures
 from ensemble.ui.inspect_answer import all_committees

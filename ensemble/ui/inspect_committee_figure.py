@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ensemble.analysis import committee as committees
-from ensemble.analysis.committee import FIGURES, Committee, Curve, Enough
+from ensemble.analysis.members import committee as committees
+from ensemble.analysis.members.committee import FIGURES, Committee, Curve, Enough
 from ensemble.ui import formats, inspect_lines, theme
 
 if TYPE_CHECKING:

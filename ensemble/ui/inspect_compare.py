@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from ensemble import data, runs
-from ensemble.analysis.gain import Gain, gain
+from ensemble.analysis.members.gain import Gain, gain
 from ensemble.analysis.predictions import Predictions
 from ensemble.errors import EnsembleError
 from ensemble.ui import (

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.averaging import Ints
 from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.averaging import Ints
 from ensemble.ui import formats, inspect_lines, theme
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from ensemble import runs
-from ensemble.analysis.diversity import Decomposition, decomposition
+from ensemble.analysis.members.diversity import Decomposition, decomposition
 from ensemble.errors import RunError
 from ensemble.ui import figure, formats, inspect_lines, loaders, theme
 from ensemble.ui.inspect_loader import pictured

@@ -7,8 +7,8 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble import runs
+from ensemble.analysis.members.uncertainty import Uncertainty, uncertainty
 from ensemble.analysis.predictions import Predictions, judge
-from ensemble.analysis.uncertainty import Uncertainty, uncertainty
 from ensemble.data.corruptions import corrupt
 from ensemble.errors import RunError
 from ensemble.runs import Members

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import streamlit as st
 
-from ensemble.analysis.averaging import Ints
+from ensemble.analysis.quality.averaging import Ints
 from ensemble.ui import digits_address, digits_detail, digits_grid
 from ensemble.ui.inspect_shown import Inspected
 

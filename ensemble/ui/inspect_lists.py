@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
-from ensemble.analysis.averaging import Ints
+from ensemble.analysis.members.swing import right_minorities, swings
 from ensemble.analysis.predictions import chosen, ordered
-from ensemble.analysis.swing import right_minorities, swings
+from ensemble.analysis.quality.averaging import Ints
 from ensemble.ui import address, formats, inspect_digits
 from ensemble.ui.inspect_loader import measured
 from ensemble.ui.inspect_shown import Inspected

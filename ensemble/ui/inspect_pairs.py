@@ -6,7 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.diversity import disagreement_matrix, double_fault, mean_kl, q_statistic
+from ensemble.analysis.members.diversity import (
+    disagreement_matrix,
+    double_fault,
+    mean_kl,
+    q_statistic,
+)
 from ensemble.analysis.predictions import Predictions
 from ensemble.ui import formats
 

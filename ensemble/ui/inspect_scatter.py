@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ensemble.analysis.averaging import Ints
+from ensemble.analysis.members.uncertainty import Uncertainty, uncertainty
 from ensemble.analysis.predictions import ordered
-from ensemble.analysis.uncertainty import Uncertainty, uncertainty
+from ensemble.analysis.quality.averaging import Ints
 from ensemble.ui import digits_files, figure, formats, inspect_digits, inspect_lines, theme
 from ensemble.ui.inspect_loader import measured, pictured
 from ensemble.ui.inspect_shown import Inspected

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from ensemble.analysis import selective
-from ensemble.analysis.averaging import confidence
 from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.selective import Choice, RiskCoverage
+from ensemble.analysis.quality import selective
+from ensemble.analysis.quality.averaging import confidence
+from ensemble.analysis.quality.selective import Choice, RiskCoverage
 from ensemble.ui import address, formats, inspect_lines
 from ensemble.ui import figure as pictures
 from ensemble.ui.inspect_loader import measured

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.selective import Choice, RiskCoverage
+from ensemble.analysis.quality.selective import Choice, RiskCoverage
 from ensemble.ui import formats, inspect_lines, theme
 
 if TYPE_CHECKING:

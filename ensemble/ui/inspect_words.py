@@ -1,6 +1,6 @@
 """The answer of Inspect in words: what the ensemble is better by, and how many would do."""
 
-from ensemble.analysis.committee import Enough
+from ensemble.analysis.members.committee import Enough
 from ensemble.analysis.predictions import Predictions
 from ensemble.ui import formats
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import entropy
 from sklearn.metrics import accuracy_score, log_loss
 
-from ensemble.analysis.averaging import average
-from ensemble.analysis.calibration import expected_error
+from ensemble.analysis.quality.averaging import average
+from ensemble.analysis.quality.calibration import expected_error
 from ensemble.analysis.shifts import measure
 from tests.analysis.draws import distributions
 

@@ -14,8 +14,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import data, runs
-from ensemble.analysis import outside, shifts
-from ensemble.analysis.disagreement import entropy
+from ensemble.analysis import shifts
+from ensemble.analysis.members.disagreement import entropy
+from ensemble.analysis.quality import ood
 from ensemble.data.corruptions import KINDS
 from ensemble.engine.step import create_members
 from ensemble.runs import Results, Run, StressStatus, pulse, stress_results
@@ -98,7 +99,7 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Result
     out = []
     for place, (key, title) in enumerate(OUTSIDE.items() if kinds == 5 else ()):
         found = _keep(run, key, tick, answers(4 + place, 0.0))
-        apart = [vars(outside.separation(*pair)) for pair in zip(known, found, strict=True)]
+        apart = [vars(ood.separation(*pair)) for pair in zip(known, found, strict=True)]
         out.append({"key": key, "title": title, "images": 500, "ensemble": apart[0],
                     "information": apart[0], "members": apart[1:]})  # fmt: skip
     results = Results(tick, epoch, 0, "digits", 500, members, steps=steps, outside=out,
@@ -114,7 +115,7 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Result
 
 def _keep(run: Run, key: str, tick: int, found: np.ndarray) -> list[np.ndarray]:
     """Writes the scores of some answers; returns the entropies, the ensemble's first."""
-    scores = outside.scores(found)
+    scores = ood.scores(found)
     members = np.stack([entropy(one.astype(np.float64)) for one in found])
     stress_results.write_scores(run.path, key, tick, {**scores, "member_entropy": members})
     return [scores["entropy"], *members]

@@ -7,11 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import data
-from ensemble.analysis.averaging import votes
-from ensemble.analysis.combining import geometric
-from ensemble.analysis.gain import mcnemar
-from ensemble.analysis.halves import halves
+from ensemble.analysis.members.combining import geometric
+from ensemble.analysis.members.gain import mcnemar
 from ensemble.analysis.predictions import Predictions, judge
+from ensemble.analysis.quality.averaging import votes
+from ensemble.analysis.quality.halves import halves
 from ensemble.runs import Run
 from ensemble.ui import loaders
 from tests.pages.ensembles import probabilities, trained

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ensemble import data, runs
-from ensemble.analysis.intervals import wilson
+from ensemble.analysis.quality.intervals import wilson
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.runs import Run

@@ -3,12 +3,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from ensemble.analysis import committee as committees
-from ensemble.analysis import selective
-from ensemble.analysis.calibration import reliability
-from ensemble.analysis.halves import halves
-from ensemble.analysis.intervals import wilson
+from ensemble.analysis.members import committee as committees
 from ensemble.analysis.predictions import Predictions, judge
+from ensemble.analysis.quality import selective
+from ensemble.analysis.quality.calibration import reliability
+from ensemble.analysis.quality.halves import halves
+from ensemble.analysis.quality.intervals import wilson
 from ensemble.ui import (
     inspect_calibration_figure,
     inspect_combining,

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from ensemble import runs
-from ensemble.analysis.committee import Enough, committee
+from ensemble.analysis.members.committee import Enough, committee
 from ensemble.analysis.predictions import Predictions, judge
-from ensemble.analysis.quality import qualities
-from ensemble.analysis.selective import Choice
+from ensemble.analysis.quality.selective import Choice
+from ensemble.analysis.quality.summary import qualities
 from ensemble.config import EnsembleConfig
 from ensemble.runs.stress_status import StressStatus
 from ensemble.ui import (

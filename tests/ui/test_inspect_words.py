@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.committee import Enough
-from ensemble.analysis.gain import MeanGain
+from ensemble.analysis.members.committee import Enough
+from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import judge
 from ensemble.ui import inspect_answer, inspect_words, theme
 from tests.analysis.draws import distributions

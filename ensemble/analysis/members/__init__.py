@@ -1,0 +1,1 @@
+"""What members are to each other: disagreement, diversity, gain, committees, combining."""

@@ -1,0 +1,227 @@
+"""How many members are enough: every committee of them, judged as if it were the ensemble."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.members.gain import mcnemar
+from ensemble.analysis.members.subsets import EXACT_UP_TO, Masks, holds, members_of, subsets
+from ensemble.analysis.members.verdicts import arrange, tell
+from ensemble.analysis.quality.averaging import Floats, Ints
+
+FIGURES = ("accuracy", "nll", "brier", "ece")
+TIED = 0.05  # a p at least this large: a committee cannot be told from the whole
+SHARE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class Committee:
+    """S committees, subsets of M members whose probabilities are averaged. Read-only arrays.
+
+    Attributes:
+      members: M.
+      n: how many examples they were judged on.
+      exact: whether these are all committees that there are, else a draw of each size.
+      masks: (S,), bit m is set where member m is in; by rising size, then mask.
+      size: (S,), how many members are in.
+      accuracy: (S,), the share of the examples that is right.
+      nll: (S,), the mean negative log-likelihood in nats.
+      brier: (S,), the mean Brier score, in [0, 2].
+      ece: (S,), the expected calibration error over 15 bins.
+      won: (S,), how many examples the committee has right and the whole ensemble wrong.
+      lost: (S,), how many the whole has right and the committee wrong.
+    """
+
+    members: int
+    n: int
+    exact: bool
+    masks: Masks
+    size: NDArray[np.int64]
+    accuracy: NDArray[np.float64]
+    nll: NDArray[np.float64]
+    brier: NDArray[np.float64]
+    ece: NDArray[np.float64]
+    won: NDArray[np.int64]
+    lost: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A figure against the size of the committee, over all K sizes from 1 to M.
+
+    Attributes:
+      size: (K,), 1 to M.
+      mean: (K,), the mean over the committees of that size.
+      low: (K,), the least of any of them: the worst accuracy, the best loss.
+      high: (K,), the largest of any of them.
+      count: (K,), how many committees were looked at.
+    """
+
+    size: NDArray[np.int64]
+    mean: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    count: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Enough:
+    """The smallest size that is as good as the whole.
+
+    Attributes:
+      size: how many members.
+      share: the share of the committees of that size that cannot be told from the whole.
+    """
+
+    size: int
+    share: float
+
+
+@dataclass(frozen=True, eq=False)
+class Worth:
+    """What each member is worth: the whole ensemble with it against without it.
+
+    Positive: the ensemble is better with it. All (M,); 0 for a member that is alone.
+
+    Attributes:
+      accuracy: with − without.
+      nll: without − with, in nats.
+      brier: without − with.
+      ece: without − with.
+    """
+
+    accuracy: NDArray[np.float64]
+    nll: NDArray[np.float64]
+    brier: NDArray[np.float64]
+    ece: NDArray[np.float64]
+
+
+def committee(
+    probabilities: Floats, labels: Ints, seed: int = 0, threads: int | None = None
+) -> Committee:
+    """Judge every committee of up to 12 members; of more, an unbiased draw of each size.
+
+    Accuracy, won and lost are those of `averaging.average` over the committee to the bit,
+    ties included.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution; M at most 64.
+      labels: (N,), class numbers in [0, C).
+      seed: of the draw, see `subsets.subsets`.
+      threads: how many work at it; None for one a processor. It does not change the figures.
+
+    Raises:
+      ValueError: the shapes do not fit together, or M is out of its range.
+
+    Source: L. I. Kuncheva, "Combining Pattern Classifiers", 2nd ed. (2014), ch. 5 (the mean
+    rule) and ch. 8 (ensembles of a size).
+    """
+    if probabilities.ndim != 3 or 0 in probabilities.shape:
+        raise ValueError(f"Probabilities of shape {probabilities.shape} are not (M, N, C).")
+    if labels.shape != probabilities.shape[1:2]:
+        raise ValueError(f"{probabilities.shape[1]:,} predictions for {len(labels):,} examples.")
+    members, n = probabilities.shape[:2]
+    masks = subsets(members, seed)
+    chosen = [members_of(mask) for mask in masks]
+    # In lexicographic order a committee begins as the one before it does.
+    order = sorted(range(len(chosen)), key=chosen.__getitem__)
+    told = tell(arrange(probabilities, labels), [chosen[row] for row in order], threads)
+    columns = {
+        name: np.array([getattr(one, name) for one in told])[np.argsort(order)]
+        for name in ("right", "won", "lost", "nll", "ece")
+    }
+    held = holds(masks, members)
+    figures = {
+        "masks": masks,
+        "size": held.sum(axis=1),
+        "accuracy": columns.pop("right") / n,
+        "brier": _brier(probabilities, labels, held),
+        **columns,
+    }
+    for values in figures.values():
+        values.setflags(write=False)
+    return Committee(members=members, n=n, exact=members <= EXACT_UP_TO, **figures)
+
+
+def curve(judged: Committee, figure: str = "accuracy") -> Curve:
+    """One figure against the size of the committee.
+
+    Args:
+      judged: the committees.
+      figure: "accuracy", "nll", "brier" or "ece".
+
+    Raises:
+      ValueError: there is no such figure.
+    """
+    if figure not in FIGURES:
+        raise ValueError(f"{figure!r} is none of {', '.join(FIGURES)}.")
+    values = getattr(judged, figure)
+    size = np.arange(1, judged.members + 1)
+    starts = np.searchsorted(judged.size, size)  # The committees are in order of size.
+    count = np.diff(starts, append=len(values))
+    return Curve(
+        size,
+        np.add.reduceat(values, starts) / count,
+        np.minimum.reduceat(values, starts),
+        np.maximum.reduceat(values, starts),
+        count,
+    )
+
+
+def enough(judged: Committee) -> Enough:
+    """The smallest size of which at least half of the committees are as good as the whole.
+
+    As good: McNemar's exact test on the examples that only one of the two has right gives
+    p ≥ 0.05. It means that this test set cannot tell them apart, not that they are equal.
+
+    Source: Q. McNemar, Psychometrika 12 (1947), 153-157.
+    """
+    tied = mcnemar(judged.won, judged.lost) >= TIED
+    shares = [float(tied[judged.size == size].mean()) for size in range(1, judged.members + 1)]
+    size = next(size for size, share in enumerate(shares, 1) if share >= SHARE)
+    return Enough(size, shares[size - 1])
+
+
+def worth(judged: Committee) -> Worth:
+    """What each member is worth to the whole: leave one out. Zeros if there is but one."""
+    members = judged.members
+    if members == 1:
+        return Worth(*(np.zeros(1) for _ in FIGURES))
+    without = np.flatnonzero(judged.size == members - 1)
+    # By rising mask the first of them lacks the last member.
+    without = without[::-1]
+    gained = {name: getattr(judged, name)[without] - getattr(judged, name)[-1] for name in FIGURES}
+    return Worth(**gained | {"accuracy": -gained["accuracy"]})
+
+
+def best_of_size(judged: Committee, size: int) -> tuple[int, ...]:
+    """The numbers of the members, rising, of the committee of a size with the least NLL.
+
+    It is chosen on the examples that it is judged on, so on others it will do worse than here.
+
+    Args:
+      judged: the committees; where they are a draw, it is the best of those drawn.
+      size: how many members.
+
+    Raises:
+      ValueError: there is no committee of that size.
+    """
+    rows = np.flatnonzero(judged.size == size)
+    if not len(rows):
+        raise ValueError(f"There is no committee of {size}: choose 1 to {judged.members}.")
+    return members_of(judged.masks[rows[judged.nll[rows].argmin()]])
+
+
+def _brier(probabilities: Floats, labels: Ints, held: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """(S,), from the members' products: |Σ_m (p_m − label)|² is Σ_kl (p_k − label)(p_l − label)."""
+    members, n, _ = probabilities.shape
+    products = np.zeros((members, members))
+    for start in range(0, n, 1_000):  # A part at a time, so that the doubles take little room.
+        apart = probabilities[:, start : start + 1_000].astype(np.float64)
+        here = labels[start : start + 1_000]
+        apart[:, np.arange(len(here)), here] -= 1
+        apart = apart.reshape(members, -1)
+        products += apart @ apart.T
+    weights = held / held.sum(axis=1, keepdims=True)
+    return ((weights @ products) * weights).sum(axis=1) / n

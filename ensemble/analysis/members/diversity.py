@@ -1,0 +1,162 @@
+"""How different the members are, pair by pair, and what the ensemble gains from it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.quality.averaging import Floats, Ints, average
+from ensemble.analysis.quality.scores import TINY, at_label
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """ensemble_nll = mean_member_nll − diversity, all in nats and at least 0.
+
+    Attributes:
+      ensemble_nll: the mean negative log-likelihood of the averaged probabilities.
+      mean_member_nll: that of the members, averaged over them.
+      diversity: what averaging saves, the Jensen gap.
+    """
+
+    ensemble_nll: float
+    mean_member_nll: float
+    diversity: float
+
+
+def disagreement_matrix(votes: Ints) -> NDArray[np.float64]:
+    """The share of examples that two members vote differently on.
+
+    Args:
+      votes: (M, N), class numbers.
+
+    Returns:
+      (M, M), in [0, 1], symmetric, 0 on the diagonal.
+
+    Source: L. I. Kuncheva and C. J. Whitaker, "Measures of diversity in classifier ensembles
+    and their relationship with the ensemble accuracy", Machine Learning 51 (2003), 181-207
+    (there of right and wrong, here of the classes).
+    """
+    return np.stack([(votes != own).mean(axis=1) for own in votes])
+
+
+def mean_kl(probabilities: Floats) -> NDArray[np.float64]:
+    """The mean Kullback-Leibler divergence of one member's distributions from another's.
+
+    Row r, column c: 1/N Σ_n Σ_k p_r ln(p_r / p_c). A probability below `scores.TINY` counts as
+    that in the logarithm, so that what one member says and the other holds impossible costs
+    much, but not everything.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution.
+
+    Returns:
+      (M, M), in nats, at least 0 and 0 on the diagonal; not symmetric.
+
+    Source: S. Kullback and R. A. Leibler, "On information and sufficiency", Annals of
+    Mathematical Statistics 22 (1951), 79-86.
+    """
+    flat = probabilities.reshape(len(probabilities), -1).astype(np.float64)
+    crossed = flat @ np.log(np.maximum(flat, TINY)).T
+    apart = np.diag(crossed)[:, None] - crossed
+    # Stored rows sum to 1 only to float32's precision, which can put a zero a little below it.
+    return np.maximum(apart / probabilities.shape[1], 0.0)
+
+
+def kl_to_ensemble(probabilities: Floats, averaged: Floats) -> NDArray[np.float64]:
+    """The mean Kullback-Leibler divergence of each member's distributions from the ensemble's.
+
+    1/N Σ_n Σ_c p_m ln(p_m / p̄). Its mean over members is the mean mutual information. A
+    probability below `scores.TINY` counts as that in the logarithm.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution.
+      averaged: (N, C), its mean over members.
+
+    Returns:
+      (M,), in nats, in [0, ln M].
+
+    Source: S. Kullback and R. A. Leibler (1951); as the members' diversity, T. Abe and others,
+    "Deep ensembles work, but are they necessary?", NeurIPS 2022.
+    """
+    logs = np.log(np.maximum(averaged, TINY))
+    found = np.empty(len(probabilities))
+    for number, member in enumerate(probabilities):
+        own = member.astype(np.float64)
+        found[number] = np.vdot(own, np.log(np.maximum(own, TINY)) - logs) / len(own)
+    return np.maximum(found, 0.0)
+
+
+def q_statistic(right: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Yule's Q of two members' being right: (ad − bc) / (ad + bc).
+
+    With a the examples that both have right, d both wrong, b and c only one of them right. 0
+    where they err independently, 1 where one errs only where the other does, −1 where never.
+
+    Args:
+      right: (M, N), where each member is right.
+
+    Returns:
+      (M, M), in [−1, 1], symmetric, 1 on the diagonal; NaN where ad + bc = 0.
+
+    Source: L. I. Kuncheva and C. J. Whitaker (2003).
+    """
+    hits, misses = right.astype(np.float64), (~right).astype(np.float64)
+    alike = (hits @ hits.T) * (misses @ misses.T)
+    apart = (hits @ misses.T) * (misses @ hits.T)
+    whole = alike + apart
+    found = np.where(whole > 0, (alike - apart) / np.where(whole > 0, whole, 1), np.nan)
+    np.fill_diagonal(found, 1.0)
+    return found
+
+
+def double_fault(right: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The share of examples that two members both have wrong.
+
+    Args:
+      right: (M, N), where each member is right.
+
+    Returns:
+      (M, M), in [0, 1], symmetric; on the diagonal each member's own error rate.
+
+    Source: G. Giacinto and F. Roli (2001), as in L. I. Kuncheva and C. J. Whitaker (2003).
+    """
+    misses = (~right).astype(np.float64)
+    return misses @ misses.T / right.shape[1]
+
+
+def decomposition(probabilities: Floats, labels: Ints) -> Decomposition:
+    """The ensemble's loss as its members' mean loss less their diversity, exactly.
+
+    diversity = 1/N Σ_n 1/M Σ_m ln(p̄_y / p_m,y), computed on its own and not as a difference;
+    by Jensen's inequality it is at least 0. Every probability below `scores.TINY` counts as
+    that, in all three alike, so that the equation holds also where a member says 0.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution.
+      labels: (N,), class numbers in [0, C).
+
+    Source: T. Abe and others, "Deep ensembles work, but are they necessary?", NeurIPS 2022.
+    """
+    ensemble = at_label(average(probabilities), labels)
+    own = at_label(probabilities, labels)
+    return Decomposition(
+        ensemble_nll=float(-np.log(ensemble).mean()),
+        mean_member_nll=float(-np.log(own).mean()),
+        diversity=float(np.log(ensemble / own).mean()),
+    )
+
+
+def oracle_accuracy(votes: Ints, labels: Ints) -> float:
+    """The share of examples that at least one member has right: no choice among them does better.
+
+    Args:
+      votes: (M, N), class numbers.
+      labels: (N,), class numbers.
+
+    Returns:
+      In [0, 1].
+
+    Source: L. I. Kuncheva, "Combining pattern classifiers", 2004, on the oracle.
+    """
+    return float((votes == labels).any(axis=0).mean())

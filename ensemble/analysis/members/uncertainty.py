@@ -1,0 +1,52 @@
+"""How unsure the ensemble is of each example, and of which kind that is."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.members.disagreement import entropy, expected_entropy
+from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.averaging import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Uncertainty:
+    """Five measures of N examples; higher is less sure, but for the vote margin.
+
+    Attributes:
+      predictive: (N,), nats in [0, ln C]: all of it, the entropy of the average.
+      expected: (N,), nats in [0, ln C]: aleatoric, what each member is unsure of by itself.
+      information: (N,), nats in [0, ln min(M, C)]: epistemic, what the members differ in.
+      variation_ratio: (N,), in [0, 1): the share of the members that do not vote as most do.
+      vote_margin: (N,), in [0, 1]: the share of votes of the first class less that of the second.
+    """
+
+    predictive: Floats
+    expected: NDArray[np.float64]
+    information: Floats
+    variation_ratio: NDArray[np.float64]
+    vote_margin: NDArray[np.float64]
+
+
+def uncertainty(made: Predictions) -> Uncertainty:
+    """All measures of uncertainty, all in double precision.
+
+    With p̄ = 1/M Σ_m p_m and H(p) = −Σ_c p_c ln p_c (0 ln 0 = 0): predictive = H(p̄), expected
+    = 1/M Σ_m H(p_m) and information = predictive − expected. Variation ratio = 1 − n₁/M
+    and vote margin = (n₁ − n₂)/M with n₁ ≥ n₂ the most votes for any two classes. One member
+    alone: no information, ratio 0, margin 1.
+
+    Source: N. Houlsby and others (2011), arXiv:1112.5745, and S. Depeweg and others,
+    "Decomposition of uncertainty in Bayesian deep learning", ICML 2018, for the parts; L. C.
+    Freeman, "Elementary applied statistics", 1965, for the variation ratio.
+    """
+    ranked = np.sort(made.tallies, axis=1)[:, ::-1]
+    second = ranked[:, 1] if ranked.shape[1] > 1 else 0
+    return Uncertainty(
+        predictive=entropy(made.averaged),
+        expected=expected_entropy(made.probabilities),
+        information=made.information,
+        variation_ratio=1 - ranked[:, 0] / made.members,
+        vote_margin=(ranked[:, 0] - second) / made.members,
+    )

@@ -1,0 +1,1 @@
+"""How good probabilities are: averaging, scores, calibration, intervals, selection, OOD."""

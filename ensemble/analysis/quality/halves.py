@@ -1,0 +1,29 @@
+"""Two halves of the examples: one to fit a figure on, the other to judge it on."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.quality.averaging import Ints
+
+
+def halves(labels: Ints) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Every other example of each class to one half, the rest to the other.
+
+    In the order of the examples, with no chance in it, so that a figure stays the same. An odd
+    one out goes to the two halves by turns: they differ by one example at most, also where
+    most classes have a single one.
+
+    Args:
+      labels: (N,), class numbers.
+
+    Returns:
+      (fitted, judged), each (N,): every example is in one of them.
+
+    Raises:
+      ValueError: there are fewer than two examples.
+    """
+    if len(labels) < 2:
+        raise ValueError("Two halves need at least two examples.")
+    fitted = np.zeros(len(labels), bool)
+    fitted[np.argsort(labels, kind="stable")[::2]] = True
+    return fitted, ~fitted

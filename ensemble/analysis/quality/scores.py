@@ -1,0 +1,60 @@
+"""Proper scores: how far probabilities are from what the examples are, one by one."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.quality.averaging import Floats, Ints
+
+TINY = float(np.finfo(np.float32).tiny)  # the least normal number that a stored float32 can be
+
+
+def at_label(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
+    """The probability of what each example is, at least TINY so that it has a logarithm.
+
+    Probabilities are stored as float32, where very small ones are rounded to 0; TINY
+    (1.2e-38) stands for them, and no example costs more than 87.3 nats.
+
+    Args:
+      probabilities: (..., N, C).
+      labels: (N,), class numbers in [0, C).
+
+    Returns:
+      (..., N), in [TINY, 1].
+    """
+    chosen = probabilities[..., np.arange(len(labels)), labels]
+    return np.maximum(chosen.astype(np.float64), TINY)
+
+
+def log_loss(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
+    """The negative log-likelihood of each example, −ln p(label); a p below TINY counts as TINY.
+
+    Args:
+      probabilities: (..., N, C).
+      labels: (N,), class numbers in [0, C).
+
+    Returns:
+      (..., N), in nats, in [0, 87.3]: 0 where the label was certain.
+
+    Source: I. J. Good, "Rational decisions", JRSS B 14 (1952), 107-114.
+    """
+    return -np.log(at_label(probabilities, labels))
+
+
+def brier_score(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
+    """The squared distance to certainty of the label, Σ_c (p_c − [c = label])².
+
+    Summed over classes, as Brier did: twice what is often given for two classes.
+
+    Args:
+      probabilities: (..., N, C).
+      labels: (N,), class numbers in [0, C).
+
+    Returns:
+      (..., N), in [0, 2].
+
+    Source: G. W. Brier, "Verification of forecasts expressed in terms of probability",
+    Monthly Weather Review 78 (1950), 1-3.
+    """
+    apart = probabilities.astype(np.float64)
+    apart[..., np.arange(len(labels)), labels] -= 1
+    return np.einsum("...c,...c->...", apart, apart)

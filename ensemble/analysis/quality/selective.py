@@ -1,0 +1,134 @@
+"""Answering only where it is sure: what share of the examples, at what rate of errors."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.quality.averaging import Floats, Ints
+from ensemble.analysis.quality.halves import halves
+from ensemble.analysis.quality.intervals import wilson
+
+
+@dataclass(frozen=True, eq=False)
+class RiskCoverage:
+    """The share of errors among the examples answered, as more and more of them are.
+
+    Attributes:
+      coverage: (N,), the share of the examples that are answered, rising to 1.
+      risk: (N,), the share of errors among those.
+      threshold: (N,), falling: answered is what is at least this confident. Equal confidences
+        are answered together, so their entries are equal.
+      aurc: the area under the curve: the mean of `risk`.
+      aurc_best: the least area with as many errors, when all of them are answered last.
+    """
+
+    coverage: NDArray[np.float64]
+    risk: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+    aurc: float
+    aurc_best: float
+
+    @property
+    def excess(self) -> float:
+        """What the confidence's order costs: `aurc` − `aurc_best`, 0 where it is perfect."""
+        return self.aurc - self.aurc_best
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A threshold found on one half of the examples, and how it does on the other.
+
+    Attributes:
+      threshold: answer what is at least this confident; infinite where none reaches the rate.
+      coverage: the share of the n examples that is answered.
+      error: the share of errors among those; NaN where none is answered.
+      low: the lower end of Wilson's 95 % interval of it; 0 where none is answered.
+      high: the upper end; 1 where none is answered.
+      kept: how many are answered.
+      wrong: how many of those wrongly.
+      n: how many examples the other half has.
+    """
+
+    threshold: float
+    coverage: float
+    error: float
+    low: float
+    high: float
+    kept: int
+    wrong: int
+    n: int
+
+    @property
+    def reached(self) -> bool:
+        """Whether some threshold keeps to the rate on the half it was looked for on."""
+        return math.isfinite(self.threshold)
+
+
+def risk_coverage(confidence: Floats, right: NDArray[np.bool_]) -> RiskCoverage:
+    """The risk-coverage curve, the most confident first.
+
+    Args:
+      confidence: (N,), how sure each answer is; only the order counts.
+      right: (N,), where the answer is right.
+
+    Raises:
+      ValueError: there is no example, or the shapes differ.
+
+    Source: Y. Geifman and R. El-Yaniv, "Selective classification for deep neural networks",
+    NeurIPS 2017 (the curve); Y. Geifman, G. Uziel and R. El-Yaniv, "Bias-reduced uncertainty
+    estimation for deep neural classifiers", ICLR 2019 (AURC and its excess; the best area
+    here as the exact sum, there as r + (1 − r) ln(1 − r)).
+    """
+    if confidence.shape != right.shape or confidence.ndim != 1 or not len(confidence):
+        raise ValueError(f"{confidence.shape} confidences and {right.shape} answers.")
+    N = len(confidence)
+    order = np.argsort(-confidence, kind="stable")
+    threshold = confidence[order].astype(np.float64)
+    # The number of examples that are at least as confident as this one.
+    kept = np.searchsorted(-threshold, -threshold, side="right")
+    risk = np.cumsum(~right[order])[kept - 1] / kept
+    so_far = np.arange(1, N + 1)
+    best = np.maximum(so_far - np.count_nonzero(right), 0) / so_far
+    return RiskCoverage(kept / N, risk, threshold, float(risk.mean()), float(best.mean()))
+
+
+def choose(confidence: Floats, right: NDArray[np.bool_], labels: Ints, error_rate: float) -> Choice:
+    """The threshold for a rate of errors, found on one half and judged on the other.
+
+    Of all thresholds whose share of errors on the first half is at most `error_rate` it is the
+    one that answers most; 0 where everything may be answered. That is no guarantee: the other
+    half tells what the rate then is, with its interval.
+
+    Args:
+      confidence: (N,), in [0, 1].
+      right: (N,), where the answer is right.
+      labels: (N,), class numbers, to halve the examples by.
+      error_rate: the share of errors that is allowed among the examples answered, in [0, 1].
+
+    Raises:
+      ValueError: `error_rate` is outside [0, 1], there are fewer than two examples, or the
+        shapes differ.
+
+    Source: Y. Geifman and R. El-Yaniv, NeurIPS 2017; the interval is Wilson's instead of
+    their bound.
+    """
+    if not 0 <= error_rate <= 1:
+        raise ValueError(f"An error rate of {error_rate:g} is outside 0 to 1.")
+    fitted, judged = halves(labels)
+    curve = risk_coverage(confidence[fitted], right[fitted])
+    threshold = _threshold(curve, error_rate)
+    kept = confidence[judged] >= threshold
+    count, n = int(kept.sum()), len(kept)
+    wrong = int(np.count_nonzero(kept & ~right[judged]))
+    low, high = wilson(wrong, count) if count else (0.0, 1.0)
+    error = wrong / count if count else math.nan
+    return Choice(threshold, count / n, error, low, high, count, wrong, n)
+
+
+def _threshold(curve: RiskCoverage, error_rate: float) -> float:
+    allowed = np.flatnonzero(curve.risk <= error_rate)
+    if not len(allowed):
+        return math.inf
+    return 0.0 if curve.coverage[allowed[-1]] == 1 else float(curve.threshold[allowed[-1]])

@@ -1,0 +1,162 @@
+"""One number that makes probabilities milder or bolder until they deserve their confidence."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from ensemble.analysis.quality.averaging import Floats, Ints, average, confidence, votes
+from ensemble.analysis.quality.calibration import Reliability, reliability
+from ensemble.analysis.quality.halves import halves
+from ensemble.analysis.quality.scores import TINY
+from ensemble.analysis.quality.summary import Quality, quality
+
+COLDEST, HOTTEST = 1 / 16, 16.0
+FLAT = 1e-12  # nats: less is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Tempered:
+    """The ensemble at one temperature, judged on the half that it was not fitted on.
+
+    Attributes:
+      temperature: above 1 it was too sure, below 1 not sure enough.
+      quality: its figures on the judged half.
+      reliability: its reliability diagram there.
+    """
+
+    temperature: float
+    quality: Quality
+    reliability: Reliability
+
+
+@dataclass(frozen=True, eq=False)
+class Temperatures:
+    """The ensemble as it is, and with a temperature before and after its members are averaged.
+
+    Attributes:
+      as_it_is: at temperature 1.
+      before: all members tempered with the same temperature, then averaged.
+      after: averaged, then tempered.
+      fitted: on how many examples both temperatures were fitted.
+      judged: on how many others all three are judged.
+    """
+
+    as_it_is: Tempered
+    before: Tempered
+    after: Tempered
+    fitted: int
+    judged: int
+
+
+def tempered(probabilities: Floats, temperature: float) -> NDArray[np.float64]:
+    """Distributions at another temperature: p_c^(1/T) / Σ_k p_k^(1/T).
+
+    The softmax of logits divided by T, for any logits that give these probabilities; a p below
+    `scores.TINY` counts as that. Which class is the likeliest stays as it is.
+
+    Args:
+      probabilities: (..., C), each row a distribution.
+      temperature: T, above 0; 1 changes nothing, more makes them milder.
+
+    Returns:
+      (..., C), each row a distribution.
+
+    Raises:
+      ValueError: the temperature is not above 0.
+
+    Source: C. Guo and others, "On calibration of modern neural networks", ICML 2017.
+    """
+    if not temperature > 0:
+        raise ValueError(f"A temperature is above 0, not {temperature:g}.")
+    logs = np.log(np.maximum(probabilities.astype(np.float64), TINY))
+    powers = np.exp((logs - logs.max(axis=-1, keepdims=True)) / temperature)
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def fit_temperature(probabilities: Floats, labels: Ints) -> float:
+    """The temperature at which the mean negative log-likelihood is least.
+
+    With a member axis all members have the one temperature and the loss is that of their
+    average ("before averaging"); hand in the average itself for "after averaging". Looked for
+    between 1/16 and 16: one of these is returned where the loss goes on falling beyond it, as it
+    does where every answer is right. 1 where temperature makes no difference.
+
+    Args:
+      probabilities: (M, N, C) or (N, C), each row of C a distribution.
+      labels: (N,), class numbers in [0, C).
+
+    Returns:
+      In [1/16, 16].
+
+    Raises:
+      ValueError: there is no example.
+
+    Source: C. Guo and others, ICML 2017; R. Rahaman and A. H. Thiery, "Uncertainty
+    quantification and deep ensembles", NeurIPS 2021, and X. Wu and M. Gales, "Should ensemble
+    members be calibrated?" (2021), arXiv:2101.05397, on before or after.
+    """
+    if not len(labels):
+        raise ValueError("A temperature is fitted on at least one example.")
+    loss = _loss(probabilities, labels)
+    # Of one distribution the loss is convex in 1/T, of an average it need not be: look around.
+    grid = np.geomspace(1 / HOTTEST, 1 / COLDEST, 9)
+    losses = [loss(inverse) for inverse in grid]
+    if np.ptp(losses) < FLAT:
+        return 1.0
+    best = int(np.argmin(losses))
+    bounds = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
+    found = minimize_scalar(loss, bounds=bounds, method="bounded", options={"xatol": 1e-9})
+    # The search comes near an end of its bounds, but never reaches it.
+    return float(1 / (found.x if found.fun < losses[best] else grid[best]))
+
+
+def compare(probabilities: Floats, labels: Ints) -> Temperatures:
+    """The ensemble as it is, tempered before and tempered after averaging.
+
+    Temperatures are fitted on one half of the examples (`halves`) and all three judged on the
+    other. With one member, before and after are the same.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution.
+      labels: (N,), class numbers in [0, C).
+
+    Raises:
+      ValueError: there are fewer than two examples.
+    """
+    fitted, judged = halves(labels)
+    averaged = average(probabilities)
+    before = fit_temperature(probabilities[:, fitted], labels[fitted])
+    after = fit_temperature(averaged[fitted], labels[fitted])
+    first = average(np.stack([tempered(member[judged], before) for member in probabilities]))
+    return Temperatures(
+        as_it_is=_judge(1.0, averaged[judged], labels[judged]),
+        before=_judge(before, first, labels[judged]),
+        after=_judge(after, tempered(averaged[judged], after), labels[judged]),
+        fitted=int(fitted.sum()),
+        judged=int(judged.sum()),
+    )
+
+
+def _judge(temperature: float, probabilities: NDArray[np.float64], labels: Ints) -> Tempered:
+    right = votes(probabilities) == labels
+    found = reliability(confidence(probabilities), right)
+    return Tempered(temperature, quality(probabilities, labels), found)
+
+
+def _loss(probabilities: Floats, labels: Ints) -> Callable[[float], float]:
+    """The mean loss of the average as a function of 1/T; the logarithms are taken once."""
+    members = probabilities.reshape(-1, *probabilities.shape[-2:])
+    # Classes first: sums over a short last axis are several times slower.
+    logs = np.log(np.maximum(np.moveaxis(members, -1, 0).astype(np.float64, order="C"), TINY))
+    logs -= logs.max(axis=0)
+    label = logs[labels, :, np.arange(len(labels))].T
+
+    def at(inverse: float) -> float:
+        own = label * inverse - np.log(np.exp(logs * inverse).sum(axis=0))  # (M, N), ln p_label
+        top = own.max(axis=0)
+        return float(np.log(len(own)) - (top + np.log(np.exp(own - top).sum(axis=0))).mean())
+
+    return at

@@ -1,0 +1,55 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ensemble.analysis.members.disagreement import disagreeing_pairs, entropy, mutual_information
+from ensemble.analysis.quality.averaging import average, tally, votes
+from tests.analysis.draws import distributions
+
+
+@pytest.mark.parametrize("members", [2, 3, 8, 33])
+def test_pairs_are_those_that_a_count_of_all_finds(members: int) -> None:
+    voted = votes(distributions(members, 60, 10))
+    pairs = list(combinations(range(members), 2))
+    counted = [np.mean([voted[a, n] != voted[b, n] for a, b in pairs]) for n in range(60)]
+    np.testing.assert_allclose(disagreeing_pairs(tally(voted, 10)), counted, atol=1e-12)
+
+
+def test_pairs_in_closed_form() -> None:
+    """Of five members, one against four: 4 of 10 pairs; all apart: every pair."""
+    voted = np.array([[7, 7], [7, 1], [7, 2], [1, 3], [7, 4]])
+    assert disagreeing_pairs(tally(voted, 10)).tolist() == pytest.approx([0.4, 1.0])
+
+
+def test_one_member_does_not_disagree_with_itself() -> None:
+    alone = distributions(1, 20, 10)
+    assert not disagreeing_pairs(tally(votes(alone), 10)).any()
+    np.testing.assert_allclose(mutual_information(alone, average(alone)), 0, atol=1e-6)
+
+
+def test_information_agrees_with_scipys_divergences() -> None:
+    """It is the mean Kullback-Leibler divergence of the members from their average."""
+    probabilities = distributions(6, 50, 10).astype(float)
+    averaged = average(probabilities)
+    apart = np.mean([stats.entropy(member, averaged, axis=1) for member in probabilities], axis=0)
+    np.testing.assert_allclose(mutual_information(probabilities, averaged), apart, atol=1e-6)
+
+
+def test_entropy_agrees_with_scipy_and_takes_zeros() -> None:
+    rows = np.vstack([distributions(1, 50, 10)[0].astype(float), np.eye(10)])
+    np.testing.assert_allclose(entropy(rows), stats.entropy(rows, axis=1), atol=1e-6)
+    assert entropy(np.full((1, 10), 0.1)).tolist() == pytest.approx([np.log(10)])
+
+
+def test_information_of_members_that_are_sure_of_different_classes() -> None:
+    sure = np.eye(4)[:, None, :]  # four members, each certain of its own class
+    assert mutual_information(sure, average(sure)).tolist() == pytest.approx([np.log(4)])
+
+
+def test_members_that_say_the_same_tell_nothing() -> None:
+    same = np.repeat(distributions(1, 100, 10), 5, axis=0)
+    found = mutual_information(same, average(same))
+    assert (found >= 0).all()
+    np.testing.assert_allclose(found, 0, atol=1e-6)

@@ -1,0 +1,154 @@
+"""Temperatures against closed forms, a search of all there are, and scikit-learn's own."""
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression
+
+from ensemble.analysis.quality.averaging import average
+from ensemble.analysis.quality.calibration import reliability
+from ensemble.analysis.quality.halves import halves
+from ensemble.analysis.quality.scores import log_loss
+from ensemble.analysis.quality.summary import quality
+from ensemble.analysis.quality.temperature import (
+    COLDEST,
+    HOTTEST,
+    compare,
+    fit_temperature,
+    tempered,
+)
+from tests.analysis.cases import Case, cases, labelled
+
+CASES = cases()
+HALVED = {name: case for name, case in CASES.items() if name != "one example"}
+
+
+def loss(probabilities: np.ndarray, labels: np.ndarray, temperature: float) -> float:
+    """Of the members' average, each tempered by its own loop."""
+    members = probabilities.reshape(-1, *probabilities.shape[-2:]).astype(float)
+    changed = [softmax(np.log(np.maximum(p, 1.2e-38)) / temperature, axis=1) for p in members]
+    return float(log_loss(np.mean(changed, axis=0), labels).mean())
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0, 2.5])
+def test_tempered_is_the_softmax_of_divided_logits(temperature: float) -> None:
+    logits = np.random.default_rng(0).normal(size=(3, 50, 6)) * 4
+    found = tempered(softmax(logits, axis=-1), temperature)
+    np.testing.assert_allclose(found, softmax(logits / temperature, axis=-1), atol=1e-12)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_tempered_rows_are_distributions_with_the_same_favourite(case: Case) -> None:
+    for temperature in (COLDEST, 0.7, 3.0, HOTTEST):
+        found = tempered(case[0], temperature)
+        np.testing.assert_allclose(found.sum(axis=-1), 1, atol=1e-12)
+        np.testing.assert_array_equal(found.argmax(axis=-1), case[0].argmax(axis=-1))
+
+
+def test_certainty_stays_certain_and_evenness_even() -> None:
+    np.testing.assert_allclose(tempered(np.eye(3), 0.5), np.eye(3), atol=1e-12)
+    np.testing.assert_allclose(tempered(np.full((1, 4), 0.25), 7.0), 0.25, atol=1e-12)
+
+
+@pytest.mark.parametrize("temperature", [0.0, -1.0, float("nan")])
+def test_a_temperature_is_above_zero(temperature: float) -> None:
+    with pytest.raises(ValueError, match="above 0"):
+        tempered(np.eye(2), temperature)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_no_other_temperature_fits_better(case: Case) -> None:
+    probabilities, labels = case
+    for shown in (probabilities, average(probabilities)):
+        fitted = fit_temperature(shown, labels)
+        assert COLDEST <= fitted <= HOTTEST
+        everywhere = [loss(shown, labels, t) for t in np.geomspace(COLDEST, HOTTEST, 300)]
+        assert loss(shown, labels, fitted) <= min(everywhere) + 1e-9
+
+
+def test_in_closed_form() -> None:
+    """All say 0.9 and 7 of 10 are right: ln(0.9/0.1) / T = ln(0.7/0.3)."""
+    rows = np.tile([0.9, 0.1], (10, 1))
+    labels = (np.arange(10) >= 7).astype(int)
+    expected = np.log(9) / np.log(7 / 3)
+    assert fit_temperature(rows, labels) == pytest.approx(expected, rel=1e-6)
+
+
+def test_what_is_made_too_sure_is_cooled_by_as_much() -> None:
+    probabilities, labels = labelled(4, 400, 5)
+    doubles = probabilities.astype(float)
+    before = fit_temperature(doubles, labels)
+    assert fit_temperature(tempered(doubles, 0.5), labels) == pytest.approx(2 * before, rel=1e-6)
+
+
+def test_agrees_with_scikit_learn() -> None:
+    draws = np.random.default_rng(0)
+    labels = draws.integers(3, size=600)
+    points = np.eye(3)[labels] + draws.normal(size=(600, 3))
+    model = LogisticRegression(C=1e4).fit(points[:40], labels[:40])
+    calibrated = CalibratedClassifierCV(FrozenEstimator(model), method="temperature")
+    expected = calibrated.fit(points, labels).predict_proba(points)
+    own = model.predict_proba(points)
+    found = tempered(own, fit_temperature(own, labels))
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+    assert log_loss(found, labels).mean() <= log_loss(expected, labels).mean() + 1e-12
+
+
+def test_at_the_ends() -> None:
+    draws = np.random.default_rng(0)
+    rows = draws.dirichlet(np.ones(4), size=50)
+    assert fit_temperature(rows, rows.argmax(axis=1)) == COLDEST
+    assert fit_temperature(rows, rows.argmin(axis=1)) == HOTTEST
+    assert fit_temperature(np.full((2, 9, 4), 0.25), np.arange(9) % 4) == 1
+    with pytest.raises(ValueError, match="at least one example"):
+        fit_temperature(rows[:0], np.zeros(0, int))
+
+
+@pytest.mark.parametrize("case", HALVED.values(), ids=HALVED)
+def test_compares_on_the_half_that_was_not_fitted(case: Case) -> None:
+    probabilities, labels = case
+    fitted, judged = halves(labels)
+    found = compare(probabilities, labels)
+    averaged = average(probabilities)
+    before = fit_temperature(probabilities[:, fitted], labels[fitted])
+    after = fit_temperature(averaged[fitted], labels[fitted])
+    shown = {
+        "as_it_is": (1.0, averaged),
+        "before": (before, np.mean([tempered(p, before) for p in probabilities], axis=0)),
+        "after": (after, tempered(averaged, after)),
+    }
+    for name, (temperature, rows) in shown.items():
+        one = getattr(found, name)
+        assert one.temperature == temperature
+        assert one.quality.nll == pytest.approx(quality(rows[judged], labels[judged]).nll)
+        right = rows[judged].argmax(axis=1) == labels[judged]
+        expected = reliability(rows[judged].max(axis=1), right)
+        np.testing.assert_array_equal(one.reliability.count, expected.count)
+        np.testing.assert_allclose(one.reliability.accuracy, expected.accuracy, atol=1e-9)
+        assert one.quality.n == found.judged
+    assert found.fitted + found.judged == len(labels)
+
+
+def test_the_judged_half_has_no_say_in_the_temperature() -> None:
+    probabilities, labels = labelled(3, 200, 10)
+    found = compare(probabilities, labels)
+    other = probabilities.copy()
+    other[:, halves(labels)[1]] = 0.1
+    again = compare(other, labels)
+    assert again.before.temperature == found.before.temperature
+    assert again.after.temperature == found.after.temperature
+    assert again.after.quality.nll == pytest.approx(np.log(10), abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["one member", "unanimous"])
+def test_of_one_opinion_before_is_after(name: str) -> None:
+    found = compare(*CASES[name])
+    assert found.before.temperature == pytest.approx(found.after.temperature, rel=1e-6)
+    assert found.before.quality.nll == pytest.approx(found.after.quality.nll, abs=1e-9)
+
+
+def test_one_example_cannot_be_compared() -> None:
+    with pytest.raises(ValueError, match="two examples"):
+        compare(*CASES["one example"])
