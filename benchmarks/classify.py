@@ -107,12 +107,12 @@ def quality(run_id: str, folder: Path, listed: bool) -> dict[str, Any]:
 
 def unphotographed(classifier: Any) -> dict[str, float]:
     """What the members get right of the datasets' own test images: no photo can be read better."""
-    from ensemble import data
+    from ensemble import datasets
 
     found = {}
     for name in ("digits", "mnist"):
-        if data.is_prepared(name):
-            known = data.load(name)
+        if datasets.is_prepared(name):
+            known = datasets.load(name)
             images = np.asarray(known.test_images[:500])
             labels = [digit.label for digit in classifier.read(images).digits]
             found[name] = share(list(known.test_labels[:500] == labels))

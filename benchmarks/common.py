@@ -19,10 +19,10 @@ def isolated_folders() -> Path:
     MNIST is taken from the user's own data folder if it is prepared there, else from
     `../shared/data/mnist`, else it is fetched.
     """
-    from ensemble import data
+    from ensemble import datasets
     from ensemble.storage.folders import data_folder
 
-    had = data_folder() if data.is_prepared("mnist") else None
+    had = data_folder() if datasets.is_prepared("mnist") else None
     folder = Path(tempfile.mkdtemp(prefix="ensemble-benchmark-"))
     for name in ("runs", "data", "tmp"):
         (folder / name).mkdir()
@@ -39,7 +39,7 @@ def isolated_folders() -> Path:
         manual.mkdir(parents=True)
         for file in (ROOT.parent / "shared" / "data" / "mnist").glob("*.gz"):
             shutil.copy(file, manual)
-        data.prepare("mnist")
+        datasets.prepare("mnist")
     return folder
 
 

@@ -29,7 +29,7 @@ def measured(way: str) -> dict[str, float]:
 
 def once(way: str) -> dict[str, float]:
     """Compile, and take ten steps, five times over, in this process."""
-    from ensemble import data
+    from ensemble import datasets
     from ensemble.config import EnsembleConfig
     from ensemble.machine import jax_settings
 
@@ -41,7 +41,7 @@ def once(way: str) -> dict[str, float]:
     jax_settings.prepare_jax()
     from ensemble.engine import Trainer
 
-    trainer = Trainer(EnsembleConfig(members=2), data.load("digits"))
+    trainer = Trainer(EnsembleConfig(members=2), datasets.load("digits"))
     began = time.process_time()
     state, _ = trainer.train(trainer.init(), 1, 0, 0)
     compiled = time.process_time() - began

@@ -27,10 +27,10 @@ Tree = Any
 
 def by_the_howto(file: Path) -> None:
     """Losses (epochs, S, M) of the HOWTO's loop at each rate, in order and reversed, to a file."""
-    from ensemble import data
+    from ensemble import datasets
     from ensemble.engine import howto
 
-    digits, in_order = data.load("digits"), howto.epoch_perms
+    digits, in_order = datasets.load("digits"), howto.epoch_perms
 
     def losses(rate: float, step: int) -> np.ndarray:
         howto.epoch_perms = lambda *drawn: in_order(*drawn)[:, ::step]
@@ -50,12 +50,12 @@ def by_the_engine(rate: float, members: int, devices: int) -> np.ndarray:
     """Losses (epochs, S, M) of the engine."""
     import jax
 
-    from ensemble import data
+    from ensemble import datasets
     from ensemble.config import EnsembleConfig
     from ensemble.engine import Trainer
 
     config = EnsembleConfig(members=members, epochs=EPOCHS, learning_rate=rate)
-    trainer = Trainer(config, data.load("digits"), jax.devices()[:devices])
+    trainer = Trainer(config, datasets.load("digits"), jax.devices()[:devices])
     state, losses = trainer.start(), []
     for epoch in range(1, EPOCHS + 1):
         state, figures = trainer.train(state, epoch, 0, trainer.steps_per_epoch)
@@ -71,10 +71,10 @@ def gradients(rate: float) -> dict[str, list[float]]:
     import jax
     import optax
 
-    from ensemble import data
+    from ensemble import datasets
     from ensemble.engine import howto, model
 
-    digits = data.load("digits")
+    digits = datasets.load("digits")
     images, labels = digits.train_images.astype(np.float32) / 255, digits.train_labels
 
     def derivative(network: Callable[[Tree, Any], Any]) -> Callable[[Tree, Any, Any], Tree]:

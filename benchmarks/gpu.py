@@ -42,10 +42,10 @@ def measured(
     """
     import jax
 
-    from ensemble import data
+    from ensemble import datasets
     from ensemble.engine import Trainer
 
-    digits, found = data.load(dataset), []
+    digits, found = datasets.load(dataset), []
     for count in members:
         line: dict[str, Any] = {"form": form, "precision": precision, "members": count}
         try:
@@ -86,12 +86,12 @@ def whole_run(form: str, precision: str, members: int, dataset: str, epochs: int
     """Every epoch of one run: seconds with the test set, and accuracies."""
     import jax
 
-    from ensemble import data
+    from ensemble import datasets
     from ensemble.engine import Trainer
 
     config = settings(dataset, members, precision, epochs=epochs)
     began = time.perf_counter()
-    trainer = Trainer(config, data.load(dataset), jax.local_devices(), form)
+    trainer = Trainer(config, datasets.load(dataset), jax.local_devices(), form)
     state, lines = trainer.start(), []
     start_seconds = time.perf_counter() - began
     for epoch in range(1, epochs + 1):

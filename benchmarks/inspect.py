@@ -41,19 +41,19 @@ def probabilities(labels: np.ndarray, members: int, seed: int = 0) -> np.ndarray
 
 def write_run(members: int) -> str:
     """The id of a new run whose first epoch has these predictions."""
-    from ensemble import data, runs
+    from ensemble import datasets, runs
     from ensemble.config import EnsembleConfig
     from ensemble.runs.history import write_predictions
 
     run = runs.create(EnsembleConfig(dataset="mnist", members=members, epochs=1))
-    labels = data.load("mnist").test_labels[:EXAMPLES]
+    labels = datasets.load("mnist").test_labels[:EXAMPLES]
     write_predictions(run.path, 1, probabilities(np.asarray(labels), members))
     return run.id
 
 
 def every_measure(run_id: str) -> dict[str, Any]:
     """Seconds of each measure, in the order that the screen would ask for them at the worst."""
-    from ensemble import data, runs
+    from ensemble import datasets, runs
     from ensemble.analysis.members import combining, committee, diversity, gain
     from ensemble.analysis.members.swing import swings
     from ensemble.analysis.members.uncertainty import uncertainty
@@ -71,7 +71,7 @@ def every_measure(run_id: str) -> dict[str, Any]:
         return found
 
     kept = timed("read", lambda: runs.read_predictions(run_id, 1))
-    labels = timed("labels", lambda: np.asarray(data.load("mnist").test_labels[:EXAMPLES]))
+    labels = timed("labels", lambda: np.asarray(datasets.load("mnist").test_labels[:EXAMPLES]))
     made = timed("judge", lambda: judge(kept, labels))
     rights = made.votes == labels
     sure = kept.max(axis=-1)
@@ -109,11 +109,11 @@ def every_measure(run_id: str) -> dict[str, Any]:
 
 def exact_committees(run_id: str) -> dict[str, Any]:
     """Seconds of reading the predictions and judging all committees of them."""
-    from ensemble import data, runs
+    from ensemble import datasets, runs
     from ensemble.analysis.members.committee import committee, enough
 
     began = time.perf_counter()
-    labels = np.asarray(data.load("mnist").test_labels[:EXAMPLES])
+    labels = np.asarray(datasets.load("mnist").test_labels[:EXAMPLES])
     judged = committee(runs.read_predictions(run_id, 1), labels)
     seconds = time.perf_counter() - began
     return {

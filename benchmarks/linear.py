@@ -23,14 +23,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     rounds = parser.parse_args().rounds
     common.isolated_folders()
-    from ensemble import data
+    from ensemble import datasets
     from ensemble.config import EnsembleConfig
     from ensemble.machine.jax_settings import prepare_jax
 
     prepare_jax()
     from ensemble.engine import MemberState, Trainer
 
-    digits = data.load("digits")
+    digits = datasets.load("digits")
     trainers = {count: Trainer(EnsembleConfig(members=count), digits) for count in MEMBERS}
     states = {count: trainer.start() for count, trainer in trainers.items()}
 

@@ -20,7 +20,7 @@ def write_run(members: int, epochs: int, kept: Sequence[int]) -> str:
       kept: those whose predictions and parameters are on disk.
     """
     from benchmarks.inspect import probabilities
-    from ensemble import data, runs
+    from ensemble import datasets, runs
     from ensemble.config import EnsembleConfig
     from ensemble.engine.step import create_members
     from ensemble.runs.history import write_predictions
@@ -29,7 +29,10 @@ def write_run(members: int, epochs: int, kept: Sequence[int]) -> str:
     from ensemble.storage.json_lines import append_line
 
     run = runs.create(EnsembleConfig(dataset="mnist", members=members, epochs=epochs))
-    labels, params = np.asarray(data.load("mnist").test_labels), create_members(0, members).params
+    labels, params = (
+        np.asarray(datasets.load("mnist").test_labels),
+        create_members(0, members).params,
+    )
     for epoch in kept:
         write_predictions(run.path, epoch, probabilities(labels, members, seed=epoch))
         write_parameters(run.path, epoch, params, best=epoch)

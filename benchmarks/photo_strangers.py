@@ -228,9 +228,9 @@ def scene(draws: Any, number: int) -> Photo:
 
 def shoe(draws: Any, number: int) -> Photo:
     """Clothes, as the networks would see them: 28×28 pixels, large or as they are."""
-    from ensemble import data
+    from ensemble import datasets
 
-    images = data.load("fashion_mnist").test_images
+    images = datasets.load("fashion_mnist").test_images
     small = Image.fromarray(np.asarray(images[draws.integers(len(images))]).reshape(28, 28))
     large = small if number % 2 else small.resize((560, 560), Image.Resampling.BICUBIC)
     return Photo(*encode(np.asarray(large.convert("RGB"), np.float32), Style(kind="png"), draws))
@@ -248,14 +248,14 @@ def known_picture(draws: Any, number: int) -> Photo:
 
 def kinds() -> dict[str, tuple[Callable[[Any, int], Photo], int]]:
     """Each kind's function and how many pictures there are of it, with what is installed here."""
-    from ensemble import data
+    from ensemble import datasets
 
     found: dict[str, tuple[Callable[[Any, int], Photo], int]] = {
         "blank": (blank, 12), "lines only": (lines_only, 10), "noise": (noise, 10),
         "letter": (letter, 16), "word": (word, 10), "scribble": (scribble, 10),
         "drawing": (drawing, 10), "page of text": (page, 9), "scene": (scene, 10),
     }  # fmt: skip
-    if data.is_prepared("fashion_mnist"):
+    if datasets.is_prepared("fashion_mnist"):
         found["clothes"] = shoe, 10
     if importlib.util.find_spec("skimage"):
         found["known picture"] = known_picture, 12

@@ -21,10 +21,10 @@ class Digits:
     """Test digits of the datasets, each used once: five of MNIST to one of `digits`."""
 
     def __init__(self, names: tuple[str, ...] = (*["mnist"] * 5, "digits")):
-        from ensemble import data
+        from ensemble import datasets
 
-        there = [name for name in names if data.is_prepared(name)]
-        sets = {name: data.load(name) for name in set(there)}
+        there = [name for name in names if datasets.is_prepared(name)]
+        sets = {name: datasets.load(name) for name in set(there)}
         self.names, self.sets = there, sets
         self.orders = {
             name: np.random.default_rng(7).permutation(len(found.test_labels))

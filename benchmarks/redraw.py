@@ -27,13 +27,13 @@ def write_run(probabilities: Any, members: int) -> str:
     """The id of a finished run with predictions of `EPOCHS` epochs, each another draw."""
     from dataclasses import replace
 
-    from ensemble import data, runs
+    from ensemble import datasets, runs
     from ensemble.config import EnsembleConfig
     from ensemble.runs.history import write_predictions
     from ensemble.runs.status import write_status
 
     run = runs.create(EnsembleConfig(dataset="mnist", members=members, epochs=EPOCHS))
-    labels = np.asarray(data.load("mnist").test_labels)
+    labels = np.asarray(datasets.load("mnist").test_labels)
     for epoch in range(1, EPOCHS + 1):
         write_predictions(run.path, epoch, probabilities(labels, members, seed=epoch))
     write_status(run.path, replace(run.status, state="finished", epoch=EPOCHS))

@@ -20,12 +20,12 @@ def engine(precision: str) -> None:
     from ensemble.machine.jax_settings import prepare_jax
 
     prepare_jax()
-    from ensemble import data
+    from ensemble import datasets
     from ensemble.config import EnsembleConfig
     from ensemble.engine import Trainer
 
     config = EnsembleConfig("mnist", members=MEMBERS, batch_size=BATCH, precision=precision)
-    trainer = Trainer(config, data.load("mnist"))
+    trainer = Trainer(config, datasets.load("mnist"))
     state = trainer.start()
 
     def train(count: int) -> float:
@@ -50,10 +50,10 @@ def howto() -> None:
     import jax
     import numpy as np
 
-    from ensemble import data
+    from ensemble import datasets
     from ensemble.engine import howto
 
-    digits = data.load("mnist")
+    digits = datasets.load("mnist")
     images = np.float32(digits.train_images[: BATCH * STEPS]) / 255.0
     labels = digits.train_labels[: BATCH * STEPS]
     create, apply, update = howto.train_step_on_devices()

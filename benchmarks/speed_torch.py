@@ -62,9 +62,9 @@ def contend(threads: str, members: str, layout: str, precision: str, mode: str) 
     """Train, a few steps of one member and then of the next, whenever it is our turn."""
     torch.set_num_threads(int(threads))
     torch.manual_seed(0)
-    from ensemble import data
+    from ensemble import datasets
 
-    digits = data.load("mnist")
+    digits = datasets.load("mnist")
     images = torch.from_numpy(digits.train_images / 255.0).float().permute(0, 3, 1, 2).contiguous()
     labels = torch.tensor(digits.train_labels).long()
     formats = {"nchw": torch.contiguous_format, "channels_last": torch.channels_last}

@@ -13,12 +13,13 @@ from typing import Any
 
 import click
 
-from ensemble import __version__, data, runs
+from ensemble import __version__, datasets, runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.racing import race, race_contender, work_race
 from ensemble.cli.stress_summary import stress_summary
-from ensemble.config import DATASETS, PRECISIONS, EnsembleConfig, LbfgsConfig
+from ensemble.config import PRECISIONS, EnsembleConfig, LbfgsConfig
+from ensemble.datasets.registry import DATASETS
 from ensemble.errors import EnsembleError
 from ensemble.runs.classifying import REFUSE
 
@@ -139,7 +140,7 @@ def data_group() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def data_list(as_json: bool) -> None:
     """Every dataset, and whether it is ready."""
-    for one in data.infos():
+    for one in datasets.infos():
         if as_json:
             click.echo(json.dumps(asdict(one)))
             continue
@@ -153,7 +154,7 @@ def data_list(as_json: bool) -> None:
 def data_prepare(name: str) -> None:
     """Fetch a dataset and make it ready; done once."""
     with ProgressLine(name) as line:
-        data.prepare(name, line.fraction)
+        datasets.prepare(name, line.fraction)
     click.echo(f"{name} is ready.")
 
 
@@ -263,7 +264,7 @@ def bench(as_json: bool, dataset: str | None, seconds: float, **chosen: Any) -> 
     """Steady training speed on this machine, in both precisions."""
     from ensemble.runs.measure import EMULATED, measure
 
-    name = dataset or ("mnist" if data.is_prepared("mnist") else "digits")
+    name = dataset or ("mnist" if datasets.is_prepared("mnist") else "digits")
     result = measure(EnsembleConfig(dataset=name, **chosen), seconds)
     if as_json:
         click.echo(json.dumps(result))

@@ -6,10 +6,10 @@ The command line's options and the page's sliders are both derived from the fiel
 
 from dataclasses import dataclass
 
+from ensemble.datasets.registry import DATASETS
 from ensemble.errors import ConfigError
 from ensemble.settings import Settings, setting
 
-DATASETS = ("digits", "mnist", "fashion_mnist", "kmnist")
 SCHEDULES = ("constant", "cosine")
 PRECISIONS = ("float32", "bfloat16")
 PROBLEMS = ("synthetic", "digits", "mnist")

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.ui import (
     address,
     answer,
@@ -43,7 +43,7 @@ def of_run(run: runs.Run) -> None:
         return
     shown = Inspected(
         run, chosen.epoch, chosen.epochs, chosen.made, loaders.dataset(run.config.dataset),
-        answer.noun(data.info(run.config.dataset)),
+        answer.noun(datasets.info(run.config.dataset)),
         loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz"),
     )  # fmt: skip
     place = inspect_answer.show(shown)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.ui import (
     answer,
     digits_address,
@@ -39,7 +39,7 @@ def of_run(run: runs.Run) -> None:
         return
     epoch, made = chosen.epoch, chosen.made
     dataset = loaders.dataset(run.config.dataset)
-    noun = answer.noun(data.info(run.config.dataset))
+    noun = answer.noun(datasets.info(run.config.dataset))
     view = digits_controls.fitting(digits_address.read(), made, len(dataset.class_names))
     st.markdown(f"#### {digits_words.answer(made, noun)}")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

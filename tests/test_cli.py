@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.__main__ import main
 from ensemble.cli.predicting import line_of
 from ensemble.config import EnsembleConfig
@@ -98,7 +98,7 @@ def test_train_show_predict_and_delete(tmp_path):
 
 def check_predict(run_id: str, folder: Path) -> None:
     """The run's own test images read as they were when it was trained; the rest in sentences."""
-    images = data.load("digits").test_images[:2, ..., 0]
+    images = datasets.load("digits").test_images[:2, ..., 0]
     for number, image in enumerate(images):
         Image.fromarray(image).save(folder / f"{number}.png")
     photo = np.full((300, 400), 235, np.uint8)

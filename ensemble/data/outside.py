@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.data import is_prepared, load
-from ensemble.data.registry import ENTRIES, find
+from ensemble.datasets import is_prepared, load
+from ensemble.datasets.registry import ENTRIES, find
 
 Pixels = NDArray[np.uint8]
 

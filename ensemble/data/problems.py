@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.config import LbfgsConfig
-from ensemble.data import load
+from ensemble.datasets import load
 from ensemble.errors import StorageError
 from ensemble.storage.folders import data_folder
 

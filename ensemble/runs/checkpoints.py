@@ -4,7 +4,7 @@ import functools
 from pathlib import Path
 from typing import Any
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.engine import blank_members, steps_per_epoch
 from ensemble.errors import RunError
 from ensemble.runs.progress import Progress
@@ -107,4 +107,4 @@ def checkpoint_epochs(run: Run) -> list[int]:
 
 
 def _steps(run: Run) -> int:
-    return steps_per_epoch(data.info(run.config.dataset).train_size, run.config.batch_size)
+    return steps_per_epoch(datasets.info(run.config.dataset).train_size, run.config.batch_size)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.analysis import neighbours, occlusion
 from ensemble.analysis.neighbours import Neighbours
 from ensemble.analysis.occlusion import Occlusion
@@ -17,7 +17,7 @@ from ensemble.data.ink import Choices
 from ensemble.data.marks import Mark
 from ensemble.data.pictures import Picture
 from ensemble.data.preparing import AUTOMATIC, Prepared, prepare
-from ensemble.data.registry import find as find_dataset
+from ensemble.datasets.registry import find as find_dataset
 from ensemble.errors import ConfigError, RunError
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.members import member_epochs, open_members
@@ -117,7 +117,7 @@ class Classifier:
           image: uint8 (28, 28, 1).
           count: how many, at most 32.
         """
-        dataset = data.load(self.dataset)
+        dataset = datasets.load(self.dataset)
         most = max(LEAST, min(CANDIDATES, ASKED // self.members))
         near = neighbours.candidates(pictures(image[None])[0], _test_pictures(self.dataset), most)
         images = np.asarray(dataset.test_images[near])
@@ -165,7 +165,7 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
             f"The members of “{run.name}” have learnt {entry.title}, not handwriting: choose a "
             "run on digits to read what you have written."
         )
-    data.load(entry.name)
+    datasets.load(entry.name)
     prepare_jax()
     epochs = member_epochs(run_id)
     members = open_members(run_id, epochs[-1] if epoch is None and epochs else epoch)
@@ -175,4 +175,4 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
 @functools.lru_cache(maxsize=2)
 def _test_pictures(dataset: str) -> NDArray[np.float32]:
     """The test images as distances are taken in, (N, 144): 6 MB at most."""
-    return pictures(np.asarray(data.load(dataset).test_images))
+    return pictures(np.asarray(datasets.load(dataset).test_images))

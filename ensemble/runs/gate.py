@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.analysis.quality.averaging import average
 from ensemble.analysis.quality.halves import halves
 from ensemble.analysis.rejection import Rejection
@@ -86,7 +86,7 @@ class Judge:
         self._params, self._dataset = params, dataset
         self._known = known(dataset)
         leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(params)]
-        self._made_from = f"{dataset} {data.load(dataset).fingerprint} {digest_of(leaves)}"
+        self._made_from = f"{dataset} {datasets.load(dataset).fingerprint} {digest_of(leaves)}"
         held = kept("held-out", self._made_from, self._measure_held_out)
         self.rejection = Rejection.of(held["measures"])
         self._measured = functools.cache(self._measure)
@@ -108,7 +108,7 @@ class Judge:
         return Gate(
             refuse, threshold, len(ranked), ranked, len(kept), float(kept.mean()),
             float(right[kept].mean()) if kept.any() else 0.0, float(right.mean()), turned,
-            _says(data.info(self._dataset).title, len(ranked), len(kept), refuse),
+            _says(datasets.info(self._dataset).title, len(ranked), len(kept), refuse),
         )  # fmt: skip
 
     def _measure_held_out(self) -> Arrays:
@@ -157,7 +157,7 @@ def _says(title: str, n: int, judged: int, refuse: float) -> str:
 @functools.lru_cache(maxsize=2)
 def known(dataset: str) -> Known:
     """Training images that marks are compared with, evenly out of all: 14 MB at most."""
-    found = data.load(dataset)
+    found = datasets.load(dataset)
     classes = len(found.class_names)
 
     def make() -> Arrays:
@@ -172,7 +172,7 @@ def known(dataset: str) -> Known:
 @functools.lru_cache(maxsize=4)
 def held_out(dataset: str, fitted: bool) -> tuple[Pixels, NDArray[np.int32]]:
     """Images and labels out of one half of the test set; three in four are varied."""
-    found = data.load(dataset)
+    found = datasets.load(dataset)
     half = np.flatnonzero(halves(found.test_labels)[0 if fitted else 1])
     chosen = half[np.linspace(0, len(half) - 1, min(DIGITS, len(half))).astype(np.int64)]
     images, labels = np.asarray(found.test_images[chosen]), found.test_labels[chosen]

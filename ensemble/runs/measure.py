@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.machine.this_machine import machine
@@ -40,7 +40,7 @@ def measure(config: EnsembleConfig, seconds: float = CALLS * CALL_SECONDS) -> di
     prepare_jax()
     from ensemble.engine import Trainer
 
-    digits = data.load(config.dataset)
+    digits = datasets.load(config.dataset)
     asked, *others = sorted(PRECISIONS, key=lambda name: name != config.precision)
     began = time.perf_counter()
     trainer = Trainer(config, digits)

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.errors import RunError
 from ensemble.runs import pulse
 from ensemble.runs.launching import STOP_FILE, start_process
@@ -23,7 +23,7 @@ Report = Callable[[RaceStatus], None]
 
 def usual_race() -> RaceConfig:
     """The race that says most here: on MNIST where it is prepared, else on digits."""
-    return RaceConfig(dataset="mnist" if data.is_prepared("mnist") else "digits")
+    return RaceConfig(dataset="mnist" if datasets.is_prepared("mnist") else "digits")
 
 
 def start_race(config: RaceConfig) -> RaceJob:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ensemble.config import DATASETS
+from ensemble.datasets.registry import DATASETS
 from ensemble.errors import ConfigError
 from ensemble.settings import Settings, setting
 

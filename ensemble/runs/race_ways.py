@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.config import EnsembleConfig
-from ensemble.data import Dataset
+from ensemble.datasets import Dataset
 from ensemble.runs.race_config import RaceConfig
 
 IMAGES = 12_800  # 100 steps of 128: more would only have to be copied to every device
@@ -33,7 +33,7 @@ class Way(Protocol):
 
 def way(name: str, config: RaceConfig) -> Way:
     """The way of this name (race_config.CONTENDERS), with the images that all learn from."""
-    digits = data.load(config.dataset)
+    digits = datasets.load(config.dataset)
     size = min(IMAGES, len(digits.train_images))
     few = replace(
         digits, train_images=digits.train_images[:size], train_labels=digits.train_labels[:size],

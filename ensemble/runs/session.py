@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.machine.jax_settings import describe_devices
 from ensemble.runs.checkpoints import Checkpoints
@@ -41,7 +41,7 @@ class Session:
         report: Callable[[Status], None],
     ) -> None:
         self._run, self._status, self._stop, self._report = run, status, stop, report
-        self._trainer = Trainer(run.config, data.load(run.config.dataset), _devices(run))
+        self._trainer = Trainer(run.config, datasets.load(run.config.dataset), _devices(run))
         self._history = run.path / "history.jsonl"
         self._checkpoints = Checkpoints(run.path)
         self._saved = time.monotonic()

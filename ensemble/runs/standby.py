@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
 from ensemble.machine.jax_settings import only_cpu, prepare_jax
@@ -83,7 +83,7 @@ def compile_for(likely: EnsembleConfig) -> None:
 
     # What is amiss with the settings or the dataset is said to the run that comes to have them.
     with contextlib.suppress(EnsembleError):
-        Trainer(likely, data.load(likely.dataset)).start()
+        Trainer(likely, datasets.load(likely.dataset)).start()
 
 
 def work_at(run_id: str) -> bool:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.engine import Forward
 from ensemble.runs.checkpoints import read_progress
 from ensemble.runs.pulse import Writer
@@ -57,7 +57,7 @@ class Job:
     def _begin(self) -> tuple[Results, Forward]:
         """The checkpoint's members, and what is known of them already."""
         progress, limit = read_progress(self._run), self._status.status.limit
-        size = data.info(self._run.config.dataset).test_size
+        size = datasets.info(self._run.config.dataset).test_size
         images = size if limit is None else min(limit, size)
         forward = Forward(progress.state.params, images)
         results = Results(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.analysis import shifts
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
@@ -49,7 +49,7 @@ def tasks(run: Run, results: Results) -> list[Task]:
     Raises:
       NotPreparedError: the run's dataset is not on this machine.
     """
-    dataset = data.load(run.config.dataset)
+    dataset = datasets.load(run.config.dataset)
     images = np.asarray(dataset.test_images[: results.images])
     labels = dataset.test_labels[: results.images]
     known = results.clean is not None and read_scores(run.path, KNOWN, results.tick) is not None

@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble import data, runs
-from ensemble.data import DatasetInfo
+from ensemble import datasets, runs
+from ensemble.datasets import DatasetInfo
 from ensemble.ui import formats, history
 
 
@@ -17,7 +17,7 @@ def noun(info: DatasetInfo) -> str:
 
 def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """The accuracy with its interval, the gain over the mean member, and the time."""
-    info = data.info(run.config.dataset)
+    info = datasets.info(run.config.dataset)
     last = history.latest(rows)
     with st.container(horizontal=True, gap="medium", key="answer"):
         if last:
@@ -77,7 +77,7 @@ def best(run: runs.Run, last: dict[str, Any]) -> None:
     """The best epoch, where an earlier one was better than the last."""
     share = run.status.best_ensemble_test_accuracy
     if share and last.get("ensemble_test_accuracy") and share > last["ensemble_test_accuracy"]:
-        said = formats.percent(share, data.info(run.config.dataset).test_size)
+        said = formats.percent(share, datasets.info(run.config.dataset).test_size)
         st.caption(f"Best: {said} after epoch {run.status.best_epoch}, kept as a checkpoint.")
 
 

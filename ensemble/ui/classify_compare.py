@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.errors import EnsembleError, RunError
 from ensemble.runs.members import member_epochs
 from ensemble.ui import address, classify_mark, classify_opening, digits_controls, loaders
@@ -46,7 +46,7 @@ def comparable(shown: Shown) -> dict[str, tuple[runs.Run, list[int]]]:
     """Runs whose classes are the same, with the epochs that can be asked; this one's are others."""
     found = {}
     for run in [shown.run, *(one for one in loaders.all_runs() if one.id != shown.run.id)]:
-        if tuple(data.info(run.config.dataset).class_names) != tuple(shown.names):
+        if tuple(datasets.info(run.config.dataset).class_names) != tuple(shown.names):
             continue
         here = shown.epoch if run.id == shown.run.id else None
         if epochs := [one for one in kept(run) if one != here]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.ui import address, classify_mark, formats
 from ensemble.ui import figure as pictures
 from ensemble.ui.classify_gate_figure import alt, figure, shares, table
@@ -28,7 +28,7 @@ def show(shown: Shown) -> None:
     control(shown, noun)
     with st.spinner("Showing digits and strangers to the members, once", show_time=True):
         gate = shown.classifier.gate(shown.refuse)
-    known = data.info(shown.run.config.dataset).title
+    known = datasets.info(shown.run.config.dataset).title
     pictures.show(
         figure(gate, shown.digit.score, known, f"Turned away or let through · {shown.source}"),
         key="classify_gate", name=f"{shown.stem}-threshold", title="Scores and threshold",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ensemble.analysis.predictions import Predictions, judge
-from ensemble.data.registry import DIGIT_NAMES
+from ensemble.datasets.registry import DIGIT_NAMES
 from ensemble.ui import digits_words, formats
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from ensemble import data, runs
-from ensemble.data import Dataset
+from ensemble import datasets, runs
+from ensemble.datasets import Dataset
 from ensemble.ui import answer, classify_tray, loaders
 from ensemble.ui.classify_tray import Source
 
@@ -23,7 +23,7 @@ def buttons(run: runs.Run, first: bool) -> None:
       run: whose dataset they are from.
       first: whether there is no picture yet: then it is the thing to press.
     """
-    noun = answer.noun(data.info(run.config.dataset))
+    noun = answer.noun(datasets.info(run.config.dataset))
     st.button(f"Try a test {noun}", key="classify_try", on_click=try_one, icon=":material/casino:",
               args=(run.config.dataset,), type="primary" if first else "secondary",
               help="One that the members have not learnt from.")  # fmt: skip
@@ -35,7 +35,7 @@ def buttons(run: runs.Run, first: bool) -> None:
 def try_one(name: str) -> None:
     """Callback: open another test image."""
     dataset, (number, *_) = loaders.dataset(name), following(loaders.dataset(name), 1)
-    title = f"Test image {number} of {data.info(name).title}"
+    title = f"Test image {number} of {datasets.info(name).title}"
     classify_tray.add([sample(title, Image.fromarray(dataset.test_images[number, ..., 0]))])
 
 
@@ -43,7 +43,7 @@ def try_number(name: str) -> None:
     """Callback: open a paper with a few test digits side by side."""
     dataset = loaders.dataset(name)
     numbers = following(dataset, LONG)
-    title = f"Test images {', '.join(map(str, numbers))} of {data.info(name).title}"
+    title = f"Test images {', '.join(map(str, numbers))} of {datasets.info(name).title}"
     classify_tray.add([sample(title, paper(dataset.test_images[numbers]))])
 
 

@@ -2,7 +2,7 @@
 
 import time
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.runs.race_results import TOLERANCES
 from ensemble.ui import formats
 from ensemble.ui.parallel_words import times
@@ -96,7 +96,7 @@ def measured_on(race: runs.Race) -> str:
     """When, on what and with what: for the line below the picture."""
     day = time.strftime("%d %b %Y, %H:%M", time.localtime(race.created)).lstrip("0")
     devices = formats.count(race.devices, "device")
-    title = data.info(race.settings["dataset"]).title
+    title = datasets.info(race.settings["dataset"]).title
     return (
         f"{day} · {race.processor} · {devices}, {formats.count(race.cores, 'core')} · {title}, "
         f"batches of {race.settings['batch_size']} · JAX {race.packages.get('jax', '?')}"

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.data import Dataset
+from ensemble.datasets import Dataset
 from ensemble.ui import digits_address, digits_bars, digits_files, digits_pictures, digits_words
 from ensemble.ui.guard import guarded
 from ensemble.ui.run_panel import plain

@@ -5,7 +5,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.analysis.predictions import Predictions, chosen, ordered
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.data import Dataset
+from ensemble.datasets import Dataset
 from ensemble.ui import (
     digits_address,
     digits_controls,

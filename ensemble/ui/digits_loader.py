@@ -4,7 +4,7 @@ import zipfile
 
 import streamlit as st
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.errors import RunError
 from ensemble.ui import loaders
@@ -28,7 +28,7 @@ def _predictions(run_id: str, epoch: int, seen: tuple[int, int], dataset: str) -
     try:
         return judge(runs.read_predictions(run_id, epoch), labels)
     except (ValueError, EOFError, zipfile.BadZipFile) as error:
-        title = data.info(dataset).title
+        title = datasets.info(dataset).title
         raise RunError(
             f"The predictions of epoch {epoch} cannot be read: the file is damaged, or made with "
             f"another {title}. Choose another epoch."

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.errors import EnsembleError
 from ensemble.ui import digits_address, formats, launch, live, loaders, run_panel
 from ensemble.ui.guard import guarded
@@ -58,7 +58,7 @@ def to_train(run: runs.Run) -> None:
 
 def not_prepared(run: runs.Run, error: EnsembleError) -> None:
     """The run's images are not on this machine any more."""
-    info = data.info(run.config.dataset)
+    info = datasets.info(run.config.dataset)
     st.warning(
         f"{info.title} is not on this machine any more, so the images cannot be shown. "
         "The run and its predictions are kept.", icon=":material/image_not_supported:",

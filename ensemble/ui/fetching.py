@@ -13,8 +13,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ensemble import data
-from ensemble.config import DATASETS
+from ensemble import datasets
+from ensemble.datasets.registry import DATASETS
 from ensemble.errors import EnsembleError, StorageError
 from ensemble.storage.folders import data_folder
 
@@ -128,11 +128,11 @@ def work(name: str) -> int:
 
     progress(None, "Starting")
     try:
-        data.prepare(name, progress)
+        datasets.prepare(name, progress)
     except EnsembleError as error:
         note(name, Fetch("failed", None, str(error), os.getpid()))
         return error.exit_code
-    note(name, Fetch("done", 1.0, f"{data.info(name).title} is ready.", os.getpid()))
+    note(name, Fetch("done", 1.0, f"{datasets.info(name).title} is ready.", os.getpid()))
     return 0
 
 

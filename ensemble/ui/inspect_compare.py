@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.analysis.members.gain import Gain, gain
 from ensemble.analysis.predictions import Predictions
 from ensemble.errors import EnsembleError
@@ -60,7 +60,7 @@ def comparable(run: runs.Run) -> list[runs.Run]:
 
 def nothing(shown: Inspected) -> None:
     """There is no other run to compare with: say so, and the next step."""
-    title = data.info(shown.run.config.dataset).title
+    title = datasets.info(shown.run.config.dataset).title
     st.info(f"There is no other run on {title} with predictions. Train a second one, with other "
             "settings or another seed, and it can be compared here.",
             icon=":material/compare_arrows:")  # fmt: skip

@@ -8,7 +8,7 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.runs import Results
 from ensemble.runs.stress_results import KNOWN, scores_path
 from ensemble.ui import address, figure, formats, loaders, theme
@@ -36,7 +36,7 @@ def show(shown: Inspected, results: Results) -> None:
         st.caption("The scores of these images are gone; measuring again brings them back.")
         return
     title = f"{one['title']} · {shown.run.name} · epoch {results.epoch}"
-    names = data.info(results.dataset).title, one["title"]
+    names = datasets.info(results.dataset).title, one["title"]
     figure.show(
         histograms(known, unknown, names, title), key="outside",
         name=f"{shown.run.id}-outside-{key}", title="Entropies of known and outside images",
@@ -54,8 +54,8 @@ def show(shown: Inspected, results: Results) -> None:
 
 def others(results: Results) -> str:
     """Which datasets could be shown to the members too, were they on this machine."""
-    own = data.info(results.dataset)
-    missing = [one.title for one in data.infos()
+    own = datasets.info(results.dataset)
+    missing = [one.title for one in datasets.infos()
                if not one.prepared and one.class_names != own.class_names]  # fmt: skip
     if not missing:
         return ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ensemble import runs
 from ensemble.analysis.predictions import Predictions
-from ensemble.data import Dataset
+from ensemble.datasets import Dataset
 
 
 @dataclass(frozen=True, eq=False)

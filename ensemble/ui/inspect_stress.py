@@ -4,7 +4,7 @@ import time
 
 import streamlit as st
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.data.corruptions import KINDS
 from ensemble.data.outside import outsiders
 from ensemble.errors import EnsembleError
@@ -134,7 +134,7 @@ def estimate(run: runs.Run) -> str:
     """About how long it will take, "about 4 min", from how fast the run trained; "" if unknown."""
     if not run.status.img_member_per_s:
         return ""
-    images = data.info(run.config.dataset).test_size * steps()
+    images = datasets.info(run.config.dataset).test_size * steps()
     seconds = ASKING * images * run.config.members / run.status.img_member_per_s
     return f"about {formats.duration(rough(START_SECONDS + seconds))}"
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
-from ensemble.data import DatasetInfo
+from ensemble.datasets import DatasetInfo
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.machine.estimate import Past, estimate, members_per_device
 from ensemble.ui import (
@@ -42,7 +42,7 @@ class Plan:
 
 def prefer_mnist() -> None:
     """Begin with MNIST where it is there, else with digits: before any widget is made."""
-    first = "mnist" if data.is_prepared("mnist") else "digits"
+    first = "mnist" if datasets.is_prepared("mnist") else "digits"
     st.session_state.setdefault(settings.key("dataset"), first)
 
 
@@ -68,10 +68,10 @@ def more_controls() -> None:
 
 def dataset_control() -> None:
     """Which images; those that are not there yet can be fetched beside it."""
-    known = sorted(data.infos(), key=lambda info: (not info.prepared, info.name != "mnist"))
+    known = sorted(datasets.infos(), key=lambda info: (not info.prepared, info.name != "mnist"))
     titles = {info.name: titled(info) for info in known}
     settings.control("dataset", choices=list(titles), format_func=titles.__getitem__)
-    chosen = data.info(st.session_state[settings.key("dataset")])
+    chosen = datasets.info(st.session_state[settings.key("dataset")])
     if not chosen.prepared:
         fetch_panel(chosen)
 
@@ -79,8 +79,8 @@ def dataset_control() -> None:
 def offer_mnist() -> None:
     """Where MNIST is not there: a button that fetches it, and why that takes a button."""
     chosen = st.session_state[settings.key("dataset")]
-    if chosen != "mnist" and not data.is_prepared("mnist"):
-        fetch_panel(data.info("mnist"))
+    if chosen != "mnist" and not datasets.is_prepared("mnist"):
+        fetch_panel(datasets.info("mnist"))
 
 
 def titled(info: DatasetInfo) -> str:
@@ -129,7 +129,7 @@ def plan() -> Plan:
         config = settings.chosen()
     except ConfigError as error:
         return Plan(None, label, str(error))
-    info = data.info(config.dataset)
+    info = datasets.info(config.dataset)
     if not info.prepared:
         return Plan(None, label, f"{info.title} is not here yet: fetch it, or choose Digits.")
     if config.batch_size > info.train_size:

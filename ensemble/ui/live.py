@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.errors import EnsembleError
 from ensemble.ui import advice, answer, formats, history, loaders, settings
 from ensemble.ui.curves import learning_curves
@@ -157,7 +157,7 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
             help="Averages the dashed training curves over neighbouring steps. Test curves are "
             "always shown as measured.",
         )  # fmt: skip
-    info = data.info(run.config.dataset)
+    info = datasets.info(run.config.dataset)
     learning_curves(
         run.id, rows, caption=f"{run.name} · {info.title} · {settings.summary(run.config)}",
         epochs=run.config.epochs, n_test=info.test_size, log=scale == "Log", smoothing=smoothing,
@@ -166,7 +166,7 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 
 def members(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Each member's latest figures, and the whole history as a file."""
-    if not (table := answer.member_table(rows, data.info(run.config.dataset))):
+    if not (table := answer.member_table(rows, datasets.info(run.config.dataset))):
         st.caption("Each member's figures stand here after the first epoch.")
         return
     tall = len(table["member"]) > 12

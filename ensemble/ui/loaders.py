@@ -10,8 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble import data, runs
-from ensemble.data import Dataset
+from ensemble import datasets, runs
+from ensemble.datasets import Dataset
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.jsonl_tail import Followed
 
@@ -38,7 +38,7 @@ def _history(folder: str) -> Followed:
 @st.cache_resource(max_entries=4, show_spinner=False)
 def dataset(name: str) -> Dataset:
     """A dataset's images and labels."""
-    return data.load(name)
+    return datasets.load(name)
 
 
 def all_runs() -> list[runs.Run]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.config import LbfgsConfig
 from ensemble.ui import settings
 
@@ -53,7 +53,7 @@ def control(name: str) -> None:
 def dataset_control() -> None:
     """Which samples; a dataset can be chosen once it is there."""
     held = key("dataset")
-    there = [name for name in TITLES if name == "synthetic" or data.is_prepared(name)]
+    there = [name for name in TITLES if name == "synthetic" or datasets.is_prepared(name)]
     if st.session_state.setdefault(held, FIELDS["dataset"].default) not in there:
         st.session_state[held] = FIELDS["dataset"].default
     st.selectbox(LABELS["dataset"], there, key=held, format_func=TITLES.__getitem__,
@@ -91,7 +91,7 @@ def size(config: LbfgsConfig) -> tuple[int, int, int]:
     """Samples, features and classes that `config` comes to."""
     if config.dataset == "synthetic":
         return config.samples, config.features, config.classes
-    info = data.info(config.dataset)
+    info = datasets.info(config.dataset)
     return info.train_size, 28 * 28, len(info.class_names)
 
 
@@ -103,7 +103,7 @@ def shape(config: LbfgsConfig) -> str:
 
 def summary(config: LbfgsConfig) -> str:
     """One line: the problem and how it is solved; of what stands under More, the unusual."""
-    source = "Synthetic" if config.dataset == "synthetic" else data.info(config.dataset).title
+    source = "Synthetic" if config.dataset == "synthetic" else datasets.info(config.dataset).title
     search = f"step size {config.stepsize:g}" if config.stepsize else f"{config.linesearch} search"
     said = [source, f"{shape(config)}, {size(config)[2]} classes"]
     said += [f"{config.iterations:,} iteration{'s' if config.iterations > 1 else ''}", search]

@@ -7,7 +7,7 @@ from typing import Literal
 
 import streamlit as st
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.errors import RunError
 from ensemble.ui import loaders, settings
 
@@ -94,7 +94,7 @@ def header(run: runs.Run) -> None:
         name_and_state(run, loaders.shown_state(run))
         st.space("stretch")
         picker(run)
-    title = data.info(run.config.dataset).title
+    title = datasets.info(run.config.dataset).title
     st.caption(f"{title} · {settings.summary(run.config)}")
 
 

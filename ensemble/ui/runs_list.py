@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble import data, runs
+from ensemble import datasets as ensemble_datasets
+from ensemble import runs
 from ensemble.errors import RunError
 from ensemble.ui import digits_files, formats, loaders, run_panel, runs_actions, runs_table
 from ensemble.ui.guard import guarded
@@ -72,7 +73,7 @@ def filtered(every: Sequence[runs.Run]) -> list[runs.Run]:
     """The runs that the filters leave; with a few runs there are no filters."""
     if len(every) <= MANY:
         return list(every)
-    titles = {info.name: info.title for info in data.infos()}
+    titles = {info.name: info.title for info in ensemble_datasets.infos()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
             "Find", key="runs_text", width=220, icon=":material/search:",

@@ -7,8 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from ensemble import data, runs
-from ensemble.data import DatasetInfo
+from ensemble import datasets as ensemble_datasets
+from ensemble import runs
+from ensemble.datasets import DatasetInfo
 from ensemble.runs.notes import read_note
 from ensemble.ui import formats, settings
 from ensemble.ui.run_panel import plain
@@ -23,7 +24,7 @@ def table(shown: Sequence[runs.Run], every: Sequence[runs.Run]) -> pd.DataFrame:
       shown: the runs to list.
       every: all runs, among which those that wait have their place.
     """
-    infos = {info.name: info for info in data.infos()}
+    infos = {info.name: info for info in ensemble_datasets.infos()}
     places = waiting(every)
     return pd.DataFrame(
         [row(run, infos[run.config.dataset], places) for run in shown], columns=list(COLUMNS)
@@ -99,7 +100,7 @@ def answer(every: Sequence[runs.Run]) -> str:
 def best(every: Sequence[runs.Run]) -> str:
     """The best run on each dataset: "Digits 97.8 % (my run) · MNIST 99.12 % (another)"."""
     said = []
-    for info in data.infos():
+    for info in ensemble_datasets.infos():
         found = [(share, run.name) for run in every if run.config.dataset == info.name
                  and (share := run.status.best_ensemble_test_accuracy) is not None]  # fmt: skip
         if found:
@@ -139,7 +140,7 @@ def spoken(run: runs.Run) -> str:
 
 def styled(frame: pd.DataFrame) -> "pd.io.formats.style.Styler":
     """The table with its figures as everywhere: "97.8 %", "+18"; the cells sort as numbers."""
-    sizes = {info.title: info.test_size for info in data.infos()}
+    sizes = {info.title: info.test_size for info in ensemble_datasets.infos()}
     style = frame.style
     for title, rows in frame.groupby("data").groups.items():
         places = formats.decimals(sizes[str(title)])

@@ -8,7 +8,7 @@ from scipy import ndimage, stats
 from sklearn.covariance import EmpiricalCovariance
 from sklearn.neighbors import NearestNeighbors
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.analysis.rejection import Rarity, Rejection, whole_picture
 from ensemble.analysis.strangeness import NAMES, SLACK, Known, pictures, traits, upright
 
@@ -17,7 +17,7 @@ DRAWS = np.random.default_rng(0)
 
 @pytest.fixture(scope="module")
 def digits():
-    return data.load("digits")
+    return datasets.load("digits")
 
 
 def test_rarity_counts_within_and_goes_on_growing_beyond():

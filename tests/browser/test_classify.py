@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Locator, Page, expect
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.runs import Run
 from tests.browser.conftest import App, Server
 from tests.pages.members import askable
@@ -38,7 +38,7 @@ def run(server: Server) -> Run:
 
 def paper(*numbers: int) -> bytes:
     """Test digits as dark ink side by side on light paper."""
-    images = data.load("digits").test_images[list(numbers), ..., 0]
+    images = datasets.load("digits").test_images[list(numbers), ..., 0]
     across = np.hstack([np.pad(image.repeat(4, 0).repeat(4, 1), 20) for image in images])
     buffer = io.BytesIO()
     Image.fromarray((240 - 0.8 * across).astype(np.uint8)).save(buffer, "PNG")

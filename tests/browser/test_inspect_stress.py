@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import expect
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.data.corruptions import corrupt
 from tests.browser.conftest import App, drawn, stop_button
 from tests.pages.ensembles import trained
@@ -43,6 +43,6 @@ def test_the_slider_turns_the_digit_and_a_link_shows_the_same(app: App) -> None:
     picture = app.page.get_by_alt_text("rotation 10°")
     expect(picture).to_be_visible()
     app.settle()
-    truth = corrupt(data.load("digits").test_images[[7]], "rotation", 10)[0, ..., 0]
+    truth = corrupt(datasets.load("digits").test_images[[7]], "rotation", 10)[0, ..., 0]
     inside = slice(36, 192, 8)  # its corners are rounded
     drawn(picture, (inside, inside), truth[4:-4, 4:-4])

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.data.corruptions import KINDS, corrupt
 from ensemble.errors import ConfigError
 
 
 @pytest.fixture(scope="module")
 def images() -> np.ndarray:
-    return data.load("digits").test_images[:40]
+    return datasets.load("digits").test_images[:40]
 
 
 def as_float(images: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.data import touching
 from ensemble.data.ink import Ink
 from ensemble.data.marks import MAX_MARKS, find_marks
@@ -39,7 +39,7 @@ def boxes_of(mask):
 @pytest.fixture(scope="module")
 def digits():
     """Test digits of `digits`, as masks about 150 pixels high, with their labels."""
-    found = data.load("digits")
+    found = datasets.load("digits")
     masks = []
     for image in found.test_images[:70, :, :, 0]:
         large = (

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from ensemble import data
-from ensemble.data import store
+from ensemble import datasets
 from ensemble.data.outside import outsiders, scrambled, smooth_noise
-from ensemble.data.registry import ENTRIES
+from ensemble.datasets import store
+from ensemble.datasets.registry import ENTRIES
 from ensemble.errors import ConfigError
 
 
@@ -23,7 +23,7 @@ def prepared(tmp_path, monkeypatch):
 
 
 def test_scrambled_images_keep_each_image_s_pixels():
-    images = data.load("digits").test_images
+    images = datasets.load("digits").test_images
     mixed = scrambled(images)
     assert mixed.shape == images.shape
     assert mixed.dtype == np.uint8
@@ -48,7 +48,7 @@ def test_smooth_noise_fills_the_range_and_is_smooth():
 def test_draws_depend_on_the_seed_alone():
     np.testing.assert_array_equal(smooth_noise(9)[:4], smooth_noise(4))
     assert not np.array_equal(smooth_noise(4), smooth_noise(4, seed=1))
-    images = data.load("digits").test_images[:9]
+    images = datasets.load("digits").test_images[:9]
     np.testing.assert_array_equal(scrambled(images), scrambled(images))
     assert not np.array_equal(scrambled(images), scrambled(images, seed=1))
 

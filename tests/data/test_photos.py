@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import photos
 from benchmarks.photo_styles import STYLES, photo
-from ensemble import data
+from ensemble import datasets
 from ensemble.data.pictures import open_picture
 from ensemble.data.preparing import prepare
 
@@ -82,7 +82,7 @@ def test_ink_is_told_from_paper(found) -> None:
 def test_marks_look_like_what_was_written(found) -> None:
     from sklearn.neighbors import KNeighborsClassifier
 
-    known = data.load("digits")
+    known = datasets.load("digits")
     near = KNeighborsClassifier(3).fit(
         known.train_images.reshape(len(known.train_labels), -1).astype(np.float32),
         known.train_labels,

@@ -151,7 +151,7 @@ def test_no_memory_is_said(monkeypatch):
 
 CHILD = """
 import io, resource, sys
-from ensemble.data import decoding
+from ensemble.datasets import decoding
 from ensemble.data.pictures import open_picture
 from PIL import Image
 content = sys.stdin.buffer.read()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.data.ink import Choices, Ink
 from ensemble.data.pictures import Picture
 from ensemble.data.preparing import prepare
@@ -19,7 +19,7 @@ def picture_of(grey, scale=1.0):
 
 @pytest.fixture(scope="module")
 def digits():
-    return data.load("digits").test_images[:12, :, :, 0]
+    return datasets.load("digits").test_images[:12, :, :, 0]
 
 
 @pytest.fixture(scope="module")

@@ -5,14 +5,14 @@ import pytest
 from PIL import Image
 from scipy import ndimage
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.data import shape
-from ensemble.data.digits import centre_of_mass
+from ensemble.datasets.digits import centre_of_mass
 
 
 @pytest.fixture(scope="module")
 def images():
-    return data.load("digits").test_images[:60, :, :, 0]
+    return datasets.load("digits").test_images[:60, :, :, 0]
 
 
 def enlarged(image, times=10):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.data.strangers import BAR, KINDS, LETTERS, SIGNS, photograph_pieces, strangers
 from ensemble.data.variation import varied
 
@@ -39,7 +39,7 @@ def test_patches_of_photographs_are_no_bars():
 
 
 def test_a_varied_digit_is_another_picture_of_the_same_digit():
-    digits = data.load("digits")
+    digits = datasets.load("digits")
     images, labels = digits.test_images[:30], digits.test_labels[:30]
     changed = varied(images)
     np.testing.assert_array_equal(changed[:3], varied(images[:3]))

@@ -11,15 +11,15 @@ import jax
 import numpy as np
 import pytest
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.config import EnsembleConfig
-from ensemble.data import Dataset
+from ensemble.datasets import Dataset
 from ensemble.engine import Trainer, howto
 
 
 @pytest.fixture(scope="session")
 def digits() -> Dataset:
-    return data.load("digits")
+    return datasets.load("digits")
 
 
 @pytest.fixture(scope="session")

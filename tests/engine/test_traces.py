@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from jax import Array
 
-from ensemble.data import Dataset
+from ensemble.datasets import Dataset
 from ensemble.engine import Trainer, batches, step, traces, trainer
 from ensemble.engine.traces import kept, traces_folder, written_down
 from tests.engine.conftest import devices, small_config

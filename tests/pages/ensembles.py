@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.runs import Run
 from ensemble.runs.history import write_predictions
@@ -16,7 +16,7 @@ from tests.analysis.draws import distributions
 
 def probabilities(dataset: str, members: int, epoch: int, sure: float) -> NDArray[np.float32]:
     """(M, N, C): random members that lean towards the label, more so the higher `sure`."""
-    labels = data.load(dataset).test_labels
+    labels = datasets.load(dataset).test_labels
     drawn = distributions(members, len(labels), 10, seed=epoch)
     drawn[:, np.arange(len(labels)), labels] *= np.exp(sure)
     return drawn / drawn.sum(axis=-1, keepdims=True)
@@ -32,7 +32,7 @@ def trained(
     for epoch in range(1, (epochs if done is None else done) + 1):
         made = probabilities(dataset, members, epoch, sure)
         write_predictions(run.path, epoch, made)
-        known = after(known, epoch, made, data.load(dataset).test_labels)
+        known = after(known, epoch, made, datasets.load(dataset).test_labels)
     write_status(run.path, replace(known, **status))
     return runs.rename(run.id, name)
 

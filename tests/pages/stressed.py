@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.analysis import shifts
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
@@ -82,7 +82,7 @@ def _many() -> Any:
 
 def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Results:
     """The run as a job leaves it that has done so many kinds of corruption, on known answers."""
-    labels, members = data.load("digits").test_labels, run.config.members
+    labels, members = datasets.load("digits").test_labels, run.config.members
 
     def answers(seed: int, sure: float) -> np.ndarray:
         return probabilities("digits", members, seed, sure)

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.runs import Run
 from ensemble.ui import classify_opening, classify_sheet, classify_tray
 from tests.pages.members import askable
@@ -52,7 +52,7 @@ def png(pixels: Any) -> bytes:
 
 
 def digit(number: int) -> Any:
-    return data.load("digits").test_images[number, ..., 0]
+    return datasets.load("digits").test_images[number, ..., 0]
 
 
 def paper(*numbers: int) -> bytes:
@@ -92,7 +92,7 @@ def test_without_a_run_the_next_step_is_to_train() -> None:
 
 
 def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
-    said = classify_opening.classifier(run, 2).read(data.load("digits").test_images[:300])
+    said = classify_opening.classifier(run, 2).read(datasets.load("digits").test_images[:300])
     known = next(n for n, one in enumerate(said.digits) if not one.rejected)
     strange = next(n for n, one in enumerate(said.digits) if one.rejected)
     at = hand_in(classify(run), ("strange.png", png(digit(strange))))
@@ -120,7 +120,7 @@ def test_the_page_can_be_used_while_the_members_are_being_opened(
 
 
 def test_another_epoch_is_asked_about_the_same_picture(run: Run) -> None:
-    said = classify_opening.classifier(run, 1).read(data.load("digits").test_images[:300])
+    said = classify_opening.classifier(run, 1).read(datasets.load("digits").test_images[:300])
     known = next(n for n, one in enumerate(said.digits) if not one.rejected)
     at = hand_in(classify(run), ("one.png", png(digit(known))))
     widget(at, "select_slider", "classify_epoch").set_value(1).run()

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binomtest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.analysis.predictions import judge
 from ensemble.ui import inspect_confusion, inspect_views
 from tests.pages.ensembles import probabilities, trained
@@ -30,7 +30,7 @@ def figure(at: AppTest, place: int = 0) -> dict[str, Any]:
 
 
 def test_the_answer_counts_what_a_loop_counts() -> None:
-    labels = data.load("digits").test_labels
+    labels = datasets.load("digits").test_labels
     made = probabilities("digits", 3, 2, 2.0)
     hits = [[int(row.argmax()) == label for row, label in zip(member, labels, strict=True)]
             for member in made]  # fmt: skip
@@ -83,7 +83,7 @@ def numbers_shown(at: AppTest) -> list[int]:
 
 def test_figures_stand_beside_the_mean_members_and_in_a_table() -> None:
     at = inspected(trained())
-    made = judge(probabilities("digits", 3, 2, 4.0), data.load("digits").test_labels)
+    made = judge(probabilities("digits", 3, 2, 4.0), datasets.load("digits").test_labels)
     table = at.dataframe[0].value
     assert table["who"].tolist() == ["ensemble", "mean member", *(f"member {m}" for m in (1, 2, 3))]
     shares = 100 * (made.votes == made.labels).mean(axis=1)
@@ -106,7 +106,7 @@ def test_the_epoch_is_in_the_address_and_what_belongs_to_a_view_leaves_with_it()
 
 def test_the_members_who_swing_a_verdict_are_listed() -> None:
     at = inspected(trained(sure=2.0), list="swing", voter=2)
-    made = judge(probabilities("digits", 3, 2, 2.0), data.load("digits").test_labels)
+    made = judge(probabilities("digits", 3, 2, 2.0), datasets.load("digits").test_labels)
     without = (made.probabilities[0].astype(float) + made.probabilities[2]).argmax(axis=1)
     swung = np.flatnonzero(without != made.said)
     assert len(swung)
@@ -115,7 +115,7 @@ def test_the_members_who_swing_a_verdict_are_listed() -> None:
 
 
 def test_the_confusion_matrix_counts_and_its_cell_lists_its_digits() -> None:
-    made = judge(probabilities("digits", 3, 2, 1.0), data.load("digits").test_labels)
+    made = judge(probabilities("digits", 3, 2, 1.0), datasets.load("digits").test_labels)
     matrix = inspect_confusion.confusion(made)
     assert matrix.sum() == 500
     is_, said = np.argwhere((matrix > 2) & ~np.eye(10, dtype=bool))[0]
@@ -129,7 +129,7 @@ def test_the_confusion_matrix_counts_and_its_cell_lists_its_digits() -> None:
 
 def test_every_mistake_is_drawn_in_the_scatter_and_the_sure_are_thinned() -> None:
     at = inspected(trained(sure=2.0), view="uncertainty")
-    made = judge(probabilities("digits", 3, 2, 2.0), data.load("digits").test_labels)
+    made = judge(probabilities("digits", 3, 2, 2.0), datasets.load("digits").test_labels)
     right, wrong = figure(at)["data"]
     assert wrong["name"] == f"wrong {int((~made.right).sum())}"
     drawn = [int(facts[0]) for facts in wrong["customdata"]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.analysis.predictions import judge
 from ensemble.data.corruptions import KINDS
 from ensemble.runs import Run
@@ -43,7 +43,7 @@ def test_the_slider_goes_from_none_to_the_strongest_step_and_finer(kind: str) ->
 
 
 def test_it_begins_with_the_digit_that_splits_the_members_most(run: Run) -> None:
-    made = judge(probabilities("digits", 3, 2, 4.0), data.load("digits").test_labels)
+    made = judge(probabilities("digits", 3, 2, 4.0), datasets.load("digits").test_labels)
     at = opened(run, "digit")
     number = int(np.argmax(made.information))
     assert widget(at, "number_input", "stress_number").value == number
@@ -52,7 +52,7 @@ def test_it_begins_with_the_digit_that_splits_the_members_most(run: Run) -> None
 
 def test_every_line_is_what_the_members_say_of_the_corrupted_digit(run: Run) -> None:
     at = opened(run, "digit", number=7, kind="rotation", amount=45)
-    images = data.load("digits").test_images[7, ..., 0].astype(float)
+    images = datasets.load("digits").test_images[7, ..., 0].astype(float)
     turned = np.stack([
         ndimage.rotate(images, angle, reshape=False, order=1, mode="grid-constant")
         for angle in AMOUNTS["rotation"]
@@ -60,7 +60,7 @@ def test_every_line_is_what_the_members_say_of_the_corrupted_digit(run: Run) -> 
     answers = runs.open_members(run.id).probabilities(
         np.rint(turned).clip(0, 255).astype(np.uint8)[..., None]
     )
-    label = int(data.load("digits").test_labels[7])
+    label = int(datasets.load("digits").test_labels[7])
     chart = figure(at, "stress_digit")
     lines = [one for one in chart["data"] if one["type"] == "scatter"]
     for m in range(3):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import data
+from ensemble import datasets
 from ensemble.analysis.members.combining import geometric
 from ensemble.analysis.members.gain import mcnemar
 from ensemble.analysis.predictions import Predictions, judge
@@ -50,7 +50,7 @@ def tiles(at: AppTest) -> list[dict[str, Any]]:
 
 
 def made(members: int, epoch: int = 2, sure: float = 4.0) -> Predictions:
-    return judge(probabilities("digits", members, epoch, sure), data.load("digits").test_labels)
+    return judge(probabilities("digits", members, epoch, sure), datasets.load("digits").test_labels)
 
 
 @pytest.mark.parametrize("members", [1, 3, 10])

@@ -5,14 +5,14 @@ import time
 import numpy as np
 import pytest
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.analysis.predictions import judge
 from ensemble.ui.digits_address import View
 from ensemble.ui.digits_controls import fitting
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import numbers, opened, value, widget
 
-MADE = judge(probabilities("digits", 3, 2, 4.0), data.load("digits").test_labels)
+MADE = judge(probabilities("digits", 3, 2, 4.0), datasets.load("digits").test_labels)
 AWAY = "which is in now"
 
 

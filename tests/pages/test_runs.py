@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.runs import Run
 from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
@@ -84,7 +84,7 @@ def test_a_gain_is_the_number_of_images_that_a_count_finds() -> None:
     run = trained(sure=3.0)
     loaders.forget_runs()
     made = runs.read_predictions(run.id, 2)
-    labels = data.load("digits").test_labels
+    labels = datasets.load("digits").test_labels
     whole = int((made.mean(axis=0).argmax(axis=-1) == labels).sum())
     each = [int((member.argmax(axis=-1) == labels).sum()) for member in made]
     assert runs_table.table([run], [run])["gain"].tolist() == [round(whole - sum(each) / 3)]

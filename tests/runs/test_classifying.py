@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.data.strangers import strangers
 from ensemble.engine import activations, predict_probabilities
@@ -23,7 +23,7 @@ SHARPER = 8.0  # least squares give logits between 0 and 1
 
 @pytest.fixture(scope="module")
 def digits():
-    return data.load("digits")
+    return datasets.load("digits")
 
 
 @pytest.fixture(scope="module")

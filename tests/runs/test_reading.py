@@ -5,7 +5,7 @@ import pytest
 
 from ensemble.analysis.rejection import Rejection
 from ensemble.analysis.strangeness import NAMES
-from ensemble.data.registry import DIGIT_NAMES, HIRAGANA_NAMES
+from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
 from ensemble.runs.reading import Reading, make_reading
 
 HELD_OUT = np.random.default_rng(0).normal(size=(4, 500))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.__main__ import main
 from tests.recorded.recording import (
     ARRAYS,
@@ -71,7 +71,7 @@ def test_all_of_them_are_listed_and_can_be_asked_and_nothing_is_changed(
 
 def check_run(run_id: str, listed: dict[str, Any], epochs: int) -> None:
     """What is listed, the history, the predictions and the members tell of the same run."""
-    dataset = data.load("digits")
+    dataset = datasets.load("digits")
     assert json.loads(call("runs", "show", run_id))["status"]["epoch"] == epochs
     assert runs.prediction_epochs(run_id) == list(runs.member_epochs(run_id))
     closed = [line for line in runs.read_history(run_id) if line["kind"] == "epoch"]
@@ -94,7 +94,7 @@ def check_stress(run_id: str) -> None:
     stress = runs.read_stress(run_id)
     assert (stress.state, stress.outdated) == ("finished", False)
     found = stress.results
-    labels = data.load("digits").test_labels[:40]
+    labels = datasets.load("digits").test_labels[:40]
     right = runs.read_predictions(run_id, 2)[:, :40].mean(axis=0).argmax(axis=-1) == labels
     assert found.clean["ensemble_accuracy"] == pytest.approx(right.mean())
     assert 1 + len(found.steps) + len(found.outside) == stress.status.total

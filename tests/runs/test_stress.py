@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.__main__ import main
 from ensemble.config import EnsembleConfig
 from ensemble.data.corruptions import KINDS
@@ -42,7 +42,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("finished")))
         run = runs.create(EnsembleConfig(members=2, epochs=1))
         state = create_members(0, 2)
-        images = data.load("digits").test_images
+        images = datasets.load("digits").test_images
         write_predictions(run.path, 1, predict_probabilities(state.params, images))
         steps = steps_per_epoch(1297, run.config.batch_size)
         progress = Progress.blank(state, 2, steps)
@@ -94,7 +94,7 @@ def test_a_job_to_its_end(run):
     for kind in KINDS.values():
         assert [one["amount"] for one in results.curve(kind.name)] == list(kind.amounts)
 
-    labels = data.load("digits").test_labels[:100]
+    labels = datasets.load("digits").test_labels[:100]
     kept = runs.read_predictions(run.id, 1)[:, :100]
     assert results.clean["ensemble_accuracy"] == (kept.mean(0).argmax(-1) == labels).mean()
     own = -np.log(kept[:, np.arange(100), labels]).mean(1)
@@ -102,7 +102,7 @@ def test_a_job_to_its_end(run):
 
     members = runs.open_members(run.id)
     assert (members.epoch, members.steps_after) == (1, 0)
-    images = data.load("digits").test_images[:100]
+    images = datasets.load("digits").test_images[:100]
     np.testing.assert_allclose(members.probabilities(images), kept, atol=1e-5)
     turned = members.probabilities(np.rot90(images, axes=(1, 2)))
     last = results.curve("rotation")[-1]

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble import data, runs
+from ensemble import datasets, runs
 from ensemble.analysis.quality.intervals import wilson
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
@@ -68,7 +68,7 @@ def check_what_it_leaves(run: Run) -> None:
     assert steps == sorted(set(steps))
     assert steps[-1] == 30
 
-    truth = data.load("digits").test_labels
+    truth = datasets.load("digits").test_labels
     probabilities = runs.read_predictions(run.id, 3)
     right = int((probabilities.mean(0).argmax(-1) == truth).sum())
     assert right / 500 == last["ensemble_test_accuracy"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.neighbours import Neighbours
-from ensemble.data.registry import DIGIT_NAMES
+from ensemble.datasets.registry import DIGIT_NAMES
 from ensemble.runs.gate import Gate, Turned
 from ensemble.ui import (
     classify_compare_figure,

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ensemble.data.registry import DIGIT_NAMES, HIRAGANA_NAMES
+from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
 from ensemble.runs.reading import WHOLE, Digit, Reading
 from ensemble.ui import (
     classify_compare,

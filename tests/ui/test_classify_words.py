@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ensemble.data.registry import DIGIT_NAMES, HIRAGANA_NAMES
+from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
 from ensemble.runs.reading import Digit
 from ensemble.ui import classify_compare, classify_mark, classify_saliency
 from ensemble.ui.classify_compare_figure import Side

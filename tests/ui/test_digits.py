@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from ensemble.analysis.predictions import Predictions, judge
-from ensemble.data.registry import DIGIT_NAMES, FASHION_NAMES
+from ensemble.datasets.registry import DIGIT_NAMES, FASHION_NAMES
 from ensemble.ui import (
     digits_address,
     digits_bars,

@@ -11,9 +11,9 @@ import numpy as np
 import psutil
 import pytest
 
-from ensemble import data
-from ensemble.data import files, store
-from ensemble.data.registry import ENTRIES
+from ensemble import datasets
+from ensemble.datasets import original_files, store
+from ensemble.datasets.registry import ENTRIES
 from ensemble.errors import StorageError
 from ensemble.storage.lock import only_one
 from ensemble.ui import fetching
@@ -37,7 +37,7 @@ def wait(name: str) -> Fetch | None:
 @pytest.fixture
 def held(folder: Path) -> Iterator[ExitStack]:
     """Holds MNIST's folder, as another preparation does, until it is closed: a fetch waits."""
-    fetched = files.fetched_folder(folder, "mnist")
+    fetched = original_files.fetched_folder(folder, "mnist")
     fetched.mkdir(parents=True)
     with ExitStack() as until_closed:
         assert until_closed.enter_context(only_one(fetched, lambda: pytest.fail("held already")))
@@ -85,7 +85,7 @@ def test_a_dataset_is_prepared_by_one_process_of_its_own_however_often_one_press
     held.close()
     done = wait("mnist")
     assert done == Fetch("done", 1.0, "MNIST is ready.", begun.pid)
-    assert data.is_prepared("mnist")
+    assert datasets.is_prepared("mnist")
 
 
 def test_after_a_fetch_was_killed_a_press_begins_anew(held: ExitStack) -> None:

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.data import advice, files, idx, store
-from ensemble.data.progress import Progress, Teller
-from ensemble.data.registry import Entry
-from ensemble.data.sources import Recipe, RemoteFile
-from ensemble.data.transfer import Transfer, TransferError, fetch
+from ensemble.datasets import advice, idx, original_files, store
+from ensemble.datasets.progress import Progress, Teller
+from ensemble.datasets.registry import Entry
+from ensemble.datasets.sources import Recipe, RemoteFile
+from ensemble.datasets.transfer import Transfer, TransferError, fetch
 from ensemble.errors import DownloadError, StorageError
 from ensemble.storage.lock import only_one
 
@@ -42,11 +42,11 @@ def prepare_files(
       StorageError: the disk is full, or the folder cannot be written.
     """
     teller = Teller(progress, sum(file.size for file in recipe.files))
-    fetched = files.fetched_folder(folder, entry.name)
+    fetched = original_files.fetched_folder(folder, entry.name)
     waiting = f"Waiting for another process that is preparing {entry.title}"
     with advice.storage_in_words(entry, folder):
         fetched.mkdir(parents=True, exist_ok=True)
-        files.manual_folder(folder).mkdir(exist_ok=True)
+        original_files.manual_folder(folder).mkdir(exist_ok=True)
         check_access(fetched)
         with only_one(fetched, lambda: teller.say(None, waiting)) as alone:
             if alone:
@@ -59,12 +59,12 @@ def prepare_files(
 
 def build(entry: Entry, recipe: Recipe, folder: Path, teller: Teller, transfer: Transfer) -> None:
     """Finds or fetches the files, then writes the prepared dataset."""
-    missing = [file for file in recipe.files if not files.find(file, entry.name, folder)]
+    missing = [file for file in recipe.files if not original_files.find(file, entry.name, folder)]
     check_space(entry, folder, sum(file.size for file in missing) + entry.nbytes_prepared)
     teller.before = teller.total - sum(file.size for file in missing)
     for number, file in enumerate(missing):
         try:
-            fetch_file(file, files.fetched_folder(folder, entry.name), teller, transfer)
+            fetch_file(file, original_files.fetched_folder(folder, entry.name), teller, transfer)
         except TransferError as error:
             place, still = transfer.place(file), missing[number:]
             message = advice.not_fetched(entry, str(error), place, still, folder)
@@ -114,7 +114,9 @@ def unpack(name: str, entry: Entry, recipe: Recipe, folder: Path) -> NDArray[np.
     """
     size = entry.train_size if name.startswith("train") else entry.test_size
     shape = (size, 28, 28) if "images" in name else (size,)
-    paths = [files.find(file, entry.name, folder) for file in recipe.files if file.name == name]
+    paths = [
+        original_files.find(file, entry.name, folder) for file in recipe.files if file.name == name
+    ]
     if not paths or not paths[0]:
         raise DownloadError(f"{name} of {entry.title} vanished while it was being prepared.")
     try:

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble.data import store
-from ensemble.data.preparation import prepare_files
-from ensemble.data.sources import RemoteFile
-from ensemble.data.transfer import Transfer, TransferError, fetch
+from ensemble.datasets import store
+from ensemble.datasets.preparation import prepare_files
+from ensemble.datasets.sources import RemoteFile
+from ensemble.datasets.transfer import Transfer, TransferError, fetch
 from ensemble.errors import DownloadError
 
 IMAGES = "train-images-idx3-ubyte.gz"
@@ -76,7 +76,7 @@ def test_the_pause_doubles_from_try_to_try(server, tiny, transfer, tmp_path, mon
     server.moods[IMAGES].extend(["503"] * 3)
     patient = dataclasses.replace(transfer, attempts=4, pause_seconds=1.5)
     pauses: list[float] = []
-    monkeypatch.setattr("ensemble.data.transfer.time.sleep", pauses.append)
+    monkeypatch.setattr("ensemble.datasets.transfer.time.sleep", pauses.append)
     fetch(tiny.recipe.files[0], tmp_path / "here", patient, lambda done, attempt: None)
     assert pauses == [1.5, 3.0, 6.0]
 

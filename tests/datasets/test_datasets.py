@@ -11,12 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble import data
-from ensemble.config import DATASETS
-from ensemble.data import idx, store
-from ensemble.data.preparation import prepare_files
-from ensemble.data.registry import ENTRIES
-from ensemble.data.sources import recipe
+from ensemble import datasets
+from ensemble.datasets import idx, store
+from ensemble.datasets.preparation import prepare_files
+from ensemble.datasets.registry import DATASETS, ENTRIES
+from ensemble.datasets.sources import recipe
 from ensemble.errors import ConfigError, DownloadError, NotPreparedError
 
 REPO = Path(__file__).resolve().parents[2]
@@ -31,12 +30,12 @@ def put(files, place: Path) -> None:
 
 
 def test_every_dataset_can_be_described_without_any_being_there(folder):
-    assert [info.name for info in data.infos()] == list(DATASETS)
-    assert [info.prepared for info in data.infos()] == [True, False, False, False]
-    for info in data.infos():
+    assert [info.name for info in datasets.infos()] == list(DATASETS)
+    assert [info.prepared for info in datasets.infos()] == [True, False, False, False]
+    for info in datasets.infos():
         assert len(info.class_names) == 10
-        assert data.is_prepared(info.name) is info.prepared
-    assert data.info("mnist").title == "MNIST"
+        assert datasets.is_prepared(info.name) is info.prepared
+    assert datasets.info("mnist").title == "MNIST"
     assert not folder.exists()
 
 
@@ -59,7 +58,7 @@ def test_what_is_known_beforehand_is_what_tfds_says(name, tmp_path):
 
 def test_digits_need_no_preparing(folder):
     told = []
-    data.prepare("digits", lambda *words: told.append(words))
+    datasets.prepare("digits", lambda *words: told.append(words))
     assert told == [(1.0, "Digits is ready")]
     assert not folder.exists()
 
@@ -67,11 +66,13 @@ def test_digits_need_no_preparing(folder):
 @pytest.mark.parametrize("name", FETCHED)
 def test_loading_what_is_not_there_says_how_to_get_it(name, folder):
     with pytest.raises(NotPreparedError, match=f"`python -m ensemble data prepare {name}`"):
-        data.load(name)
+        datasets.load(name)
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("call", [data.load, data.info, data.is_prepared, data.prepare])
+@pytest.mark.parametrize(
+    "call", [datasets.load, datasets.info, datasets.is_prepared, datasets.prepare]
+)
 def test_an_unknown_name_is_answered_with_those_there_are(call):
     with pytest.raises(ConfigError, match=r"'imagenet'.*digits, mnist, fashion_mnist, kmnist"):
         call("imagenet")
@@ -94,9 +95,9 @@ def test_mnist_from_its_original_files_without_network(folder, mnist_files):
     manual.mkdir(parents=True)
     for path in mnist_files.glob("*.gz"):
         (manual / path.name).symlink_to(path)
-    nobody = data.Transfer(base_url="http://unreachable.invalid/")
-    data.prepare("mnist", transfer=nobody)
-    mnist = data.load("mnist")
+    nobody = datasets.Transfer(base_url="http://unreachable.invalid/")
+    datasets.prepare("mnist", transfer=nobody)
+    mnist = datasets.load("mnist")
     assert mnist.train_images.shape == (60_000, 28, 28, 1)
     assert mnist.test_images.shape == (10_000, 28, 28, 1)
     # Known figures: mean 0.1307 of 255; counts as LeCun's page and every tutorial have them.
@@ -107,19 +108,19 @@ def test_mnist_from_its_original_files_without_network(folder, mnist_files):
     assert np.bincount(mnist.test_labels).tolist() == [
         980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009,
     ]  # fmt: skip
-    assert data.info("mnist").prepared
+    assert datasets.info("mnist").prepared
     assert "files on this disk" in mnist.source
-    data.prepare("mnist", transfer=nobody)  # there is nothing left to do
+    datasets.prepare("mnist", transfer=nobody)  # there is nothing left to do
 
 
 def test_mnist_over_the_network(folder, mnist_files, server):
     server.files.update({path.name: path.read_bytes() for path in mnist_files.glob("*.gz")})
     told = []
-    transfer = data.Transfer(base_url=server.base_url)
-    data.prepare("mnist", lambda *words: told.append(words), transfer=transfer)
+    transfer = datasets.Transfer(base_url=server.base_url)
+    datasets.prepare("mnist", lambda *words: told.append(words), transfer=transfer)
     assert told[0] == (0.0, f"Fetching {IMAGES}, 0.0 of 9.9 MB")
     assert told[-1] == (1.0, "MNIST is ready")
-    assert data.load("mnist").test_labels[:5].tolist() == [7, 2, 1, 0, 4]
+    assert datasets.load("mnist").test_labels[:5].tolist() == [7, 2, 1, 0, 4]
     assert server.asked == dict.fromkeys(server.files, 1)
 
 
@@ -148,11 +149,11 @@ def test_a_manual_file_that_is_not_the_right_one_is_passed_over(tiny, folder, se
 def test_where_names_clash_the_advice_is_a_folder_of_its_own(tiny, folder):
     put({**tiny.files, IMAGES: b"Fashion-MNIST's, say"}, folder / "downloads/manual")
     with pytest.raises(DownloadError) as failure:
-        prepare_files(tiny.entry, tiny.recipe, folder, None, data.Transfer())
+        prepare_files(tiny.entry, tiny.recipe, folder, None, datasets.Transfer())
     assert f"files {IMAGES} into {folder}/downloads/manual/mnist and" in str(failure.value)
     assert "damaged or another dataset's" in str(failure.value)
     put({IMAGES: tiny.files[IMAGES]}, folder / "downloads/manual/mnist")
-    prepare_files(tiny.entry, tiny.recipe, folder, None, data.Transfer())
+    prepare_files(tiny.entry, tiny.recipe, folder, None, datasets.Transfer())
     assert store.is_sound(folder, tiny.entry)
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urljoin
 
-from ensemble.data.sources import RemoteFile
-from ensemble.data.store import part_beside
+from ensemble.datasets.sources import RemoteFile
+from ensemble.datasets.store import part_beside
 
 CHUNK = 64 * 1024
 SLOWEST = 1024  # bytes per second; below it a transfer counts as stalled

@@ -1,24 +1,23 @@
-"""Datasets in, (N, 28, 28, 1) uint8 out; a person's picture to the same form.
+"""Datasets in, (N, 28, 28, 1) uint8 out.
 
-    from ensemble import data
-    data.infos()                     what there is, without loading any of it
-    data.load("digits")              always works: no network, nothing written
-    data.prepare("mnist", progress)  fetches once; after that load("mnist") takes milliseconds
-    pictures.open_picture(bytes)     a person's picture, upright; preparing.prepare finds its digits
+    from ensemble import datasets
+    datasets.infos()                     what there is, without loading any of it
+    datasets.load("digits")              always works: no network, nothing written
+    datasets.prepare("mnist", progress)  fetches once; after that load("mnist") takes milliseconds
 
-Data lives in `config.data_folder()`: `prepared/` is what `load` reads, `downloads/<name>` the
-files as they came, and `downloads/manual` is for files that a person puts there.
+Data lives in `storage.folders.data_folder()`: `prepared/` is what `load` reads,
+`downloads/<name>` the files as they came, and `downloads/manual` is for files that a person
+puts there.
 """
 
-from ensemble.config import DATASETS
-from ensemble.data import advice, store
-from ensemble.data.dataset import Dataset, DatasetInfo
-from ensemble.data.digits import load_digits
-from ensemble.data.preparation import prepare_files
-from ensemble.data.progress import Progress
-from ensemble.data.registry import Entry, find
-from ensemble.data.sources import recipe
-from ensemble.data.transfer import DEFAULT, Transfer
+from ensemble.datasets import advice, store
+from ensemble.datasets.dataset import Dataset, DatasetInfo
+from ensemble.datasets.digits import load_digits
+from ensemble.datasets.preparation import prepare_files
+from ensemble.datasets.progress import Progress
+from ensemble.datasets.registry import DATASETS, Entry, find
+from ensemble.datasets.sources import recipe
+from ensemble.datasets.transfer import DEFAULT, Transfer
 from ensemble.errors import NotPreparedError
 from ensemble.storage.folders import data_folder
 
@@ -39,7 +38,7 @@ def load(name: str) -> Dataset:
     """The dataset called `name`; images of a fetched one are a memory map, read as they are used.
 
     Args:
-      name: one of `config.DATASETS`.
+      name: one of `registry.DATASETS`.
 
     Raises:
       ConfigError: there is no such dataset.
@@ -76,7 +75,7 @@ def prepare(name: str, progress: Progress | None = None, *, transfer: Transfer =
     processes and threads may call this at once: one works, the others wait for it.
 
     Args:
-      name: one of `config.DATASETS`; there is nothing to do for `digits`.
+      name: one of `registry.DATASETS`; there is nothing to do for `digits`.
       progress: called now and then as progress(fraction in [0, 1] or None where it is not
         known, message for people).
       transfer: how to fetch; the default suits people.
@@ -115,7 +114,7 @@ def info(name: str) -> DatasetInfo:
 
 
 def infos() -> list[DatasetInfo]:
-    """`info` of every dataset, in the order of `config.DATASETS`."""
+    """`info` of every dataset, in the order of `registry.DATASETS`."""
     return [info(name) for name in DATASETS]
 
 

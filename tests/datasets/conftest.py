@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ensemble.data.registry import ENTRIES, Entry
-from ensemble.data.sources import Recipe, RemoteFile
-from ensemble.data.transfer import Transfer
+from ensemble.datasets.registry import ENTRIES, Entry
+from ensemble.datasets.sources import Recipe, RemoteFile
+from ensemble.datasets.transfer import Transfer
 
 TRAIN, TEST = 60, 20
 

@@ -6,7 +6,6 @@ TensorFlow Datasets when a dataset is prepared (`sources.py`).
 
 from dataclasses import dataclass
 
-from ensemble.config import DATASETS
 from ensemble.errors import ConfigError
 
 DIGIT_NAMES = tuple("0123456789")
@@ -89,6 +88,7 @@ ENTRIES = {
         nbytes_download=21_240_888,
     ),
 }
+DATASETS = tuple(ENTRIES)
 
 
 def find(name: str) -> Entry:

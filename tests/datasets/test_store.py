@@ -6,9 +6,9 @@ import os
 import numpy as np
 import pytest
 
-from ensemble import data
-from ensemble.data import store
-from ensemble.data.preparation import prepare_files
+from ensemble import datasets
+from ensemble.datasets import store
+from ensemble.datasets.preparation import prepare_files
 from ensemble.errors import NotPreparedError
 
 
@@ -82,9 +82,9 @@ def test_damage_is_noticed_and_mended(damage, server, tiny, transfer, folder):
     assert not store.is_sound(folder, tiny.entry)
     with pytest.raises(store.TornError):
         store.read(folder, tiny.entry)
-    assert not data.is_prepared("mnist")
+    assert not datasets.is_prepared("mnist")
     with pytest.raises(NotPreparedError, match=r"MNIST is damaged on disk: .*data prepare mnist"):
-        data.load("mnist")
+        datasets.load("mnist")
     prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
     labels = store.read(folder, tiny.entry).test_labels
     np.testing.assert_array_equal(labels, tiny.arrays["t10k-labels-idx1-ubyte.gz"])

@@ -6,13 +6,13 @@ import hashlib
 import numpy as np
 import pytest
 
-from ensemble import data
-from ensemble.data import digits
+from ensemble import datasets
+from ensemble.datasets import digits
 
 
 @pytest.fixture(scope="module")
-def dataset() -> data.Dataset:
-    return data.load("digits")
+def dataset() -> datasets.Dataset:
+    return datasets.load("digits")
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ensemble.data.files import is_other, manual_folder
-from ensemble.data.registry import Entry
-from ensemble.data.sources import RemoteFile
+from ensemble.datasets.original_files import is_other, manual_folder
+from ensemble.datasets.registry import Entry
+from ensemble.datasets.sources import RemoteFile
 from ensemble.errors import StorageError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -3,7 +3,7 @@
 import hashlib
 from pathlib import Path
 
-from ensemble.data.sources import RemoteFile
+from ensemble.datasets.sources import RemoteFile
 
 
 def manual_folder(folder: Path) -> Path:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ensemble import data
-from ensemble.data import store
-from ensemble.data.preparation import prepare_files
+from ensemble import datasets
+from ensemble.datasets import store
+from ensemble.datasets.preparation import prepare_files
 from ensemble.errors import StorageError
 
 REPO = Path(__file__).resolve().parents[2]
@@ -20,9 +20,9 @@ LIMITED = """
 import json, os, resource, sys
 from pathlib import Path
 from ensemble import data
-from ensemble.data.preparation import prepare_files
-from ensemble.data.registry import Entry
-from ensemble.data.sources import Recipe, RemoteFile
+from ensemble.datasets.preparation import prepare_files
+from ensemble.datasets.registry import Entry
+from ensemble.datasets.sources import Recipe, RemoteFile
 from ensemble.errors import StorageError
 folder, url, limit, text, user = sys.argv[1:]
 entry, recipe = json.loads(text)
@@ -78,13 +78,13 @@ def test_a_data_folder_that_cannot_be_made(tiny, transfer, tmp_path, monkeypatch
     (tmp_path / "file").write_text("in the way")
     folder = tmp_path / "file" / "data"
     monkeypatch.setenv("ENSEMBLE_DATA", str(folder))
-    assert not data.is_prepared("mnist")
+    assert not datasets.is_prepared("mnist")
     with pytest.raises(StorageError) as failure:
         prepare_files(tiny.entry, tiny.recipe, folder, None, transfer)
     assert "Not a directory" in str(failure.value)
     assert "point ENSEMBLE_DATA at a folder that you can write to" in str(failure.value)
-    assert len(data.load("digits").test_images) == 500
-    assert [info.prepared for info in data.infos()] == [True, False, False, False]
+    assert len(datasets.load("digits").test_images) == 500
+    assert [info.prepared for info in datasets.infos()] == [True, False, False, False]
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.data.dataset import Dataset
-from ensemble.data.registry import ENTRIES
+from ensemble.datasets.dataset import Dataset
+from ensemble.datasets.registry import ENTRIES
 
 FILE = Path("datasets", "data", "digits.csv.gz")
 SIZE = 28

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from ensemble.data.sources import RemoteFile
+from ensemble.datasets.sources import RemoteFile
 
 Progress = Callable[[float | None, str], None]
 SECONDS_BETWEEN = 0.1

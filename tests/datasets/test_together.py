@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble.data import store
-from ensemble.data.preparation import prepare_files
-from ensemble.data.transfer import Transfer
+from ensemble.datasets import store
+from ensemble.datasets.preparation import prepare_files
+from ensemble.datasets.transfer import Transfer
 from ensemble.storage import lock
 
 REPO = Path(__file__).resolve().parents[2]
@@ -21,10 +21,10 @@ PREPARE = """
 import json, sys
 from pathlib import Path
 from ensemble import data
-from ensemble.data import store
-from ensemble.data.preparation import prepare_files
-from ensemble.data.registry import Entry
-from ensemble.data.sources import Recipe, RemoteFile
+from ensemble.datasets import store
+from ensemble.datasets.preparation import prepare_files
+from ensemble.datasets.registry import Entry
+from ensemble.datasets.sources import Recipe, RemoteFile
 folder, url, text, diary = sys.argv[1:]
 entry, recipe = json.loads(text)
 recipe = Recipe(recipe["version"], tuple(RemoteFile(**file) for file in recipe["files"]))

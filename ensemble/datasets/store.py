@@ -18,8 +18,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.data.dataset import Dataset
-from ensemble.data.registry import Entry
+from ensemble.datasets.dataset import Dataset
+from ensemble.datasets.registry import Entry
 
 FORMAT = 1
 PIXELS = 28 * 28
