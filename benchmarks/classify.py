@@ -31,7 +31,7 @@ REFUSE, ROUNDS, MEMBERS = 0.03, 30, 8
 
 def read_photo(classifier: Any, content: bytes) -> tuple[Any, Any]:
     """What is found on a picture, and what the ensemble says of it."""
-    from ensemble.data.pictures import open_picture
+    from ensemble.pictures.files.opening import open_picture
 
     prepared = classifier.prepare(open_picture(content))
     return prepared, classifier.read_marks(prepared.marks, refuse=REFUSE)
@@ -139,8 +139,8 @@ def timed_pictures() -> dict[str, bytes]:
 
 def stages(classifier: Any, content: bytes) -> dict[str, float]:
     """Milliseconds of each stage from bytes to verdict; finding the ink alone is done twice."""
-    from ensemble.data.ink import Choices, find_ink
-    from ensemble.data.pictures import open_picture
+    from ensemble.pictures.files.opening import open_picture
+    from ensemble.pictures.ink.extraction import Choices, find_ink
 
     spent = {}
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ensemble.data.decoding import MAX_BYTES
-from ensemble.data.pictures import open_picture
 from ensemble.errors import ImageError
+from ensemble.pictures.files.decoding import MAX_BYTES
+from ensemble.pictures.files.opening import open_picture
 from ensemble.runs.classifying import Classifier, Digit, open_classifier
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from ensemble.data.shape import to_mnist
+from ensemble.pictures.segmentation.mnist_form import to_mnist
 
 Pixels = NDArray[np.uint8]
 Draws = np.random.Generator

@@ -10,7 +10,7 @@ for convolutional neural networks"), who distort digits likewise.
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.data.shape import to_mnist
+from ensemble.pictures.segmentation.mnist_form import to_mnist
 
 Pixels = NDArray[np.uint8]
 

@@ -13,13 +13,13 @@ from ensemble.analysis.neighbours import Neighbours
 from ensemble.analysis.occlusion import Occlusion
 from ensemble.analysis.quality.averaging import average
 from ensemble.analysis.strangeness import pictures
-from ensemble.data.ink import Choices
-from ensemble.data.marks import Mark
-from ensemble.data.pictures import Picture
-from ensemble.data.preparing import AUTOMATIC, Prepared, prepare
 from ensemble.datasets.registry import find as find_dataset
 from ensemble.errors import ConfigError, RunError
 from ensemble.machine.jax_settings import prepare_jax
+from ensemble.pictures.files.opening import Picture
+from ensemble.pictures.ink.extraction import Choices
+from ensemble.pictures.prepare import AUTOMATIC, Prepared, prepare
+from ensemble.pictures.segmentation.marks import Mark
 from ensemble.runs.members import member_epochs, open_members
 from ensemble.runs.reading import Digit, Reading, make_reading
 from ensemble.runs.store import find

@@ -12,7 +12,7 @@ from ensemble.ui import classify_open, classify_said, theme
 from ensemble.ui.run_panel import plain
 
 if TYPE_CHECKING:
-    from ensemble.data.preparing import Prepared
+    from ensemble.pictures.prepare import Prepared
     from ensemble.runs.classifying import Classifier, Reading
 
 KEY = "classify_answer"

@@ -4,8 +4,8 @@ import zlib
 
 import streamlit as st
 
-from ensemble.data import corrections
 from ensemble.errors import StorageError
+from ensemble.pictures import corrections
 from ensemble.ui import address, digits_words, formats
 from ensemble.ui.classify_shown import Shown
 

@@ -5,8 +5,8 @@ import contextlib
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ensemble.data.pictures import open_picture
 from ensemble.errors import ImageError
+from ensemble.pictures.files.opening import open_picture
 from ensemble.ui import classify_overrule, classify_picture, classify_sheet, digits_waiting
 from ensemble.ui.classify_tray import Source
 from ensemble.ui.run_panel import plain

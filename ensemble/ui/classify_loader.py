@@ -21,8 +21,8 @@ from ensemble.ui.classify_tray import Source
 from ensemble.ui.guard import BUG
 
 if TYPE_CHECKING:
-    from ensemble.data.pictures import Picture
-    from ensemble.data.preparing import Mark, Prepared
+    from ensemble.pictures.files.opening import Picture
+    from ensemble.pictures.prepare import Mark, Prepared
     from ensemble.runs.classifying import Classifier, Reading
 
 # A working picture takes up to 12 MB, its stages as much again.
@@ -80,7 +80,7 @@ def _look(
 
 def prepared_now(asked: Classifier, content: bytes, overrule: Overrule) -> Looked:
     """The picture opened and prepared, without being kept."""
-    from ensemble.data.pictures import open_picture
+    from ensemble.pictures.files.opening import open_picture
 
     try:
         picture = open_picture(content)

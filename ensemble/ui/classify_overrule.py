@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 if TYPE_CHECKING:
-    from ensemble.data.ink import Choices
+    from ensemble.pictures.ink.extraction import Choices
 
 KEPT, MOST = "classify_overrules", 300
 WHOLE = (0.0, 0.0, 1.0, 1.0)
@@ -15,7 +15,7 @@ Crop = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class Overrule:
-    """The choices of `ensemble.data.ink.Choices`, without what importing it costs.
+    """The choices of `ensemble.pictures.ink.extraction.Choices`, without what importing it costs.
 
     Attributes:
       ink: "auto", "dark" or "light".
@@ -34,7 +34,7 @@ class Overrule:
 
     def choices(self) -> "Choices":
         """As the preparation takes them."""
-        from ensemble.data.ink import Choices
+        from ensemble.pictures.ink.extraction import Choices
 
         ink: Any = self.ink
         return Choices(ink, self.threshold, None if self.crop == WHOLE else self.crop)

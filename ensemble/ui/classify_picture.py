@@ -17,8 +17,8 @@ from ensemble.ui.classify_overrule import WHOLE, Overrule
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ensemble.data.pictures import Picture
-    from ensemble.data.preparing import Prepared
+    from ensemble.pictures.files.opening import Picture
+    from ensemble.pictures.prepare import Prepared
     from ensemble.runs.classifying import Reading
 
 KEY = "classify_picture"

@@ -13,7 +13,7 @@ from ensemble.ui.digits_pictures import Pixels
 from ensemble.ui.run_panel import plain
 
 if TYPE_CHECKING:
-    from ensemble.data.preparing import Prepared
+    from ensemble.pictures.prepare import Prepared
 
 WIDE, HIGH = 160, 120  # pixels of the screen
 RIM = 205  # grey

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from ensemble.data.pictures import open_picture
-from ensemble.data.preparing import prepare
+from ensemble.pictures.files.opening import open_picture
+from ensemble.pictures.prepare import prepare
 from ensemble.runs import Run
 from ensemble.runs.reading import Digit, Reading
 from ensemble.ui.classify_shown import Shown

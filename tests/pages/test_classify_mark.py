@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.data import corrections
+from ensemble.pictures import corrections
 from ensemble.runs.parameters import write_parameters
 from ensemble.ui import classify_compare, classify_opening, classify_verdict, loaders
 from tests.pages.ensembles import trained

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, PngImagePlugin
 
-from ensemble.data.decoding import quiet
 from ensemble.errors import StorageError
+from ensemble.pictures.files.decoding import quiet
 
 FIELDS = ("said", "run_id", "epoch")
 MAX_FILE = 100_000  # bytes; a correction has about 600

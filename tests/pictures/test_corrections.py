@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ensemble.data import corrections
 from ensemble.errors import StorageError
+from ensemble.pictures import corrections
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (12, 28, 28, 1), np.uint8)
 

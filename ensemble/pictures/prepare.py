@@ -7,12 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ensemble.data import stages
-from ensemble.data.ink import Choices, Ink, find_ink
-from ensemble.data.marks import Mark, find_marks
-from ensemble.data.pictures import Picture
-from ensemble.data.shape import SIZE
-from ensemble.data.touching import Decide
+from ensemble.pictures import stages
+from ensemble.pictures.files.opening import Picture
+from ensemble.pictures.ink.extraction import Choices, Ink, find_ink
+from ensemble.pictures.segmentation.marks import Mark, find_marks
+from ensemble.pictures.segmentation.mnist_form import SIZE
+from ensemble.pictures.segmentation.touching_digits import Decide
 
 AUTOMATIC = Choices()
 # Pixels: pictures longer than this are looked at by halves, unless what is found there is so

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
-from ensemble.data import light as lights
-from ensemble.data import lines, polarity, specks
 from ensemble.errors import ImageError
+from ensemble.pictures.ink import illumination as lights
+from ensemble.pictures.ink import polarity, ruled_lines, specks
 
 SMALL = 320  # longest side of the copy on which paper and polarity are found
 SURE = 1.35  # times the threshold: what the surest pixel of a stroke has
@@ -104,9 +104,9 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
         away[:] = 0
     even, mask, threshold = above_noise(away, choices.threshold)
     for line in along:
-        lines.mend(mask, line)
+        ruled_lines.mend(mask, line)
     for line in across:
-        lines.mend(mask.T, line)
+        ruled_lines.mend(mask.T, line)
     mask, stroke = specks.clean(mask)
     count = len(along) + len(across)
     return Ink(grey, even, mask, look.light, threshold, stroke, count, (left, top))
@@ -115,17 +115,17 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
 def spans(away: NDArray[np.float32]) -> bool:
     """Whether ink on bare paper stretches far enough for a printed line to be part of it."""
     ink = away > lights.LEAST
-    return max(ink.any(axis=0).mean(), ink.any(axis=1).mean()) >= lines.PART
+    return max(ink.any(axis=0).mean(), ink.any(axis=1).mean()) >= ruled_lines.PART
 
 
-def take_out(away: NDArray[np.float32]) -> tuple[list[lines.Line], list[lines.Line]]:
+def take_out(away: NDArray[np.float32]) -> tuple[list[ruled_lines.Line], list[ruled_lines.Line]]:
     """Erases printed lines from contrasts (H, W), in place; those along rows and along columns."""
-    along = lines.find_lines(away)
-    across = lines.find_lines(away.T)
+    along = ruled_lines.find_lines(away)
+    across = ruled_lines.find_lines(away.T)
     for line in along:
-        lines.erase(away, line)
+        ruled_lines.erase(away, line)
     for line in across:
-        lines.erase(away.T, line)
+        ruled_lines.erase(away.T, line)
     return along, across
 
 

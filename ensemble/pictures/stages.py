@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ensemble.data.ink import Ink
-from ensemble.data.marks import Mark
-from ensemble.data.pictures import Picture
-from ensemble.data.shape import SIZE
+from ensemble.pictures.files.opening import Picture
+from ensemble.pictures.ink.extraction import Ink
+from ensemble.pictures.segmentation.marks import Mark
+from ensemble.pictures.segmentation.mnist_form import SIZE
 
 LONGEST = 512  # pixels of a stage's longer side
 ACROSS = 10  # marks beside each other in the last stage

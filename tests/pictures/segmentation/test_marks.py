@@ -5,12 +5,12 @@ import pytest
 from PIL import Image
 
 from ensemble import datasets
-from ensemble.data import touching
-from ensemble.data.ink import Ink
-from ensemble.data.marks import MAX_MARKS, find_marks
-from ensemble.data.parts import find_parts
-from ensemble.data.reading_order import reading_order, slope_of
-from ensemble.data.strays import without_strays
+from ensemble.pictures.ink.extraction import Ink
+from ensemble.pictures.segmentation import touching_digits
+from ensemble.pictures.segmentation.clutter import without_strays
+from ensemble.pictures.segmentation.components import find_parts
+from ensemble.pictures.segmentation.marks import MAX_MARKS, find_marks
+from ensemble.pictures.segmentation.reading_order import reading_order, slope_of
 
 STROKE = 12.0
 
@@ -115,8 +115,8 @@ def test_lone_broad_digits_are_never_cut(digits):
     for mask in masks:
         stretched = np.asarray(Image.fromarray(mask).resize((int(1.25 * len(mask)), len(mask))))
         for ink in (mask, stretched):
-            broad += ink.shape[1] > touching.LEAST * len(ink)
-            assert len(touching.split(ink.astype(np.uint8) * 255)) == 1
+            broad += ink.shape[1] > touching_digits.LEAST * len(ink)
+            assert len(touching_digits.split(ink.astype(np.uint8) * 255)) == 1
     assert broad > 60
 
 
@@ -126,7 +126,7 @@ def test_touching_pairs_are_cut_where_they_touch(digits):
     cut = near = 0
     for first, second in zip(rounds[::2], rounds[1::2], strict=True):
         both, x = pushed_together(first, second, 40)
-        found = touching.split(both.astype(np.uint8) * 255)
+        found = touching_digits.split(both.astype(np.uint8) * 255)
         assert (sum(side > 127 for side in found) == both).all()  # no ink lost, none twice
         if len(found) == 2:
             cut += 1
@@ -150,8 +150,8 @@ def test_recognition_settles_what_shape_leaves_open():
 
         return decide
 
-    assert len(touching.split(pair, answer(False))) == 2
-    assert len(touching.split(pair[:, :101], answer(True))) == 1
+    assert len(touching_digits.split(pair, answer(False))) == 2
+    assert len(touching_digits.split(pair[:, :101], answer(True))) == 1
     assert all(shape[1:] == (28, 28, 1) and shape[0] % 2 for shape in asked)
 
 

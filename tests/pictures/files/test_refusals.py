@@ -10,17 +10,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ensemble.data import decoding
-from ensemble.data.pictures import open_picture
 from ensemble.errors import ImageError
-from tests.data.picture_files import (
-    blank_png,
-    damaged,
-    encoded,
-    jpeg_claiming,
-    page,
-    png,
-)
+from ensemble.pictures.files import decoding
+from ensemble.pictures.files.opening import open_picture
+from tests.pictures.picture_files import blank_png, damaged, encoded, jpeg_claiming, page, png
 
 GREY = Image.fromarray(page())
 VIDEO = b"\x00\x00\x00\x18ftypisom\x00\x00\x02\x00isommp42"
@@ -152,7 +145,7 @@ def test_no_memory_is_said(monkeypatch):
 CHILD = """
 import io, resource, sys
 from ensemble.datasets import decoding
-from ensemble.data.pictures import open_picture
+from ensemble.pictures.files.opening import open_picture
 from PIL import Image
 content = sys.stdin.buffer.read()
 small = io.BytesIO()
@@ -175,7 +168,7 @@ def worst(kind: str) -> bytes:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="counts in Linux's kilobytes")
 @pytest.mark.parametrize("kind", ["PNG", "WebP"])
 def test_the_worst_picture_stays_below_the_bound(kind):
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[3]
     done = subprocess.run(
         [sys.executable, "-c", CHILD], input=worst(kind), cwd=root, check=False,
         capture_output=True, timeout=100,

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ensemble.data import decoding, heif
-from ensemble.data.pictures import WORKING, open_picture
 from ensemble.errors import ImageError
-from tests.data.picture_files import encoded, page, png, turned
+from ensemble.pictures.files import decoding, heif
+from ensemble.pictures.files.opening import WORKING, open_picture
+from tests.pictures.picture_files import encoded, page, png, turned
 
 GREY = page()
 COLOUR = np.stack([GREY, GREY // 2, 255 - GREY], -1)

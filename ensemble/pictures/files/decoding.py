@@ -22,8 +22,8 @@ from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 from PIL.WebPImagePlugin import WebPImageFile
 
-from ensemble.data import heif, signatures
 from ensemble.errors import ImageError
+from ensemble.pictures.files import formats, heif
 
 MAX_BYTES = 20 * 1024 * 1024  # what .streamlit/config.toml lets through
 MEMORY = 600 * 1000**2  # bytes that opening one picture may take at its peak, beside the file's
@@ -93,12 +93,12 @@ def decoded(content: bytes) -> Iterator[Decoded]:
 
 def decode(content: bytes, held: ExitStack) -> Decoded:
     """`decoded`, with the lock in `held`."""
-    name = signatures.recognise(content)
+    name = formats.recognise(content)
     opener = heif.opener() if name == "HEIC" else OPENERS[name]
     try:
         with quiet():
             if name == "WebP":  # its canvas is made as soon as it is opened
-                check_size(signatures.webp_size(content), COSTS[name])
+                check_size(formats.webp_size(content), COSTS[name])
             image = opener(io.BytesIO(content))
             size = image.size
             if check(name, image, content) > LARGE:
@@ -180,7 +180,7 @@ def jpeg_cost(image: ImageFile.ImageFile, content: bytes) -> float:
     least = drafted(image.size)
     shrink = max(s for s in (1, 2, 4, 8) if width // s >= least[0] and height // s >= least[1])
     drawn = 4.5 / shrink**2
-    if not signatures.jpeg_in_scans(content):
+    if not formats.jpeg_in_scans(content):
         return drawn
     areas = [across * down for _, across, down, _ in getattr(image, "layer", ())]
     return drawn + 2.2 * sum(areas) / max(areas)  # 16 bits each, and their blocks' edges

@@ -5,10 +5,10 @@ import pytest
 from PIL import Image
 
 from ensemble import datasets
-from ensemble.data.ink import Choices, Ink
-from ensemble.data.pictures import Picture
-from ensemble.data.preparing import prepare
-from ensemble.data.stages import LONGEST, say_ink
+from ensemble.pictures.files.opening import Picture
+from ensemble.pictures.ink.extraction import Choices, Ink
+from ensemble.pictures.prepare import prepare
+from ensemble.pictures.stages import LONGEST, say_ink
 
 
 def picture_of(grey, scale=1.0):

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ensemble.data import toning
-from ensemble.data.decoding import MAX_FRAMES, Decoded, decoded, quiet
+from ensemble.pictures.files import toning
+from ensemble.pictures.files.decoding import MAX_FRAMES, Decoded, decoded, quiet
 
 # The longest side kept, in pixels. Tiny digits ask for many: a digit of 1/60 of the width of a
 # page that fills an upright photo has 25 of them at 2048 × 1536, and half would be too few. Time

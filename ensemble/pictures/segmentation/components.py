@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.data.strays import usual_height
-from ensemble.data.stretches import Stretches, connect, paint, stretches_of
+from ensemble.pictures.segmentation.clutter import usual_height
+from ensemble.pictures.segmentation.run_lengths import Stretches, connect, paint, stretches_of
 
 MOST = 400  # parts looked at, the largest ones: a page of text has thousands
 POINTS = 300  # of a part's edge at most, for distances between parts

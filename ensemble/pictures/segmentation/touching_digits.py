@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ensemble.data.paths import ROWS, Path, paths_through
-from ensemble.data.shape import ink_box, stroke_width, to_mnist
+from ensemble.pictures.segmentation.cut_paths import ROWS, Path, paths_through
+from ensemble.pictures.segmentation.mnist_form import ink_box, stroke_width, to_mnist
 
 Decide = Callable[[NDArray[np.uint8]], NDArray[np.floating]]
 

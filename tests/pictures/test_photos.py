@@ -12,8 +12,8 @@ import pytest
 from benchmarks import photos
 from benchmarks.photo_styles import STYLES, photo
 from ensemble import datasets
-from ensemble.data.pictures import open_picture
-from ensemble.data.preparing import prepare
+from ensemble.pictures.files.opening import open_picture
+from ensemble.pictures.prepare import prepare
 
 LONGEST = 360
 PICTURES = {

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image, ImageDraw
 from scipy import ndimage
 
-from ensemble.data import polarity
-from ensemble.data.ink import Choices, Ink, find_ink
 from ensemble.errors import ImageError
+from ensemble.pictures.ink import polarity
+from ensemble.pictures.ink.extraction import Choices, Ink, find_ink
 
 SHAPE = (360, 300)
 Pixels = np.ndarray

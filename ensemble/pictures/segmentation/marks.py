@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.data.ink import Ink
-from ensemble.data.parts import Box, Parts, around, find_parts, join
-from ensemble.data.reading_order import reading_order
-from ensemble.data.shape import ink_box, to_mnist
-from ensemble.data.strays import without_strays
-from ensemble.data.touching import Decide, split
+from ensemble.pictures.ink.extraction import Ink
+from ensemble.pictures.segmentation.clutter import without_strays
+from ensemble.pictures.segmentation.components import Box, Parts, around, find_parts, join
+from ensemble.pictures.segmentation.mnist_form import ink_box, to_mnist
+from ensemble.pictures.segmentation.reading_order import reading_order
+from ensemble.pictures.segmentation.touching_digits import Decide, split
 
 MAX_MARKS = 100
 LARGE = 240  # pixels: what is larger has edges enough without soft ones

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.data import light as lights
+from ensemble.pictures.ink import illumination as lights
 
 Grey = NDArray[np.float32]
 MOST_DARK = 0.7  # of what lies near sharp edges: real pictures have below 0.64 or above 0.75

@@ -1,0 +1,1 @@
+"""Files of pictures: what they are, and their pixels, upright and bounded."""

@@ -1,0 +1,1 @@
+"""Ink: which pixels a pen has left, on any paper in any light."""

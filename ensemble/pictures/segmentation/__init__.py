@@ -1,0 +1,1 @@
+"""Ink to marks: connected components joined and cut, clutter left out, in reading order."""
