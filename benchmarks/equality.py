@@ -72,7 +72,8 @@ def gradients(rate: float) -> dict[str, list[float]]:
     import optax
 
     from ensemble import datasets
-    from ensemble.engine import howto, model
+    from ensemble.engine import howto
+    from ensemble.engine.networks import cnn
 
     digits = datasets.load("digits")
     images, labels = digits.train_images.astype(np.float32) / 255, digits.train_labels
@@ -85,7 +86,7 @@ def gradients(rate: float) -> dict[str, list[float]]:
         return jax.jit(jax.grad(loss))
 
     stock = derivative(lambda params, x: howto.CNN().apply({"params": params}, x))
-    ours = derivative(functools.partial(model.apply_model, arithmetic=model.Arithmetic("tower")))
+    ours = derivative(functools.partial(cnn.apply_model, arithmetic=cnn.Arithmetic("tower")))
     rng, keys = howto.member_keys(0, max(MEMBERS))
     state = howto.create_train_state(keys[0], rate, 0.9)
     found: dict[str, list[float]] = {"engine": [], "stock": []}

@@ -5,7 +5,7 @@ from ensemble.engine.batches import steps_per_epoch
 from ensemble.engine.figures import Evaluation, StepFigures
 from ensemble.engine.forward import Forward
 from ensemble.engine.layout import Layout, choose_devices
-from ensemble.engine.model import CNN
+from ensemble.engine.networks.cnn import CNN
 from ensemble.engine.pace import Pace
 from ensemble.engine.predict import predict_probabilities
 from ensemble.engine.step import MemberState, blank_members

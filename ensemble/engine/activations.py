@@ -7,8 +7,8 @@ import numpy as np
 from jax import Array
 from numpy.typing import NDArray
 
-from ensemble.engine.model import CNN, to_unit
-from ensemble.engine.traces import kept
+from ensemble.engine.networks.cnn import CNN, to_unit
+from ensemble.engine.trace_cache import kept
 
 FEATURES = 256
 # Images go through in rooms of these sizes: one program each, and hardly one is left to compile

@@ -10,7 +10,7 @@ from jax import Array
 
 from ensemble.config import EnsembleConfig
 from ensemble.engine import keys
-from ensemble.engine.traces import kept
+from ensemble.engine.trace_cache import kept
 from ensemble.errors import ConfigError
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from jax import Array
 
 from ensemble.engine.layout import Layout
-from ensemble.engine.model import CLASSES
+from ensemble.engine.networks.cnn import CLASSES
 from ensemble.engine.pace import Pace
 from ensemble.engine.step import log_probabilities
-from ensemble.engine.traces import kept
+from ensemble.engine.trace_cache import kept
 
 # Small blocks stay in a core's caches; a GPU needs many images to be busy.
 BLOCK_ON_CPU, BLOCK_ELSEWHERE = 64, 1000

@@ -6,8 +6,8 @@ import jax
 import numpy as np
 from jax import Array
 
-from ensemble.engine.model import apply_model, to_unit
-from ensemble.engine.traces import kept
+from ensemble.engine.networks.cnn import apply_model, to_unit
+from ensemble.engine.trace_cache import kept
 
 
 def predict_probabilities(params: Any, images: np.ndarray) -> np.ndarray:

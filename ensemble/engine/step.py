@@ -13,7 +13,7 @@ from jax.typing import ArrayLike
 
 from ensemble.engine import keys
 from ensemble.engine.augment import augment
-from ensemble.engine.model import (
+from ensemble.engine.networks.cnn import (
     CLASSES,
     USUAL,
     Arithmetic,
@@ -22,7 +22,7 @@ from ensemble.engine.model import (
     init_params,
     to_unit,
 )
-from ensemble.engine.traces import kept, written_down
+from ensemble.engine.trace_cache import kept, written_down
 
 
 @written_down

@@ -15,7 +15,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.engine import batches, keys
 from ensemble.engine.figures import Evaluation, StepFigures, ensemble_figures, evaluation
 from ensemble.engine.layout import Layout, choose_devices
-from ensemble.engine.model import CLASSES, Arithmetic
+from ensemble.engine.networks.cnn import CLASSES, Arithmetic
 from ensemble.engine.pace import Pace
 from ensemble.engine.schedule import learning_rates
 from ensemble.engine.step import (
@@ -26,10 +26,10 @@ from ensemble.engine.step import (
     log_probabilities,
     train_steps,
 )
-from ensemble.engine.traces import kept
+from ensemble.engine.trace_cache import kept
 from ensemble.machine.processor import processor
 
-EVALUATION_BLOCK = 64  # whole chunks of images (conv.py) in either precision
+EVALUATION_BLOCK = 64  # whole chunks of images (convolution.py) in either precision
 # How one device does its members: by the fast operator for CPUs, one member after the other;
 # side by side, their convolutions grouped into one, or as patches times matrix; or by the
 # stock convolution one after the other. `python -m benchmarks.gpu` measures them.

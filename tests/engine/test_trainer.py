@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ensemble.engine import Trainer, trainer
-from ensemble.engine.model import to_unit
+from ensemble.engine.networks.cnn import to_unit
 from ensemble.errors import ConfigError
 from ensemble.machine.processor import processor
 from tests.engine.conftest import devices, small_config, stock, train_epochs

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ensemble.engine.model import init_params
+from ensemble.engine.networks.cnn import init_params
 from ensemble.runs import Run
 from ensemble.runs.parameters import write_parameters
 from tests.pages.ensembles import trained

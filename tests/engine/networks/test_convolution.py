@@ -7,14 +7,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ensemble.engine import conv
+from ensemble.engine.networks import convolution
 
 SHAPES = [(2, 28, 28, 1), (3, 14, 14, 32), (1, 7, 8, 3), (5, 4, 3, 6)]
 
 
 def by_windows(x, kernel, bias, precision="float32"):
-    """windows.py's operator as the others are called: one layer."""
-    return conv.by_windows(x, [(kernel, bias)], precision)
+    """cpu_windows.py's operator as the others are called: one layer."""
+    return convolution.by_windows(x, [(kernel, bias)], precision)
 
 
 def drawn(shape, features, seed=0):
@@ -29,7 +29,7 @@ def value_and_gradients(operator, args, weights):
 
 
 def conv_in_double(x, kernel, bias):
-    return conv.by_lax(x, kernel, bias, "float64")
+    return convolution.by_lax(x, kernel, bias, "float64")
 
 
 def compared(operator, args, seed=1, wanted_of=conv_in_double):
@@ -45,7 +45,7 @@ def compared(operator, args, seed=1, wanted_of=conv_in_double):
 
 @pytest.mark.parametrize(
     ("operator", "shape"),
-    [*((by_windows, shape) for shape in SHAPES), (conv.by_patches, SHAPES[2])],
+    [*((by_windows, shape) for shape in SHAPES), (convolution.by_patches, SHAPES[2])],
 )
 def test_value_and_gradients_equal_those_of_stock_convolution(operator, shape):
     for got, wanted in compared(operator, drawn(shape, 6)):
@@ -67,8 +67,8 @@ def test_layers_follow_one_another_on_images_of_any_size(height, width, features
     def tower(x, *weights):
         layers = zip(weights[::2], weights[1::2], strict=True)
         if x.dtype == "float64":
-            return conv.one_by_one(conv.by_lax, x, list(layers), "float64")
-        return conv.by_windows(x, list(layers), precision)
+            return convolution.one_by_one(convolution.by_lax, x, list(layers), "float64")
+        return convolution.by_windows(x, list(layers), precision)
 
     far = 1e-5 if precision == "float32" else 2**-6
     for got, wanted in compared(tower, args, wanted_of=tower):
@@ -76,7 +76,7 @@ def test_layers_follow_one_another_on_images_of_any_size(height, width, features
         np.testing.assert_allclose(got, wanted, rtol=0, atol=far * np.abs(wanted).max())
 
 
-@pytest.mark.parametrize("operator", [by_windows, conv.by_patches, conv.by_lax])
+@pytest.mark.parametrize("operator", [by_windows, convolution.by_patches, convolution.by_lax])
 def test_reduced_precision_rounds_factors_and_nothing_else(operator):
     def reduced(x, kernel, bias):
         return operator(x, kernel, bias, "bfloat16")
@@ -126,8 +126,8 @@ def test_a_batch_of_any_size_goes_through_both_layers(size, precision):
         tuple(np.float32(draw.normal(size=s)) for s in ((3, 3, 1, 4), (4,))),
         tuple(np.float32(draw.normal(size=s)) for s in ((3, 3, 4, 3), (3,))),
     ]
-    got = jax.jit(conv.conv_tower, static_argnums=(2, 3))(x, layers, "tower", precision)
-    wanted = conv.one_by_one(conv.by_lax, x, layers, "float32")
+    got = jax.jit(convolution.conv_tower, static_argnums=(2, 3))(x, layers, "tower", precision)
+    wanted = convolution.one_by_one(convolution.by_lax, x, layers, "float32")
     assert got.shape == wanted.shape == (size, 2, 2, 3)
     far = 1e-5 if precision == "float32" else 0.02
     np.testing.assert_allclose(got, wanted, rtol=0, atol=far * np.abs(wanted).max())
@@ -137,7 +137,7 @@ def test_a_cpu_takes_windows_unasked_and_can_train_in_a_loop():
     x, kernel, bias = (jnp.asarray(one, jnp.float32) for one in drawn((2, 8, 8, 1), 4))
 
     def loss(kernel, form):
-        return conv.conv_tower(x, [(kernel, bias)], form, "float32").sum()
+        return convolution.conv_tower(x, [(kernel, bias)], form, "float32").sum()
 
     def step(kernel, _):
         return kernel - 0.01 * jax.grad(loss)(kernel, ""), loss(kernel, "")

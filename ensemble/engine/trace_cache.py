@@ -138,7 +138,7 @@ def _circumstances() -> tuple[object, ...]:
 
 def _digest_of_sources() -> str:
     found = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.glob("*.py")):
+    for file in sorted(Path(__file__).parent.rglob("*.py")):
         found.update(file.name.encode() + file.read_bytes())
     return found.hexdigest()
 

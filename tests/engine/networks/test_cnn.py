@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ensemble.engine import howto, keys
-from ensemble.engine.model import apply_model, init_params, to_unit
+from ensemble.engine.networks.cnn import apply_model, init_params, to_unit
 from ensemble.engine.predict import predict_probabilities
 from ensemble.engine.step import create_members
 from tests.engine.conftest import stock

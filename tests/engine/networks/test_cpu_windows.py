@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from ensemble.engine.products import TAPS
-from ensemble.engine.windows import Grid
+from ensemble.engine.networks.cpu_products import TAPS
+from ensemble.engine.networks.cpu_windows import Grid
 
 
 def pixels(grid: Grid, level: int) -> tuple[np.ndarray, ...]:

@@ -2,7 +2,7 @@
 
 The parameter tree is the one that stock `nn.Conv` and `nn.Dense` make (`Conv_0/kernel`,
 `Dense_1/bias`, …), drawn from the same keys, so that parameters move freely between the
-two: only the arithmetic of the convolutions is ours (conv.py).
+two: only the arithmetic of the convolutions is ours (convolution.py).
 """
 
 from typing import Any, NamedTuple
@@ -11,8 +11,8 @@ import jax.numpy as jnp
 from flax import linen as nn
 from jax import Array
 
-from ensemble.engine.conv import conv_tower
-from ensemble.engine.products import dense_product
+from ensemble.engine.networks.convolution import conv_tower
+from ensemble.engine.networks.cpu_products import dense_product
 
 CLASSES = 10
 
@@ -36,7 +36,7 @@ USUAL = Arithmetic()
 
 
 class Conv(nn.Module):
-    """The parameters of `nn.Conv(features, (3, 3))`; conv.py does its sums."""
+    """The parameters of `nn.Conv(features, (3, 3))`; convolution.py does its sums."""
 
     features: int
 

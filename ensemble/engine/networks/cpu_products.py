@@ -1,6 +1,6 @@
 """The products of a convolution with its windows: by Winograd's algorithm, or directly.
 
-Both take a window's sixteen taps (windows.py) to its four spots, and gradients back:
+Both take a window's sixteen taps (cpu_windows.py) to its four spots, and gradients back:
 
     z[p, q] = Σ_{i, j} kᵀ[i, j] · tap[p + i, q + j]          (O, N) from (C, N), i, j = 0, 1, 2
 

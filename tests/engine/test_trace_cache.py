@@ -12,8 +12,8 @@ import pytest
 from jax import Array
 
 from ensemble.datasets import Dataset
-from ensemble.engine import Trainer, batches, step, traces, trainer
-from ensemble.engine.traces import kept, traces_folder, written_down
+from ensemble.engine import Trainer, batches, step, trace_cache, trainer
+from ensemble.engine.trace_cache import kept, traces_folder, written_down
 from tests.engine.conftest import devices, small_config
 
 CACHE = "jax_compilation_cache_dir"
@@ -77,7 +77,7 @@ def test_other_settings_shapes_or_sources_are_another_trace(
     ask(traced)
     ask(traced, "bfloat16")
     ask(traced, size=4)
-    monkeypatch.setattr(traces, "_SOURCES", "a line was changed")
+    monkeypatch.setattr(trace_cache, "_SOURCES", "a line was changed")
     ask(traced)
     assert traced.times == len(list(folder.iterdir())) == 4
 
@@ -117,7 +117,7 @@ def test_one_cut_short_is_made_again(folder: Path) -> None:
 def test_only_so_many_are_kept_and_the_unused_go(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(traces, "MOST", 2)
+    monkeypatch.setattr(trace_cache, "MOST", 2)
     traced = Traced()
     for name in ("first", "second"):
         ask(traced, name)
@@ -169,7 +169,7 @@ def test_what_cannot_be_written_down_is_traced_each_time(folder: Path) -> None:
 def test_a_type_that_is_defined_anew_ends_the_keeping(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(traces, "_cannot", [])
+    monkeypatch.setattr(trace_cache, "_cannot", [])
     written_down(Pair)  # As when a changed file is imported again.
     assert traces_folder() is None
     check(ask(Traced()))

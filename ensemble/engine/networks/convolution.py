@@ -2,8 +2,8 @@
 
 `by_lax` is `lax.conv` as Flax's stock layers use it: right everywhere, fast on a GPU. Inside a
 compiled loop XLA's CPU backend falls back to a naive, far slower convolution; for CPUs there is
-`by_windows`, the method of windows.py: a batch goes through both layers in chunks of a few images,
-so that what one layer leaves for the next is still in the caches.
+`by_windows`, the method of cpu_windows.py: a batch goes through both layers in chunks of a few
+images, so that what one layer leaves for the next is still in the caches.
 
 `by_patches` writes the same sums as *patches times matrix* (im2col; Chellapilla, Puri and Simard
 2006), which becomes one batched matrix product when members are mapped over:
@@ -26,8 +26,8 @@ import jax
 import jax.numpy as jnp
 from jax import Array, lax
 
-from ensemble.engine.products import method_for
-from ensemble.engine.windows import Grid, conv_relu_pool, laid_out
+from ensemble.engine.networks.cpu_products import method_for
+from ensemble.engine.networks.cpu_windows import Grid, conv_relu_pool, laid_out
 
 CHUNK = 16
 # Images that go through both layers together. Winograd's method keeps four times as much at hand
@@ -49,7 +49,7 @@ def conv_tower(x: Array, layers: Sequence[Layer], form: str, precision: str) -> 
       layers: kernel (3, 3, I, O), as `flax.linen.Conv` keeps it, and bias (O,), of each layer.
       form: one of trainer.FORMS, or "" for what suits the platform.
       precision: of the factors in products, "float32" or "bfloat16", in the tower also "rounded"
-        (products.py); sums are float32.
+        (cpu_products.py); sums are float32.
 
     Returns:
       (B, H // 2^L, W // 2^L, O of the last layer) for L layers.

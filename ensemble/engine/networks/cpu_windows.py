@@ -36,7 +36,7 @@ zero. With B images side by side in each place:
                               the taps, one by one: the images are small
         images                (C, 4ᵏ, R, Q · B), and with their border (C, 4ᵏ, S + k, (T + k) · B)
         taps of the windows   (4, 4) of (C, 4ᵏ⁻¹, R, Q · B), the R and Q of the next image
-        z                     (2, 2) of (O, …) by products.py, which multiplies
+        z                     (2, 2) of (O, …) by cpu_products.py, which multiplies
         y, the next image     (O, …)
 
 28 × 28 pixels, two layers: 16 planes of 9 × 9 places; 4 of 8 × 8, 7 × 7 of them computed; 1 of
@@ -55,7 +55,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from ensemble.engine.products import SPOTS, TAPS, Method, Weights, settled
+from ensemble.engine.networks.cpu_products import SPOTS, TAPS, Method, Weights, settled
 
 
 class Grid(NamedTuple):
