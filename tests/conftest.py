@@ -17,6 +17,9 @@ import pytest
 
 from ensemble.machine.jax_settings import prepare_jax
 
+# Fixtures of whoever starts real workers.
+pytest_plugins = ["tests.workers"]
+
 REPO = Path(__file__).resolve().parent.parent
 MOST_BYTES = 900 * 2**20
 

@@ -32,6 +32,9 @@ STILL = {
     "ensemble.data.problems: there is no floor data",
     "ensemble.data.strangers: there is no floor data",
     "ensemble.data.variation: there is no floor data",
+    "ensemble.jobs.queue: jobs imports runs",
+    "ensemble.jobs.warm_worker: jobs imports runs",
+    "ensemble.jobs.warm_worker_main: jobs imports runs",
     "ensemble.runs.gate: runs imports data",
     "ensemble.runs.solve_job: runs imports data",
     "ensemble.runs.stress_results: runs imports data",
@@ -142,10 +145,7 @@ def test_imports_run_one_way() -> None:
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
-    assert set(circles(read_sources())) <= {
-        "ensemble.runs.session",
-        "ensemble.runs.worker",
-    }
+    assert circles(read_sources()) == []
 
 
 def test_reads_the_modules_that_there_are() -> None:

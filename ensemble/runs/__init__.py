@@ -4,18 +4,19 @@ Every worker imports this before it trains; what asks a run's members about pict
 it, in classifying.py, with all that pictures need.
 """
 
-from ensemble.runs.history import prediction_epochs, read_history, read_predictions
-from ensemble.runs.launching import (
-    keep_spare,
+from ensemble.jobs.launch import worker_environment
+from ensemble.jobs.queue import ahead_of
+from ensemble.jobs.worker import give_way
+from ensemble.runs.commands import (
+    keep_warm_worker,
     launch,
     request_stop,
     requeue,
     resume,
     stop_requested,
-    worker_environment,
 )
+from ensemble.runs.history import prediction_epochs, read_history, read_predictions
 from ensemble.runs.members import Members, member_epochs, open_members
-from ensemble.runs.queue import ahead_of
 from ensemble.runs.race import (
     queue_race,
     race_stops,
@@ -36,7 +37,7 @@ from ensemble.runs.store import Run, create, delete, find, list_runs, rename, un
 from ensemble.runs.stress import queue_stress, start_stress, stop_stress, work_stress
 from ensemble.runs.stress_results import Results, Stress, last_tick, read_scores, read_stress
 from ensemble.runs.stress_status import StressStatus
-from ensemble.runs.worker import give_way, work
+from ensemble.runs.train_job import work
 
 __all__ = [
     "ACTIVE",
@@ -64,7 +65,7 @@ __all__ = [
     "find",
     "find_solve",
     "give_way",
-    "keep_spare",
+    "keep_warm_worker",
     "last_tick",
     "launch",
     "launch_solve",

@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ensemble.errors import RunError
-from ensemble.runs.store import folder_of
+from ensemble.jobs.folders import folder_of
 from ensemble.storage.atomic import write_bytes
 from ensemble.storage.json_lines import Line, read_lines
 

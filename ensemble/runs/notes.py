@@ -1,7 +1,8 @@
 """notes.md: what a person wrote about a run."""
 
 from ensemble.errors import RunError
-from ensemble.runs.store import Run, folder_of
+from ensemble.jobs.folders import folder_of
+from ensemble.runs.store import Run
 from ensemble.storage.atomic import write_bytes
 
 NOTE_LENGTH = 4000

@@ -19,8 +19,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from ensemble.errors import RunError
+from ensemble.jobs.folders import folder_of
 from ensemble.runs.history import EPOCH_FILE
-from ensemble.runs.store import folder_of
 
 MAX_BYTES = 2**30
 # Whatever else a file's end or a foreign file can raise while it is read.

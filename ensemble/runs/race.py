@@ -9,14 +9,15 @@ from dataclasses import replace
 
 from ensemble import datasets
 from ensemble.errors import RunError
-from ensemble.runs import pulse
-from ensemble.runs.launching import STOP_FILE, start_process
-from ensemble.runs.pulse import Writer
-from ensemble.runs.queue import Place, hold
+from ensemble.jobs import status as jobs_status
+from ensemble.jobs.launch import STOP_FILE, start_process
+from ensemble.jobs.outcome import StopRequest
+from ensemble.jobs.queue import Place, hold
+from ensemble.jobs.status import Writer
+from ensemble.jobs.worker import bugs_written_down, in_turn, outcome_of
 from ensemble.runs.race_config import RaceConfig
 from ensemble.runs.race_job import Job
 from ensemble.runs.race_status import RaceJob, RaceStatus, race_folder, read_race_job
-from ensemble.runs.worker import StopRequest, bugs_written_down, in_turn, outcome_of
 
 Report = Callable[[RaceStatus], None]
 
@@ -47,7 +48,7 @@ def queue_race(config: RaceConfig) -> RaceJob:
         race_folder().mkdir(parents=True, exist_ok=True)
         (race_folder() / STOP_FILE).unlink(missing_ok=True)
         (race_folder() / "log.txt").unlink(missing_ok=True)
-        pulse.write(race_folder(), status)
+        jobs_status.write(race_folder(), status)
     except OSError as error:
         raise RunError(
             f"The measurements cannot be kept in {race_folder()} ({error.strerror}): free some "

@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
+from ensemble.jobs.folders import package_versions
+from ensemble.jobs.outcome import Outcome
+from ensemble.jobs.status import Writer
 from ensemble.machine.jax_settings import only_cpu
 from ensemble.machine.this_machine import machine
-from ensemble.runs.pulse import Writer
 from ensemble.runs.race_config import CONTENDERS, RaceConfig
 from ensemble.runs.race_process import GoneError, Process, StoppedError
 from ensemble.runs.race_results import TOLERANCES, Race, write_race
 from ensemble.runs.race_status import RaceStatus
-from ensemble.runs.store import package_versions
-from ensemble.runs.worker import Outcome
 
 EMULATED = "This processor has no bfloat16 units and would emulate it: left out."
 TITLES = {

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ensemble.runs.launching import worker_environment
+from ensemble.jobs.launch import worker_environment
 from ensemble.runs.race_config import RaceConfig
 
 PATIENCE_SECONDS = 180.0  # longer than any compiling takes; XLA itself gives up after 40 s

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ensemble.runs.pulse import Job, Pulse
+from ensemble.jobs.status import Job, JobStatus
 from ensemble.storage.atomic import read_json
 from ensemble.storage.folders import data_folder
 
@@ -16,7 +16,7 @@ ACTIVE = ("queued", "starting", "racing")
 
 
 @dataclass(frozen=True)
-class RaceStatus(Pulse):
+class RaceStatus(JobStatus):
     """What the race's status.json says.
 
     Attributes:

@@ -11,12 +11,12 @@ import numpy as np
 from ensemble.data.problems import load_problem
 from ensemble.engine import choose_devices
 from ensemble.engine.lbfgs import Solver
+from ensemble.jobs.outcome import Outcome
+from ensemble.jobs.status import Writer
 from ensemble.machine.jax_settings import cpu_cores
 from ensemble.runs.pool import begin_anew
-from ensemble.runs.pulse import Writer
 from ensemble.runs.solve_status import SolveStatus
 from ensemble.runs.solves import Solve
-from ensemble.runs.worker import Outcome
 from ensemble.storage.json_lines import append_line
 
 SWEEP = (1, 2, 4, 8)

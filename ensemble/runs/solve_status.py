@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from ensemble.runs.pulse import Pulse
+from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
 
 ACTIVE = ("queued", "starting", "solving")
 
 
 @dataclass(frozen=True)
-class SolveStatus(Pulse):
+class SolveStatus(JobStatus):
     """What a regression's status.json says.
 
     Attributes:

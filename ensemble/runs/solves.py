@@ -8,9 +8,8 @@ from typing import ClassVar
 
 from ensemble.config import LbfgsConfig
 from ensemble.errors import ConfigError, RunError, UnknownRunError
-from ensemble.runs import pulse
-from ensemble.runs.solve_status import SolveStatus, read_solve_status
-from ensemble.runs.store import (
+from ensemble.jobs import status as jobs_status
+from ensemble.jobs.folders import (
     SCHEMA,
     folder_of,
     new_folder,
@@ -20,6 +19,7 @@ from ensemble.runs.store import (
     read_name,
     remove,
 )
+from ensemble.runs.solve_status import SolveStatus, read_solve_status
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.folder_index import Shelf
 from ensemble.storage.folders import runs_folder
@@ -28,7 +28,7 @@ KIND = "lbfgs"
 
 
 @dataclass(frozen=True)
-class Solve(pulse.Job):
+class Solve(jobs_status.Job):
     """One regression, with and without `pmap`, as it stood when it was read.
 
     Attributes:
@@ -61,7 +61,7 @@ def create_solve(config: LbfgsConfig) -> Solve:
     try:
         runs_folder().mkdir(parents=True, exist_ok=True)
         folder = new_folder(KIND, now)
-        pulse.write(folder, SolveStatus(created=now, queued=now, updated=now))
+        jobs_status.write(folder, SolveStatus(created=now, queued=now, updated=now))
         # config.json comes last: a folder without it is not yet a run.
         write_json(folder / "config.json", {
             "schema": SCHEMA, "kind": KIND, "packages": package_versions(),

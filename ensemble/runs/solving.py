@@ -5,14 +5,15 @@ from collections.abc import Callable
 
 from ensemble.config import LbfgsConfig
 from ensemble.errors import RunError
+from ensemble.jobs.launch import STOP_FILE, start_process
+from ensemble.jobs.outcome import Outcome, StopRequest
+from ensemble.jobs.queue import Place, hold
+from ensemble.jobs.status import Writer
+from ensemble.jobs.worker import bugs_written_down, in_turn, outcome_of
 from ensemble.machine.jax_settings import cpu_cores
-from ensemble.runs.launching import STOP_FILE, start_process
 from ensemble.runs.pool import prepare_for_collectives
-from ensemble.runs.pulse import Writer
-from ensemble.runs.queue import Place, hold
 from ensemble.runs.solve_status import SolveStatus
 from ensemble.runs.solves import Solve, create_solve, find_solve
-from ensemble.runs.worker import Outcome, StopRequest, bugs_written_down, in_turn, outcome_of
 
 Report = Callable[[SolveStatus], None]
 MOST_CPU_DEVICES = 8

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from ensemble.runs import pulse
-from ensemble.runs.pulse import Pulse
+from ensemble.jobs import status as jobs_status
+from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
 
 STATES = ("queued", "starting", "training", "finished", "stopped", "diverged", "failed")
@@ -17,7 +17,7 @@ RESUMABLE = ("stopped", "failed")
 
 
 @dataclass(frozen=True)
-class Status(Pulse):
+class Status(JobStatus):
     """What a run's status.json says: accuracies in [0, 1], losses in nats, times in seconds."""
 
     active_states: ClassVar[tuple[str, ...]] = ACTIVE
@@ -45,10 +45,10 @@ def read_status(folder: Path) -> Status:
 
 def write_status(folder: Path, status: Status) -> None:
     """Replace the run's status.json."""
-    pulse.write(folder, status)
+    jobs_status.write(folder, status)
 
 
-class StatusWriter(pulse.Writer[Status]):
+class StatusWriter(jobs_status.Writer[Status]):
     """A worker's hold on the status of the run in `folder`."""
 
     def __init__(self, folder: Path) -> None:

@@ -7,10 +7,12 @@ import time
 from collections.abc import Callable
 
 from ensemble.errors import ConfigError, RunError
+from ensemble.jobs.launch import STOP_FILE, start_process
+from ensemble.jobs.outcome import Outcome, StopRequest
+from ensemble.jobs.queue import Place, hold
+from ensemble.jobs.status import Writer, write
+from ensemble.jobs.worker import bugs_written_down, in_turn, outcome_of
 from ensemble.machine.jax_settings import prepare_jax
-from ensemble.runs.launching import STOP_FILE, start_process
-from ensemble.runs.pulse import Writer, write
-from ensemble.runs.queue import Place, hold
 from ensemble.runs.store import Run, find
 from ensemble.runs.stress_results import Stress, last_tick, read_stress
 from ensemble.runs.stress_status import (
@@ -19,7 +21,6 @@ from ensemble.runs.stress_status import (
     read_stress_status,
     stress_folder,
 )
-from ensemble.runs.worker import Outcome, StopRequest, bugs_written_down, in_turn, outcome_of
 
 Report = Callable[[StressStatus], None]
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from ensemble import datasets
 from ensemble.engine import Forward
+from ensemble.jobs.outcome import Outcome
+from ensemble.jobs.status import Writer
 from ensemble.runs.checkpoints import read_progress
-from ensemble.runs.pulse import Writer
 from ensemble.runs.store import Run
 from ensemble.runs.stress_results import Results, read_results, write_results
 from ensemble.runs.stress_status import StressStatus
 from ensemble.runs.stress_tasks import Task, tasks
-from ensemble.runs.worker import Outcome
 
 TELL_SECONDS = 0.5
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from ensemble.runs.pulse import Pulse
+from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
 
 ACTIVE = ("queued", "starting", "measuring")
 
 
 @dataclass(frozen=True)
-class StressStatus(Pulse):
+class StressStatus(JobStatus):
     """What the job's status.json says.
 
     Attributes:

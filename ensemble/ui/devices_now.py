@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from ensemble import runs
-from ensemble.runs.queue import Job, Place, in_order
+from ensemble.jobs.queue import Job, Place, in_order
 from ensemble.runs.stress_status import read_stress_status
 from ensemble.ui import formats
 from ensemble.ui.guard import guarded

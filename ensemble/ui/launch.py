@@ -10,17 +10,9 @@ from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import DatasetInfo
 from ensemble.errors import ConfigError, EnsembleError
+from ensemble.jobs import dataset_fetch
 from ensemble.machine.estimate import Past, estimate, members_per_device
-from ensemble.ui import (
-    devices_loader,
-    fetching,
-    formats,
-    loaders,
-    machine,
-    precision,
-    run_panel,
-    settings,
-)
+from ensemble.ui import devices_loader, formats, loaders, machine, precision, run_panel, settings
 from ensemble.ui.guard import guarded
 
 DOUBLE_CLICK_SECONDS = 2.0
@@ -90,14 +82,14 @@ def titled(info: DatasetInfo) -> str:
 
 def fetch_panel(info: DatasetInfo) -> None:
     """A button that fetches `info`, then how far it is; looks again by itself while it runs."""
-    found = fetching.read(info.name)
+    found = dataset_fetch.read(info.name)
     running = found is not None and found.state == "running"
     st.fragment(fetch_progress, run_every=1.0 if running else None)(info, running)
 
 
 def fetch_progress(info: DatasetInfo, was_running: bool) -> None:
     """The body of `fetch_panel`: reruns the page when fetching begins or ends."""
-    found = fetching.read(info.name)
+    found = dataset_fetch.read(info.name)
     running = found is not None and found.state == "running"
     if running != was_running:
         st.rerun()
@@ -113,7 +105,7 @@ def fetch_progress(info: DatasetInfo, was_running: bool) -> None:
     if st.button(f"Fetch {info.title} ({megabytes})", icon=":material/download:", help=help,
                  key=f"fetch_{info.name}", width="stretch"):  # fmt: skip
         with guarded():
-            fetching.start(info.name)
+            dataset_fetch.start(info.name)
             st.rerun()
     st.caption(
         f"{info.title} does not come with the program: it is fetched once, over the network. "
@@ -227,7 +219,7 @@ def make_ready(drawn: bool = True) -> None:
     if not found.waiting and not busy:
         here = found.answer
         on_cpu = here is not None and here.platform == "cpu"
-        runs.keep_spare(plan().config if drawn and on_cpu else None)
+        runs.keep_warm_worker(plan().config if drawn and on_cpu else None)
 
 
 def launch(config: EnsembleConfig) -> None:

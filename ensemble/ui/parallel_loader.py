@@ -6,7 +6,7 @@ What is returned is shared between tabs: treat it as read-only.
 import streamlit as st
 
 from ensemble import runs
-from ensemble.runs.queue import Job, Place, before
+from ensemble.jobs.queue import Job, Place, before
 from ensemble.storage.folders import runs_folder
 from ensemble.ui import loaders
 

@@ -7,8 +7,8 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.errors import EnsembleError
+from ensemble.jobs.folders import NAME_LENGTH
 from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
-from ensemble.runs.store import NAME_LENGTH
 from ensemble.ui import loaders, run_panel
 
 ASKED = "runs_delete_asked"

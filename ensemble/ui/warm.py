@@ -11,7 +11,7 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.errors import EnsembleError
-from ensemble.runs.spare import SWITCH
+from ensemble.jobs.warm_worker import SWITCH
 
 SECONDS_TO_READ = 3.0
 # The screens that take longest to come up for the first time, and what they draw with.
@@ -49,7 +49,7 @@ def import_them() -> None:
 
 
 def set_aside() -> None:
-    """Spare the collector what stays for good, such as modules.
+    """WarmWorker the collector what stays for good, such as modules.
 
     Streamlit collects garbage after each drawing of a page, and all threads wait for it. With
     all that is imported, a look at every object takes longer than drawing the page did.

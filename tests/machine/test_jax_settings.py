@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from ensemble.jobs.launch import worker_environment
 from ensemble.machine.jax_settings import XLA_CPU_FLAGS, drop_half_written, prepare_jax
-from ensemble.runs.launching import worker_environment
 
 OPTIONS = "--xla_backend_extra_options"
 

@@ -19,7 +19,8 @@ from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
 from ensemble.data.corruptions import KINDS
 from ensemble.engine.step import create_members
-from ensemble.runs import Results, Run, StressStatus, pulse, stress_results
+from ensemble.jobs import status as jobs_status
+from ensemble.runs import Results, Run, StressStatus, stress_results
 from ensemble.runs.checkpoints import Checkpoints
 from ensemble.runs.progress import Progress
 from ensemble.runs.stress_status import stress_folder
@@ -109,7 +110,7 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Result
     now = time.time()
     status = {"state": "finished", "queued": now, "updated": now, "progress": 1.0,
               "steps": 1 + len(steps) + len(out), "total": total, **changes}  # fmt: skip
-    pulse.write(stress_folder(run.path), StressStatus(**status))
+    jobs_status.write(stress_folder(run.path), StressStatus(**status))
     return results
 
 

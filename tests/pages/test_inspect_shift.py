@@ -10,7 +10,8 @@ import pytest
 
 from ensemble import runs
 from ensemble.data.corruptions import KINDS
-from ensemble.runs import pulse, stress_results
+from ensemble.jobs import status as jobs_status
+from ensemble.runs import stress_results
 from ensemble.runs.stress_status import stress_folder
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import value, widget
@@ -53,7 +54,7 @@ def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
     status = runs.read_stress(run.id).status
     assert status
     alive = replace(status, pid=me.pid, pid_created=me.create_time(), host=socket.gethostname())
-    pulse.write(stress_folder(run.path), alive)
+    jobs_status.write(stress_folder(run.path), alive)
     at = opened(run, "shift", kind="blur")
     assert at.get("progress")[0].proto.text == "Shift 1 px · 7 of 33 done · 1:23 left"
     assert "Blur has not been measured yet." in said(at)

@@ -15,7 +15,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import LbfgsConfig
-from ensemble.runs import launching
+from ensemble.jobs import launch as jobs_launch
 from ensemble.runs.race_status import race_folder
 from ensemble.ui import (
     launch,
@@ -63,7 +63,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.fixture
 def nobody_trains(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is launched waits for a worker that does not come: it is counted, not trained."""
-    monkeypatch.setattr(launching, "_start_worker", lambda run: None)
+    monkeypatch.setattr(jobs_launch, "_start_worker", lambda run: None)
     monkeypatch.setattr("ensemble.runs.solving.start_process", lambda *words: None)
 
 

@@ -16,8 +16,8 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import LbfgsConfig
+from ensemble.jobs.queue import Place, wait_for_turn
 from ensemble.runs import Solve
-from ensemble.runs.queue import Place, wait_for_turn
 from ensemble.ui import loaders, parallel_list, parallel_loader
 
 APP = Path(__file__).parents[2] / "app.py"

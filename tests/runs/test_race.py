@@ -14,7 +14,7 @@ from ensemble.__main__ import main
 from ensemble.cli.racing import table
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
-from ensemble.runs.queue import Place, before
+from ensemble.jobs.queue import Place, before
 from ensemble.runs.race_job import differences, rotated
 from ensemble.runs.race_results import TOLERANCES, Race, read_races, write_race
 from ensemble.runs.race_status import machine_folder, race_folder

@@ -12,7 +12,7 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig, LbfgsConfig
 from ensemble.data.problems import load_problem
 from ensemble.errors import ConfigError, RunError, UnknownRunError
-from ensemble.runs.queue import Place, before
+from ensemble.jobs.queue import Place, before
 from ensemble.storage.folders import data_folder
 
 SMALL = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=False)

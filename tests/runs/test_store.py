@@ -7,7 +7,7 @@ import pytest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError, UnknownRunError
-from ensemble.runs import store
+from ensemble.jobs import folders
 from ensemble.runs.status import Status, write_status
 
 
@@ -96,4 +96,4 @@ def test_a_run_of_a_newer_version_is_still_read():
 
 
 def test_ids_are_what_the_pattern_says():
-    assert store.RUN_ID.fullmatch(runs.create(EnsembleConfig(dataset="fashion_mnist")).id)
+    assert folders.RUN_ID.fullmatch(runs.create(EnsembleConfig(dataset="fashion_mnist")).id)

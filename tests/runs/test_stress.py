@@ -22,11 +22,11 @@ from ensemble.data.corruptions import KINDS
 from ensemble.engine import predict_probabilities, steps_per_epoch
 from ensemble.engine.step import create_members
 from ensemble.errors import ConfigError, RunError, UnknownRunError
+from ensemble.jobs.queue import Place, wait_for_turn
 from ensemble.runs import Run, Stress
 from ensemble.runs.checkpoints import Checkpoints
 from ensemble.runs.history import write_predictions
 from ensemble.runs.progress import Progress
-from ensemble.runs.queue import Place, wait_for_turn
 from ensemble.runs.status import write_status
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")

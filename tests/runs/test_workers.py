@@ -13,9 +13,9 @@ from ensemble import datasets, runs
 from ensemble.analysis.quality.intervals import wilson
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
+from ensemble.jobs.queue import hold
 from ensemble.runs import Run
-from ensemble.runs.queue import hold
-from tests.runs.conftest import wait_for_end, wait_until
+from tests.workers import wait_for_end, wait_until
 
 pytestmark = pytest.mark.usefixtures("no_worker_left", "two_devices_a_worker")
 

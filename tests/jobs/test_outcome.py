@@ -6,13 +6,14 @@ import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig, LbfgsConfig
-from ensemble.runs import solving, worker
+from ensemble.jobs import outcome, worker
+from ensemble.runs import solving
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
 
 def failing(error: Exception):
-    def work(*_: object) -> worker.Outcome:
+    def work(*_: object) -> outcome.Outcome:
         raise error
 
     return work

@@ -1,25 +1,17 @@
-"""From a click to a worker: processes of their own that outlive whoever started them."""
+"""From a click to a run: launched, resumed, asked to stop."""
 
-import os
-import subprocess
-import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
-from ensemble.machine.jax_settings import given_environment
-from ensemble.runs.spare import Spare
+from ensemble.jobs.folders import folder_of
+from ensemble.jobs.launch import STOP_FILE, keep_child, start_process, worker_environment
+from ensemble.jobs.warm_worker import WarmWorker
 from ensemble.runs.status import RESUMABLE, write_status
-from ensemble.runs.store import Run, create, find, folder_of
-from ensemble.storage.folders import runs_folder
+from ensemble.runs.store import Run, create, find
 
-STOP_FILE = "stop"
-
-# Kept so that a worker that ends is reaped, at the next launch or look.
-_children: list["subprocess.Popen[bytes]"] = []
-_spare = Spare()
+_warm_worker = WarmWorker()
 
 
 def launch(config: EnsembleConfig) -> Run:
@@ -69,51 +61,20 @@ def stop_requested(run_id: str) -> bool:
     return (folder_of(run_id) / STOP_FILE).exists()
 
 
-def worker_environment() -> dict[str, str]:
-    """The environment for a worker: as it was given to this process, folders made absolute."""
-    root = str(Path(__file__).resolve().parents[2])
-    paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {
-        **given_environment(),
-        "ENSEMBLE_RUNS": str(runs_folder()),
-        "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
-        "PYTHONUNBUFFERED": "1",
-    }
-
-
-def keep_spare(likely: EnsembleConfig | None = None) -> None:
+def keep_warm_worker(likely: EnsembleConfig | None = None) -> None:
     """See to it that a process waits for the next run, so that it starts at once.
 
     Args:
       likely: settings that it may have; give them only where training will be on a CPU.
     """
-    _spare.keep_ready(worker_environment(), likely)
-
-
-def start_process(log: Path, *words: str) -> None:
-    """`python -m ensemble` with these words: it outlives this process and writes to `log`."""
-    with log.open("ab") as file:
-        child = subprocess.Popen(
-            [sys.executable, "-m", "ensemble", *words],
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env=worker_environment(),
-            start_new_session=True,
-        )
-    _keep(child)
+    _warm_worker.keep_ready(worker_environment(), likely)
 
 
 def _start_worker(run: Run) -> None:
-    if child := _spare.give(run, worker_environment()):
-        _keep(child)
+    if child := _warm_worker.give(run, worker_environment()):
+        keep_child(child)
     else:
         start_process(run.path / "log.txt", "work", run.id)
-
-
-def _keep(child: "subprocess.Popen[bytes]") -> None:
-    _children[:] = [one for one in _children if one.poll() is None and one is not child]
-    _children.append(child)
 
 
 def _why_not(state: str) -> str:

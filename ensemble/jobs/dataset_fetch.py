@@ -1,6 +1,6 @@
 """Fetching a dataset without making anybody wait: a process of its own that says how far it is.
 
-`python -m ensemble.ui.fetching NAME` prepares a dataset and keeps a small JSON file up to
+`python -m ensemble.jobs.dataset_fetch NAME` prepares a dataset and keeps a small JSON file up to
 date; any page, any tab and the next server read it.
 """
 
@@ -62,7 +62,7 @@ def start(name: str) -> None:
             "ENSEMBLE_DATA at a folder that you can write to. Digits works meanwhile."
         ) from error
     process = subprocess.Popen(
-        [sys.executable, "-m", "ensemble.ui.fetching", name],
+        [sys.executable, "-m", "ensemble.jobs.dataset_fetch", name],
         start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )  # fmt: skip

@@ -13,9 +13,9 @@ import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.runs.launching import worker_environment
-from ensemble.runs.spare import Spare, circumstances
-from tests.runs.conftest import wait_for_end
+from ensemble.jobs.launch import worker_environment
+from ensemble.jobs.warm_worker import WarmWorker, circumstances
+from tests.workers import wait_for_end
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
 
@@ -23,8 +23,8 @@ WANTED = {"ENSEMBLE_SPARE": "1"}
 
 
 @pytest.fixture
-def spare() -> Iterator[Spare]:
-    made = Spare()
+def spare() -> Iterator[WarmWorker]:
+    made = WarmWorker()
     yield made
     made.dismiss()
     end = time.monotonic() + 60
@@ -32,14 +32,14 @@ def spare() -> Iterator[Spare]:
         time.sleep(0.05)
 
 
-def waiting(spare: Spare) -> psutil.Process:
+def waiting(spare: WarmWorker) -> psutil.Process:
     """The process that waits, which has to be there."""
     assert spare._child is not None
     return psutil.Process(spare._child.pid)
 
 
 def test_it_becomes_the_worker_of_one_run_after_the_other_and_writes_their_logs(
-    spare: Spare, config: EnsembleConfig
+    spare: WarmWorker, config: EnsembleConfig
 ) -> None:
     environment = worker_environment() | WANTED
     config = dataclasses.replace(config, epochs=1)
@@ -65,7 +65,9 @@ def test_it_becomes_the_worker_of_one_run_after_the_other_and_writes_their_logs(
     assert spare.give(made[0], environment) is None
 
 
-def test_a_run_is_not_given_to_one_that_is_at_work(spare: Spare, config: EnsembleConfig) -> None:
+def test_a_run_is_not_given_to_one_that_is_at_work(
+    spare: WarmWorker, config: EnsembleConfig
+) -> None:
     environment = worker_environment() | WANTED
     spare.keep_ready(environment)
     long = runs.create(dataclasses.replace(config, epochs=1000))
@@ -84,7 +86,7 @@ def test_a_run_is_not_given_to_one_that_is_at_work(spare: Spare, config: Ensembl
     assert spare._dismissed[0].wait(30) == 0
 
 
-def test_one_is_enough_and_it_goes_when_the_server_does(spare: Spare) -> None:
+def test_one_is_enough_and_it_goes_when_the_server_does(spare: WarmWorker) -> None:
     environment = worker_environment() | WANTED
     spare.keep_ready(environment)
     process = waiting(spare)
@@ -94,14 +96,16 @@ def test_one_is_enough_and_it_goes_when_the_server_does(spare: Spare) -> None:
     assert spare._dismissed[0].wait(60) == 0
 
 
-def test_one_made_for_something_else_is_not_given_the_run(spare: Spare, tmp_path: Path) -> None:
+def test_one_made_for_something_else_is_not_given_the_run(
+    spare: WarmWorker, tmp_path: Path
+) -> None:
     spare.keep_ready(worker_environment() | WANTED)
     run = runs.create(EnsembleConfig())
     elsewhere = worker_environment() | WANTED | {"CUDA_VISIBLE_DEVICES": "3"}
     assert spare.give(run, elsewhere) is None
 
 
-def test_none_where_a_person_does_not_want_it(spare: Spare) -> None:
+def test_none_where_a_person_does_not_want_it(spare: WarmWorker) -> None:
     spare.keep_ready(worker_environment() | {"ENSEMBLE_SPARE": "0"})
     assert spare._child is None
 
@@ -110,7 +114,7 @@ def test_a_changed_program_is_another_circumstance(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "one.py").touch()
-    monkeypatch.setattr("ensemble.runs.spare.PACKAGE", tmp_path)
+    monkeypatch.setattr("ensemble.jobs.warm_worker.PACKAGE", tmp_path)
     before = circumstances({})
     later = time.time_ns() + 10**9
     os.utime(tmp_path / "one.py", ns=(later, later))

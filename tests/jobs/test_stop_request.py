@@ -8,8 +8,8 @@ import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.runs import standby
-from ensemble.runs.worker import StopRequest
+from ensemble.jobs import warm_worker_main
+from ensemble.jobs.outcome import StopRequest
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -49,6 +49,6 @@ def test_who_was_told_to_end_does_not_wait_for_another_run(
                 signal.raise_signal(signal.SIGTERM)
         return dataclasses.replace(run, status=dataclasses.replace(run.status, state="finished"))
 
-    monkeypatch.setattr(standby, "work", work)
-    monkeypatch.setattr(standby, "give_way", lambda: None)
-    assert standby.work_at(run.id) is not signalled
+    monkeypatch.setattr(warm_worker_main, "work", work)
+    monkeypatch.setattr(warm_worker_main, "give_way", lambda: None)
+    assert warm_worker_main.work_at(run.id) is not signalled

@@ -79,7 +79,7 @@ def test_the_writer_keeps_what_was_there_and_says_who_writes():
 
 
 def test_the_heart_beats_while_nothing_happens(monkeypatch):
-    monkeypatch.setattr("ensemble.runs.pulse.HEARTBEAT_SECONDS", 0.02)
+    monkeypatch.setattr("ensemble.jobs.status.HEARTBEAT_SECONDS", 0.02)
     run = runs.create(EnsembleConfig())
     with StatusWriter(run.path):
         first = read_status(run.path).updated

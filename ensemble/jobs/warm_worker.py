@@ -1,8 +1,8 @@
 """A worker kept ready: it has imported everything before there is a run for it.
 
 Starting Python, importing JAX and compiling take longer than the first training steps. The
-server keeps one process that has done so (standby.py is what it does), gives it one run after
-the other, and lets it go by closing the pipe to it. It ends by itself when the server does,
+server keeps one process that has done so (warm_worker_main.py is what it does), gives it one run
+after the other, and lets it go by closing the pipe to it. It ends by itself when the server does,
 when nobody needs it for a while, or when what it was made for no longer holds. Without one,
 launching works as well, only slower.
 """
@@ -15,10 +15,12 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ensemble.config import EnsembleConfig
-from ensemble.runs.store import Run
+
+if TYPE_CHECKING:
+    from ensemble.runs.store import Run
 
 SWITCH = "ENSEMBLE_SPARE"
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -33,7 +35,7 @@ Child = subprocess.Popen[bytes]
 Circumstances = tuple[dict[str, str], str, int]
 
 
-class Spare:
+class WarmWorker:
     """The one process that waits, if there is one. Safe to use from several threads."""
 
     def __init__(self) -> None:
@@ -66,7 +68,7 @@ class Spare:
                 self._tell({"likely": wanted.as_dict()})
                 self._told = wanted
 
-    def give(self, run: Run, environment: Mapping[str, str]) -> Child | None:
+    def give(self, run: "Run", environment: Mapping[str, str]) -> Child | None:
         """Make the process that waits the worker of `run`; None where there is none."""
         with self._lock:
             if not self._usable(circumstances(environment)) or not self._idle(GRACE_SECONDS):
@@ -114,7 +116,7 @@ class Spare:
 def start(environment: Mapping[str, str]) -> Child:
     """A process that does `standby.main`."""
     return subprocess.Popen(
-        [sys.executable, "-m", "ensemble.runs.standby"],
+        [sys.executable, "-m", "ensemble.jobs.warm_worker_main"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""The process that waits for runs: python -m ensemble.runs.standby, started by spare.py.
+"""The process that waits for runs, started by warm_worker.py.
 
 It is told what to do by lines of JSON on its standard input, `{"likely": settings}` or
 `{"run": id}`, and says by a byte on its standard output that it can take another run. On a CPU
@@ -20,9 +20,10 @@ import psutil
 from ensemble import datasets
 from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
+from ensemble.jobs.folders import folder_of
+from ensemble.jobs.worker import give_way
 from ensemble.machine.jax_settings import only_cpu, prepare_jax
-from ensemble.runs.store import folder_of
-from ensemble.runs.worker import give_way, stop_request, work
+from ensemble.runs.train_job import stop_request, work
 
 PATIENCE_SECONDS = 20 * 60.0
 # One that has grown larger than this goes after its run; a new one starts small.

@@ -15,9 +15,9 @@ from ensemble import datasets
 from ensemble.datasets import original_files, store
 from ensemble.datasets.registry import ENTRIES
 from ensemble.errors import StorageError
+from ensemble.jobs import dataset_fetch
+from ensemble.jobs.dataset_fetch import Fetch
 from ensemble.storage.lock import only_one
-from ensemble.ui import fetching
-from ensemble.ui.fetching import Fetch
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def wait(name: str) -> Fetch | None:
     deadline = time.monotonic() + 120
-    while (found := fetching.read(name)) and found.state == "running":
+    while (found := dataset_fetch.read(name)) and found.state == "running":
         assert time.monotonic() < deadline
         time.sleep(0.05)
     return found
@@ -52,7 +52,7 @@ def at_work() -> list[psutil.Process]:
     found = []
     for child in psutil.Process().children():
         with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
-            if "ensemble.ui.fetching" in child.cmdline():
+            if "ensemble.jobs.dataset_fetch" in child.cmdline():
                 found.append(child)
     return found
 
@@ -60,7 +60,7 @@ def at_work() -> list[psutil.Process]:
 def waiting_its_turn() -> Fetch:
     """The fetch of MNIST, once it has got as far as the folder that is held."""
     deadline = time.monotonic() + 120
-    while not ((found := fetching.read("mnist")) and found.message.startswith("Waiting")):
+    while not ((found := dataset_fetch.read("mnist")) and found.message.startswith("Waiting")):
         assert found is None or found.state == "running", found
         assert time.monotonic() < deadline, found
         time.sleep(0.05)
@@ -70,13 +70,13 @@ def waiting_its_turn() -> Fetch:
 def test_a_dataset_is_prepared_by_one_process_of_its_own_however_often_one_presses(
     folder: Path, held: ExitStack
 ) -> None:
-    assert fetching.read("mnist") is None
-    fetching.start("mnist")
-    fetching.start("mnist")  # before it has said anything itself
+    assert dataset_fetch.read("mnist") is None
+    dataset_fetch.start("mnist")
+    dataset_fetch.start("mnist")  # before it has said anything itself
     begun = waiting_its_turn()
-    fetching.start("mnist")  # and while it is at work
+    dataset_fetch.start("mnist")  # and while it is at work
     assert [child.pid for child in at_work()] == [begun.pid]
-    assert fetching.read("mnist") == begun
+    assert dataset_fetch.read("mnist") == begun
     assert begun.pid != os.getpid()
     entry = ENTRIES["mnist"]
     sizes = (entry.train_size, entry.test_size)
@@ -89,20 +89,20 @@ def test_a_dataset_is_prepared_by_one_process_of_its_own_however_often_one_press
 
 
 def test_after_a_fetch_was_killed_a_press_begins_anew(held: ExitStack) -> None:
-    fetching.start("mnist")
+    dataset_fetch.start("mnist")
     first = waiting_its_turn()
     os.kill(first.pid, signal.SIGKILL)
     cut = wait("mnist")
     assert cut is not None
-    assert (cut.state, cut.message) == ("failed", fetching.CUT_OFF)
-    fetching.start("mnist")
+    assert (cut.state, cut.message) == ("failed", dataset_fetch.CUT_OFF)
+    dataset_fetch.start("mnist")
     second = waiting_its_turn()
     assert second.state == "running"
     assert second.pid != first.pid
 
 
 def test_what_needs_no_fetching_is_done_at_once() -> None:
-    fetching.start("digits")
+    dataset_fetch.start("digits")
     done = wait("digits")
     assert done is not None
     assert (done.state, done.message) == ("done", "Digits is ready.")
@@ -111,31 +111,31 @@ def test_what_needs_no_fetching_is_done_at_once() -> None:
 def test_what_went_wrong_is_read_in_a_sentence(folder: Path) -> None:
     folder.mkdir()
     (folder / "downloads").write_text("a file where a folder has to be")
-    fetching.start("kmnist")
+    dataset_fetch.start("kmnist")
     failed = wait("kmnist")
     assert failed is not None
     assert failed.state == "failed"
     assert "ENSEMBLE_DATA" in failed.message
-    fetching.forget("kmnist")
-    assert fetching.read("kmnist") is None
+    dataset_fetch.forget("kmnist")
+    assert dataset_fetch.read("kmnist") is None
 
 
 def test_a_process_that_is_gone_reads_as_cut_off() -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    fetching.note("mnist", Fetch("running", 0.5, "Fetching", gone.pid))
-    found = fetching.read("mnist")
+    dataset_fetch.note("mnist", Fetch("running", 0.5, "Fetching", gone.pid))
+    found = dataset_fetch.read("mnist")
     assert found is not None
-    assert (found.state, found.message) == ("failed", fetching.CUT_OFF)
+    assert (found.state, found.message) == ("failed", dataset_fetch.CUT_OFF)
 
 
 def test_a_damaged_note_is_none() -> None:
-    fetching.note("mnist", Fetch("running", 0.5, "Fetching", os.getpid()))
-    fetching.path("mnist").write_text('{"state": "run')
-    assert fetching.read("mnist") is None
+    dataset_fetch.note("mnist", Fetch("running", 0.5, "Fetching", os.getpid()))
+    dataset_fetch.path("mnist").write_text('{"state": "run')
+    assert dataset_fetch.read("mnist") is None
 
 
 def test_a_folder_that_cannot_be_made_is_said(folder: Path) -> None:
     folder.write_text("a file where a folder has to be")
     with pytest.raises(StorageError, match="ENSEMBLE_DATA"):
-        fetching.start("mnist")
+        dataset_fetch.start("mnist")

@@ -24,7 +24,7 @@ START_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class Pulse:
+class JobStatus:
     """What every status says: how far, and who is at it. Times are unix seconds."""
 
     active_states: ClassVar[tuple[str, ...]] = ("queued",)
@@ -64,7 +64,7 @@ class Job:
       dead: what to say where that worker ended without a word.
     """
 
-    status: Pulse
+    status: JobStatus
     dead: ClassVar[str]
 
     @property
@@ -88,7 +88,7 @@ class Job:
         return self.dead if self.died else self.status.message
 
 
-AnyPulse = TypeVar("AnyPulse", bound=Pulse)
+AnyStatus = TypeVar("AnyStatus", bound=JobStatus)
 
 
 def process_lives(pid: int, created: float | None) -> bool:
@@ -101,12 +101,12 @@ def process_lives(pid: int, created: float | None) -> bool:
         return False
 
 
-def write(folder: Path, status: Pulse) -> None:
+def write(folder: Path, status: JobStatus) -> None:
     """Replace the status.json in `folder`."""
     write_json(folder / "status.json", dataclasses.asdict(status))
 
 
-class Writer(Generic[AnyPulse]):
+class Writer(Generic[AnyStatus]):
     """A process's hold on a status.json: says that it lives while it is open.
 
     Use as a context manager. `update` writes at once; in between a thread repeats the last
@@ -117,7 +117,7 @@ class Writer(Generic[AnyPulse]):
       status: what it says so far.
     """
 
-    def __init__(self, folder: Path, status: AnyPulse) -> None:
+    def __init__(self, folder: Path, status: AnyStatus) -> None:
         self._folder = folder
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -128,7 +128,7 @@ class Writer(Generic[AnyPulse]):
         )
 
     @property
-    def status(self) -> AnyPulse:
+    def status(self) -> AnyStatus:
         """The last words written."""
         return self._status
 

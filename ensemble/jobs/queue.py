@@ -4,6 +4,8 @@ The lock is a file lock in the machine's temporary folder: the system takes it b
 process however that ends. The order among those that wait is that of their `queued` time.
 """
 
+from __future__ import annotations
+
 import fcntl
 import getpass
 import os
@@ -11,18 +13,21 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ensemble.errors import RunError
-from ensemble.runs.race_status import RaceJob, read_race_job
-from ensemble.runs.solves import Solve, list_solves
-from ensemble.runs.status import ACTIVE
-from ensemble.runs.store import Run, list_runs
-from ensemble.runs.stress_status import StressStatus, read_stress_status
+
+if TYPE_CHECKING:
+    from ensemble.runs.race_status import RaceJob
+    from ensemble.runs.solves import Solve
+    from ensemble.runs.store import Run
+    from ensemble.runs.stress_status import StressStatus
+
+    Job = Run | Solve | RaceJob
+else:
+    Job = object
 
 POLL_SECONDS = 0.3
-
-Job = Run | Solve | RaceJob
 
 
 class Turn:
@@ -31,7 +36,7 @@ class Turn:
     def __init__(self, handle: int) -> None:
         self._handle = handle
 
-    def __enter__(self) -> "Turn":
+    def __enter__(self) -> Turn:
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -46,22 +51,22 @@ class Place(NamedTuple):
     job: str
 
     @classmethod
-    def to_train(cls, run: Run) -> "Place":
+    def to_train(cls, run: Run) -> Place:
         """The place of a run that is to be trained."""
         return cls(run.status.queued, run.id, "training")
 
     @classmethod
-    def to_measure(cls, run_id: str, status: StressStatus) -> "Place":
+    def to_measure(cls, run_id: str, status: StressStatus) -> Place:
         """The place of a run that is to be measured under shift."""
         return cls(status.queued, run_id, "stress")
 
     @classmethod
-    def to_solve(cls, solve: Solve) -> "Place":
+    def to_solve(cls, solve: Solve) -> Place:
         """The place of a regression."""
         return cls(solve.status.queued, solve.id, "solving")
 
     @classmethod
-    def to_race(cls, job: RaceJob) -> "Place":
+    def to_race(cls, job: RaceJob) -> Place:
         """The place of the race that measures this machine."""
         return cls(job.status.queued, job.id, "race")
 
@@ -103,6 +108,13 @@ def wait_for_turn(
 
 def _places() -> Iterator[tuple[Place, Job]]:
     """Everyone who works or waits."""
+    # Here, for each of these imports what this module is a part of.
+    from ensemble.runs.race_status import read_race_job
+    from ensemble.runs.solves import list_solves
+    from ensemble.runs.status import ACTIVE
+    from ensemble.runs.store import list_runs
+    from ensemble.runs.stress_status import read_stress_status
+
     for run in list_runs():
         if run.status.state in ACTIVE and run.active:
             yield Place.to_train(run), run

@@ -1,0 +1,1 @@
+"""Jobs of every kind: status and heartbeat, queue, worker, launch, stop, the warm worker."""

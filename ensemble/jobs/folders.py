@@ -1,0 +1,82 @@
+"""Folders of runs of every kind: an id, a name, and what is said where one cannot be read or made.
+
+A run's id is made here and checked wherever one comes in: it is a name, never a path.
+"""
+
+import contextlib
+import importlib.metadata
+import re
+import secrets
+import shutil
+import time
+from pathlib import Path
+
+from ensemble.errors import RunError, UnknownRunError
+from ensemble.storage.folders import runs_folder
+
+SCHEMA = 1
+PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
+RUN_ID = re.compile(r"[a-z0-9_]+(-[a-z0-9]+)+")
+NAME_LENGTH = 80
+
+
+def folder_of(run_id: str) -> Path:
+    """The folder of a run that exists.
+
+    Raises:
+      UnknownRunError: not an id, or no such run.
+    """
+    if RUN_ID.fullmatch(run_id) and len(run_id) <= 64:
+        folder = runs_folder() / run_id
+        if (folder / "config.json").is_file():
+            return folder
+    shown = run_id if len(run_id) <= 40 else run_id[:40] + "…"
+    raise UnknownRunError(f"There is no run “{shown}”. It may have been deleted: choose another.")
+
+
+def remove(folder: Path) -> None:
+    """Delete a run's folder: out of sight in one move, so that no reader meets half of it."""
+    hidden = folder.with_name(f".deleted-{folder.name}-{secrets.token_hex(4)}")
+    folder.rename(hidden)
+    shutil.rmtree(hidden)
+
+
+def not_readable(run_id: str, folder: Path, error: Exception) -> RunError:
+    """What to say of a run whose files cannot be read."""
+    return RunError(
+        f"The run “{run_id}” cannot be read ({error}). Its folder is {folder}: delete it, "
+        "or put its files back."
+    )
+
+
+def not_writable(error: OSError) -> RunError:
+    """What to say where a run's folder cannot be made."""
+    return RunError(
+        f"The run could not be made in {runs_folder()} ({error.strerror}): free some room "
+        "or point ENSEMBLE_RUNS at a folder that can be written."
+    )
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of the packages that a run's numbers depend on."""
+    return {name: importlib.metadata.version(name) for name in PACKAGES}
+
+
+def new_folder(kind: str, now: float) -> Path:
+    """An empty folder for a run; its name, the run's id, says its dataset or kind and when."""
+    stem = f"{kind}-{time.strftime('%m%d-%H%M%S', time.localtime(now))}"
+    for number in range(1, 1000):
+        folder = runs_folder() / (stem if number == 1 else f"{stem}-{number}")
+        with contextlib.suppress(FileExistsError):
+            folder.mkdir()
+            return folder
+    raise RunError("A thousand runs within one second: wait a second and try again.")
+
+
+def read_name(folder: Path) -> str:
+    """What a person called the run in `folder`, else its id."""
+    try:
+        name = (folder / "name.txt").read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        name = ""
+    return name.strip()[:NAME_LENGTH] or folder.name

@@ -1,0 +1,46 @@
+"""From a click to a worker: processes of their own that outlive whoever started them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from ensemble.machine.jax_settings import given_environment
+from ensemble.storage.folders import runs_folder
+
+STOP_FILE = "stop"
+
+# Kept so that a worker that ends is reaped, at the next launch or look.
+_children: list["subprocess.Popen[bytes]"] = []
+
+
+def worker_environment() -> dict[str, str]:
+    """The environment for a worker: as it was given to this process, folders made absolute."""
+    root = str(Path(__file__).resolve().parents[2])
+    paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    return {
+        **given_environment(),
+        "ENSEMBLE_RUNS": str(runs_folder()),
+        "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def start_process(log: Path, *words: str) -> None:
+    """`python -m ensemble` with these words: it outlives this process and writes to `log`."""
+    with log.open("ab") as file:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "ensemble", *words],
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            env=worker_environment(),
+            start_new_session=True,
+        )
+    keep_child(child)
+
+
+def keep_child(child: "subprocess.Popen[bytes]") -> None:
+    """Remember a child, so that it is reaped once it has ended."""
+    _children[:] = [one for one in _children if one.poll() is None and one is not child]
+    _children.append(child)
