@@ -28,7 +28,7 @@ Tree = Any
 def by_the_howto(file: Path) -> None:
     """Losses (epochs, S, M) of the HOWTO's loop at each rate, in order and reversed, to a file."""
     from ensemble import datasets
-    from ensemble.engine import howto
+    from ensemble.race import howto
 
     digits, in_order = datasets.load("digits"), howto.epoch_perms
 
@@ -72,8 +72,8 @@ def gradients(rate: float) -> dict[str, list[float]]:
     import optax
 
     from ensemble import datasets
-    from ensemble.engine import howto
     from ensemble.engine.networks import cnn
+    from ensemble.race import howto
 
     digits = datasets.load("digits")
     images, labels = digits.train_images.astype(np.float32) / 255, digits.train_labels

@@ -59,7 +59,7 @@ def contenders() -> list[Contender]:
 def rates(rounds: int, seconds: float) -> dict[str, Any]:
     """Every contender's speed, and the marks that are ratios of speeds."""
     from ensemble.machine.this_machine import machine
-    from ensemble.runs.product import TRAINING_FLOP
+    from ensemble.race.matrix_product import TRAINING_FLOP
 
     everybody = contenders()
     look = take_turns(everybody, rounds, seconds)

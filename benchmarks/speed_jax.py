@@ -51,7 +51,7 @@ def howto() -> None:
     import numpy as np
 
     from ensemble import datasets
-    from ensemble.engine import howto
+    from ensemble.race import howto
 
     digits = datasets.load("mnist")
     images = np.float32(digits.train_images[: BATCH * STEPS]) / 255.0
@@ -76,7 +76,7 @@ def product() -> None:
     prepare_jax()
     import jax
 
-    from ensemble.runs.product import MatrixProduct
+    from ensemble.race.matrix_product import MatrixProduct
 
     sizes = [MatrixProduct(jax.local_devices(), size) for size in (1024, 1536, 2048)]
     answer(max(sizes, key=MatrixProduct.per_second).multiply)

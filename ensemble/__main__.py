@@ -262,7 +262,7 @@ def devices(as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
 def bench(as_json: bool, dataset: str | None, seconds: float, **chosen: Any) -> None:
     """Steady training speed on this machine, in both precisions."""
-    from ensemble.runs.measure import EMULATED, measure
+    from ensemble.race.training_speed import EMULATED, measure
 
     name = dataset or ("mnist" if datasets.is_prepared("mnist") else "digits")
     result = measure(EnsembleConfig(dataset=name, **chosen), seconds)

@@ -32,6 +32,7 @@ STILL = {
     "ensemble.data.problems: there is no floor data",
     "ensemble.data.strangers: there is no floor data",
     "ensemble.data.variation: there is no floor data",
+    "ensemble.jobs.queue: jobs imports race",
     "ensemble.jobs.queue: jobs imports runs",
     "ensemble.jobs.warm_worker: jobs imports runs",
     "ensemble.jobs.warm_worker_main: jobs imports runs",

@@ -5,7 +5,8 @@ import time
 
 import click
 
-from ensemble.runs import RaceStatus, SolveStatus, Status, StressStatus
+from ensemble.race import RaceStatus
+from ensemble.runs import SolveStatus, Status, StressStatus
 
 QUIET_SECONDS = 5.0
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from ensemble import runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.progress_line import ProgressLine
-from ensemble.runs.race_config import CONTENDERS, RaceConfig
+from ensemble.race import Race, commands, queue_race, read_races, usual_race
+from ensemble.race.settings import CONTENDERS, RaceConfig
 
 
 @click.command()
@@ -19,21 +19,21 @@ from ensemble.runs.race_config import CONTENDERS, RaceConfig
 def race(as_json: bool, **chosen: Any) -> None:
     """Measure this machine: this engine, the HOWTO's loop, one member after another."""
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    runs.queue_race(replace(runs.usual_race(), **chosen))
+    queue_race(replace(usual_race(), **chosen))
     with ProgressLine("race") as line:
-        job = runs.work_race((lambda status: None) if as_json else line.race)
+        job = work_race((lambda status: None) if as_json else line.race)
     if job.message:
         click.echo(job.message, err=True)
     if job.state != "finished":
         click.echo(json.dumps({"state": job.state}))
         sys.exit(130 if job.state == "stopped" else 1)
-    found = runs.read_races()[-1]
+    found = read_races()[-1]
     if not as_json:
         click.echo("\n".join(table(found)), err=True)
     click.echo(json.dumps({"state": job.state, **asdict(found)}))
 
 
-def table(found: runs.Race) -> list[str]:
+def table(found: Race) -> list[str]:
     """A race in lines: a row for each contender, img·member/s for each number of members."""
     every = sorted({members for rates in found.rates.values() for members in rates})
     lines = [f"{'img·member/s':<12}" + "".join(f"{f'M = {members}':>10}" for members in every)]
@@ -46,7 +46,7 @@ def table(found: runs.Race) -> list[str]:
 @click.command(hidden=True)
 def work_race() -> None:
     """Do the queued race (started by the pages)."""
-    runs.work_race()
+    commands.work_race()
 
 
 @click.command(hidden=True)
@@ -54,6 +54,6 @@ def work_race() -> None:
 @click.argument("settings")
 def race_contender(name: str, settings: str) -> None:
     """Be a contender: a request a line on stdin, an answer a line on stdout (started by a race)."""
-    from ensemble.runs.race_contender import contend
+    from ensemble.race.competitor import contend
 
     contend(name, RaceConfig.from_dict(json.loads(settings)))

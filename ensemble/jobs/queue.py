@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ensemble.errors import RunError
 
 if TYPE_CHECKING:
-    from ensemble.runs.race_status import RaceJob
+    from ensemble.race.status import RaceJob
     from ensemble.runs.solves import Solve
     from ensemble.runs.store import Run
     from ensemble.runs.stress_status import StressStatus
@@ -109,7 +109,7 @@ def wait_for_turn(
 def _places() -> Iterator[tuple[Place, Job]]:
     """Everyone who works or waits."""
     # Here, for each of these imports what this module is a part of.
-    from ensemble.runs.race_status import read_race_job
+    from ensemble.race.status import read_race_job
     from ensemble.runs.solves import list_solves
     from ensemble.runs.status import ACTIVE
     from ensemble.runs.store import list_runs

@@ -17,17 +17,6 @@ from ensemble.runs.commands import (
 )
 from ensemble.runs.history import prediction_epochs, read_history, read_predictions
 from ensemble.runs.members import Members, member_epochs, open_members
-from ensemble.runs.race import (
-    queue_race,
-    race_stops,
-    start_race,
-    stop_race,
-    usual_race,
-    work_race,
-)
-from ensemble.runs.race_config import RaceConfig
-from ensemble.runs.race_results import Race, read_races
-from ensemble.runs.race_status import RaceJob, RaceStatus, read_race_job
 from ensemble.runs.solve_results import Trace, Traces, read_traces
 from ensemble.runs.solve_status import SolveStatus
 from ensemble.runs.solves import Solve, create_solve, delete_solve, find_solve, list_solves
@@ -44,10 +33,6 @@ __all__ = [
     "RESUMABLE",
     "STATES",
     "Members",
-    "Race",
-    "RaceConfig",
-    "RaceJob",
-    "RaceStatus",
     "Results",
     "Run",
     "Solve",
@@ -74,13 +59,9 @@ __all__ = [
     "member_epochs",
     "open_members",
     "prediction_epochs",
-    "queue_race",
     "queue_stress",
-    "race_stops",
     "read_history",
     "read_predictions",
-    "read_race_job",
-    "read_races",
     "read_scores",
     "read_stress",
     "read_traces",
@@ -88,16 +69,12 @@ __all__ = [
     "request_stop",
     "requeue",
     "resume",
-    "start_race",
     "start_stress",
-    "stop_race",
     "stop_requested",
     "stop_solve",
     "stop_stress",
     "unreadable",
-    "usual_race",
     "work",
-    "work_race",
     "work_solve",
     "work_stress",
     "worker_environment",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ensemble import runs
+from ensemble.race import Race
 from ensemble.ui import formats, inspect_lines, theme
 from ensemble.ui.devices_words import NAMES
 
@@ -27,7 +27,7 @@ def look(name: str) -> dict[str, Any]:
     }[name]
 
 
-def speeds(race: runs.Race, title: str) -> "go.Figure":
+def speeds(race: Race, title: str) -> "go.Figure":
     """Every contender's speed by the number of members, each named beside its line's end."""
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -56,7 +56,7 @@ def curve(name: str, rates: dict[int, float]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def label(chart: "go.Figure", race: runs.Race, last: int, top: float) -> None:
+def label(chart: "go.Figure", race: Race, last: int, top: float) -> None:
     """Each line's name at the right, moved just so far that no two lie on each other."""
     ends = {name: rates[max(rates)] for name, rates in race.rates.items()}
     for name, place in zip(
@@ -79,7 +79,7 @@ def apart(places: list[float]) -> list[float]:
     return moved
 
 
-def table(race: runs.Race) -> pd.DataFrame:
+def table(race: Race) -> pd.DataFrame:
     """Every speed, a row each, with its ratio to one member after another."""
     rows = []
     for name, rates in race.rates.items():

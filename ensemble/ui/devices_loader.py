@@ -4,28 +4,28 @@ import socket
 
 import streamlit as st
 
-from ensemble import runs
-from ensemble.runs.race_status import machine_folder
+from ensemble.race import Race, read_race_job, read_races
+from ensemble.race.status import machine_folder
 from ensemble.ui import loaders
 
 
-def races() -> list[runs.Race]:
+def races() -> list[Race]:
     """Every race on this machine, newest last; shared between tabs: treat it as read-only."""
     return _races(str(machine_folder()), loaders.version(machine_folder()))
 
 
-def latest() -> runs.Race | None:
+def latest() -> Race | None:
     """The newest race on this machine; None where there was none."""
     return races()[-1] if races() else None
 
 
 def racing() -> bool:
     """Whether this machine is being measured, or is about to be."""
-    job = runs.read_race_job()
+    job = read_race_job()
     return job is not None and job.active
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
-def _races(folder: str, seen: tuple[int, int]) -> list[runs.Race]:
+def _races(folder: str, seen: tuple[int, int]) -> list[Race]:
     # A data folder may be shared by several machines.
-    return [race for race in runs.read_races() if race.host == socket.gethostname()]
+    return [race for race in read_races() if race.host == socket.gethostname()]

@@ -5,12 +5,21 @@ import time
 
 import streamlit as st
 
-from ensemble import runs
 from ensemble.errors import EnsembleError, RunError
 from ensemble.machine.jax_settings import only_cpu
 from ensemble.machine.this_machine import machine
-from ensemble.runs.race_job import expected_seconds
-from ensemble.runs.race_status import race_folder
+from ensemble.race import (
+    Race,
+    RaceConfig,
+    RaceJob,
+    race_stops,
+    read_race_job,
+    start_race,
+    stop_race,
+    usual_race,
+)
+from ensemble.race.job import expected_seconds
+from ensemble.race.status import race_folder
 from ensemble.ui import advice, devices_figure, devices_loader, devices_words, formats
 from ensemble.ui import figure as pictures
 from ensemble.ui.guard import guarded
@@ -27,7 +36,7 @@ HELP = (
 
 def show() -> None:
     """The race that is on, what the last one found, and the button for another."""
-    job = runs.read_race_job()
+    job = read_race_job()
     active = job is not None and job.active
     st.fragment(watched, run_every=SECONDS_BETWEEN if active else None)(active)
     if race := devices_loader.latest():
@@ -41,7 +50,7 @@ def show() -> None:
 def watched(was_active: bool) -> None:
     """What changes while a race is on; draws the page anew when it begins or ends."""
     with guarded():
-        job = runs.read_race_job()
+        job = read_race_job()
         if (job is not None and job.active) != was_active:
             st.rerun()
         if job is None:
@@ -57,7 +66,7 @@ def watched(was_active: bool) -> None:
             st.info(job.message, icon=":material/stop:")
 
 
-def going_on(job: runs.RaceJob) -> None:
+def going_on(job: RaceJob) -> None:
     """How far the race is, and the button that stops it."""
     status = job.status
     said = status.message or ("Starting." if status.state == "starting" else "Waiting.")
@@ -66,7 +75,7 @@ def going_on(job: runs.RaceJob) -> None:
         said = f"{said.rstrip('.')} · {formats.clock(left)} left"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(status.progress, 1.0), text=said)
-        if runs.race_stops():
+        if race_stops():
             st.button("Stopping…", disabled=True, key="race_stopping", help="Within a second")
         else:
             st.button("Stop", icon=":material/stop:", key="race_stop", on_click=stop,
@@ -77,7 +86,7 @@ def going_on(job: runs.RaceJob) -> None:
 def stop() -> None:
     """Callback: ask it to stop; it may just have ended, which the page then shows."""
     with contextlib.suppress(RunError):
-        runs.stop_race()
+        stop_race()
 
 
 def nothing_yet() -> None:
@@ -94,7 +103,7 @@ def nothing_yet() -> None:
     )
 
 
-def found(race: runs.Race) -> None:
+def found(race: Race) -> None:
     """The answer in sentences, the picture, and what they hold for."""
     if said := devices_words.answer(race):
         st.markdown(f"#### {said}")
@@ -118,7 +127,7 @@ def found(race: runs.Race) -> None:
 def measure(again: bool) -> None:
     """The button that starts a race, and what it takes."""
     last = devices_loader.latest()
-    config = runs.usual_race()
+    config = usual_race()
     alike = last is not None and last.settings == config.as_dict()
     seconds = last.seconds if last and alike else sum(expected_seconds(config).values())
     emulates = only_cpu() and not machine().fast_bfloat16
@@ -140,9 +149,9 @@ def measure(again: bool) -> None:
 
 def start(emulated: bool) -> None:
     """Start a race; a second click finds the first."""
-    usual = runs.usual_race().as_dict()
+    usual = usual_race().as_dict()
     try:
-        runs.start_race(runs.RaceConfig.from_dict({**usual, "emulated": emulated}))
+        start_race(RaceConfig.from_dict({**usual, "emulated": emulated}))
     except EnsembleError as error:
         st.error(str(error), icon=":material/error:")
         return

@@ -2,8 +2,9 @@
 
 import time
 
-from ensemble import datasets, runs
-from ensemble.runs.race_results import TOLERANCES
+from ensemble import datasets
+from ensemble.race import Race
+from ensemble.race.results import TOLERANCES
 from ensemble.ui import formats
 from ensemble.ui.parallel_words import times
 
@@ -15,7 +16,7 @@ ALIKE = 0.03  # of the speed: no difference to speak of
 RIVALS = {"one_by_one": "one member after another", "howto": "the HOWTO's loop"}
 
 
-def answer(race: runs.Race) -> str:
+def answer(race: Race) -> str:
     """From how many members on this engine is faster than what people do without it."""
     said = [compared(race, rival) for rival in RIVALS if race.ratios("float32", rival)]
     if not said or not race.agrees("float32"):
@@ -23,7 +24,7 @@ def answer(race: runs.Race) -> str:
     return f"This engine {' and '.join(said)}.".replace(" and beats ", " and ")
 
 
-def compared(race: runs.Race, rival: str) -> str:
+def compared(race: Race, rival: str) -> str:
     """The break-even with one rival: "beats one member after another from M = 2 on (…)"."""
     ratios = race.ratios("float32", rival)
     most, ahead = max(ratios), race.ahead_from("float32", rival)
@@ -34,14 +35,14 @@ def compared(race: runs.Race, rival: str) -> str:
     )
 
 
-def bfloat16(race: runs.Race) -> str:
+def bfloat16(race: Race) -> str:
     """What bfloat16 is worth here, or why that is not known."""
     if (gain := race.bfloat16_gain) is None:
         return race.absent.get("bfloat16", "").replace("This processor", "bfloat16: this processor")
     return f"bfloat16 {worth(race, gain)}."
 
 
-def worth(race: runs.Race, gain: float) -> str:
+def worth(race: Race, gain: float) -> str:
     """What this precision does to the time: "is 1.9 times as fast as float32 here"."""
     if abs(gain - 1) < ALIKE:
         return "is as fast as float32 here"
@@ -50,13 +51,13 @@ def worth(race: runs.Race, gain: float) -> str:
     return f"is slower here and takes {times(1 / gain)} as long as float32{no_units(race)}"
 
 
-def no_units(race: runs.Race) -> str:
+def no_units(race: Race) -> str:
     """Why bfloat16 is slow, where that is known."""
     emulated = race.platform == "cpu" and not race.fast_bfloat16
     return ": the processor has no bfloat16 units" if emulated else ""
 
 
-def check(race: runs.Race) -> str:
+def check(race: Race) -> str:
     """How closely all learnt what the HOWTO's loop learns."""
     if not race.differences:
         return "Whether they learn the same could not be checked: the HOWTO's loop did not run."
@@ -72,7 +73,7 @@ def share(difference: float) -> str:
     return f"{formats.significant(100 * difference, 1)} %" if difference else "nothing"
 
 
-def doubts(race: runs.Race) -> list[str]:
+def doubts(race: Race) -> list[str]:
     """What speaks against the figures: results that are not the HOWTO's, and who did not finish."""
     wrong = [
         f"{NAMES[name].capitalize()} learnt something else than the HOWTO's loop (a loss "
@@ -85,14 +86,14 @@ def doubts(race: runs.Race) -> list[str]:
     return wrong + gone
 
 
-def machine_and_day(race: runs.Race) -> str:
+def machine_and_day(race: Race) -> str:
     """On what and when, in one line that fits over a picture on a phone too."""
     name = race.processor.replace("(R)", "").replace("(TM)", "").replace(" CPU", "")
     day = time.strftime("%d %b %Y", time.localtime(race.created)).lstrip("0")
     return f"{' '.join(name.split())} · {day}"
 
 
-def measured_on(race: runs.Race) -> str:
+def measured_on(race: Race) -> str:
     """When, on what and with what: for the line below the picture."""
     day = time.strftime("%d %b %Y, %H:%M", time.localtime(race.created)).lstrip("0")
     devices = formats.count(race.devices, "device")
@@ -103,7 +104,7 @@ def measured_on(race: runs.Race) -> str:
     )
 
 
-def precision(race: runs.Race | None, platform: str, fast: bool) -> str:
+def precision(race: Race | None, platform: str, fast: bool) -> str:
     """What stands beside Train's control; "" where it is not known and can be measured.
 
     Args:

@@ -14,7 +14,8 @@ import pytest
 from ensemble import datasets
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import Dataset
-from ensemble.engine import Trainer, howto
+from ensemble.engine import Trainer
+from ensemble.race import howto
 
 
 @pytest.fixture(scope="session")

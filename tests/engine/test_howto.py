@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine import Trainer, howto
+from ensemble.engine import Trainer
+from ensemble.race import howto
 from tests.engine.conftest import devices, train_epochs
 
 # At the HOWTO's rate of 0.1 training on so few digits is chaotic: rounding grows a

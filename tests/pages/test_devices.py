@@ -15,13 +15,14 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig, LbfgsConfig
-from ensemble.runs.race_job import expected_seconds
-from ensemble.runs.race_results import write_race
-from ensemble.runs.race_status import race_folder
+from ensemble.race import Race, queue_race, race_stops, read_race_job, usual_race
+from ensemble.race.job import expected_seconds
+from ensemble.race.results import write_race
+from ensemble.race.status import race_folder
 from ensemble.ui import devices_here, devices_loader, devices_now, devices_race, formats, loaders
 from ensemble.ui.launch import rounded
 from ensemble.ui.run_panel import plain
-from tests.runs.test_race import RACE, TINY
+from tests.race.test_race import RACE, TINY
 
 APP = Path(__file__).parents[2] / "app.py"
 Open = Callable[..., AppTest]
@@ -55,13 +56,13 @@ def said(at: AppTest) -> str:
 
 def racing(**status: Any) -> None:
     """A race that a process is at: this one."""
-    job = runs.queue_race(TINY)
+    job = queue_race(TINY)
     known = {"state": "racing", "pid": os.getpid(), "host": socket.gethostname()}
     changed = replace(job.status, **{**known, **status}, updated=time.time())
     (race_folder() / "status.json").write_text(json.dumps(asdict(changed)))
 
 
-def measured() -> runs.Race:
+def measured() -> Race:
     race = replace(RACE, host=socket.gethostname(), created=time.time())
     write_race(race)
     return race
@@ -103,7 +104,7 @@ def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open) -> Non
     assert "waits, 1 job before it" in said(at)
     assert plain(waits.name) in [link.proto.label for link in at.get("page_link")]
     button(at, "race_stop").click().run()
-    assert runs.race_stops()
+    assert race_stops()
     assert button(at, "race_stopping").disabled
 
 
@@ -130,7 +131,7 @@ def test_the_time_left_of_a_race_runs_on_between_its_words(
     page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     racing(message="Round 1.", progress=0.4, seconds_left=65.0)
-    job = runs.read_race_job()
+    job = read_race_job()
     assert job
     later = SimpleNamespace(time=lambda: job.status.updated + 20)
     monkeypatch.setattr(devices_race, "time", later)
@@ -145,7 +146,7 @@ def test_one_that_was_stopped_says_so_and_can_be_started_again(page: Open) -> No
 
 
 def test_the_last_race_tells_how_long_the_next_takes_where_they_are_alike(page: Open) -> None:
-    usual = runs.usual_race()
+    usual = usual_race()
     race = replace(measured(), seconds=4000.0)
     write_race(replace(race, created=race.created + 1))
     guessed = formats.duration(rounded(sum(expected_seconds(usual).values())))

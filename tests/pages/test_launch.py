@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import runs
+from ensemble import race, runs
 from ensemble.config import LbfgsConfig
 from ensemble.jobs import launch as jobs_launch
-from ensemble.runs.race_status import race_folder
+from ensemble.race.status import race_folder
 from ensemble.ui import (
     launch,
     loaders,
@@ -26,7 +26,7 @@ from ensemble.ui import (
     settings,
 )
 from tests.pages.ensembles import trained
-from tests.runs.test_race import TINY
+from tests.race.test_race import TINY
 
 APP = Path(__file__).parents[2] / "app.py"
 Open = Callable[..., AppTest]
@@ -85,7 +85,7 @@ def at_work(state: str = "training", **status: Any) -> runs.Run:
 
 def racing(state: str) -> None:
     """A race in `state`, which this process is at."""
-    job = runs.queue_race(TINY)
+    job = race.queue_race(TINY)
     mine = {"state": state, "pid": os.getpid(), "host": socket.gethostname()}
     (race_folder() / "status.json").write_text(json.dumps(asdict(replace(job.status, **mine))))
 

@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from ensemble import datasets, runs
 from ensemble.__main__ import main
+from ensemble.race import read_race_job, read_races
 from tests.recorded.recording import (
     ARRAYS,
     FACTS,
@@ -114,8 +115,8 @@ def check_solve(solve_id: str) -> None:
 
 def check_race() -> None:
     """The race is there, and so is the job that ran it."""
-    assert runs.read_race_job().state == "finished"
-    (race,) = runs.read_races()
+    assert read_race_job().state == "finished"
+    (race,) = read_races()
     assert set(race.rates) == {"float32", "bfloat16", "howto", "one_by_one"}
     assert all(list(rates) == [2] for rates in race.rates.values())
 

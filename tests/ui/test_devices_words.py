@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ensemble.ui import devices_figure, devices_here, devices_now, devices_words
-from tests.runs.test_race import RACE
+from tests.race.test_race import RACE
 
 HALF = {1: 500.0, 2: 1000.0, 4: 1050.0}
 TWICE = {1: 2000.0, 2: 4000.0, 4: 4200.0}

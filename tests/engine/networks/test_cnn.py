@@ -4,10 +4,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ensemble.engine import howto, keys
+from ensemble.engine import keys
 from ensemble.engine.networks.cnn import apply_model, init_params, to_unit
 from ensemble.engine.predict import predict_probabilities
 from ensemble.engine.step import create_members
+from ensemble.race import howto
 from tests.engine.conftest import stock
 
 

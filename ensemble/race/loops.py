@@ -12,7 +12,7 @@ import numpy as np
 from ensemble import datasets
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import Dataset
-from ensemble.runs.race_config import RaceConfig
+from ensemble.race.settings import RaceConfig
 
 IMAGES = 12_800  # 100 steps of 128: more would only have to be copied to every device
 CHECK_STEPS = 5
@@ -110,7 +110,7 @@ class Howto:
         """Losses (S, M)."""
         import jax
 
-        from ensemble.engine import howto
+        from ensemble.race import howto
 
         every = jax.local_devices()
         if len(every) < members:
@@ -130,7 +130,7 @@ class Howto:
     def _learn(self, members: int, steps: int) -> list[Any]:
         import jax
 
-        from ensemble.engine import howto
+        from ensemble.race import howto
 
         state, apply, update, perms, devices = self._held[members]
         state, losses, _ = howto.train_batches_on_devices(

@@ -12,7 +12,7 @@ from ensemble import datasets
 from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.machine.this_machine import machine
-from ensemble.runs.product import TRAINING_FLOP, MatrixProduct
+from ensemble.race.matrix_product import TRAINING_FLOP, MatrixProduct
 
 CALLS = 5
 CALL_SECONDS = 2.0

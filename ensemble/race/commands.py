@@ -15,9 +15,9 @@ from ensemble.jobs.outcome import StopRequest
 from ensemble.jobs.queue import Place, hold
 from ensemble.jobs.status import Writer
 from ensemble.jobs.worker import bugs_written_down, in_turn, outcome_of
-from ensemble.runs.race_config import RaceConfig
-from ensemble.runs.race_job import Job
-from ensemble.runs.race_status import RaceJob, RaceStatus, race_folder, read_race_job
+from ensemble.race.job import Job
+from ensemble.race.settings import RaceConfig
+from ensemble.race.status import RaceJob, RaceStatus, race_folder, read_race_job
 
 Report = Callable[[RaceStatus], None]
 

@@ -15,11 +15,12 @@ from ensemble.cli.racing import table
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.queue import Place, before
-from ensemble.runs.race_job import differences, rotated
-from ensemble.runs.race_results import TOLERANCES, Race, read_races, write_race
-from ensemble.runs.race_status import machine_folder, race_folder
+from ensemble.race import RaceConfig, queue_race, read_race_job, stop_race, work_race
+from ensemble.race.job import differences, rotated
+from ensemble.race.results import TOLERANCES, Race, read_races, write_race
+from ensemble.race.status import machine_folder, race_folder
 
-TINY = runs.RaceConfig(members_up_to=2, rounds=1, slice_seconds=0.05, batch_size=64)
+TINY = RaceConfig(members_up_to=2, rounds=1, slice_seconds=0.05, batch_size=64)
 RACE = Race(
     created=1.7e9, seconds=90.0, host="here", processor="A processor", cores=2, memory_bytes=2**34,
     fast_bfloat16=False, platform="cpu", devices=2, device_kind="cpu", packages={"jax": "0.10.2"},
@@ -55,7 +56,7 @@ def test_all_race_and_learn_the_same() -> None:
         if name in race.rates:
             assert 0 <= race.differences[name] <= limit
     assert (race.platform, race.devices) == ("cpu", 2)
-    job = runs.read_race_job()
+    job = read_race_job()
     assert job is not None
     assert (job.state, job.status.progress > 0.5) == ("finished", True)
     found = json.loads(done.stdout)
@@ -65,25 +66,25 @@ def test_all_race_and_learn_the_same() -> None:
 @pytest.mark.usefixtures("data_of_one_test")
 def test_it_waits_its_turn_is_there_once_and_stops() -> None:
     run = runs.create(EnsembleConfig())
-    job = runs.queue_race(TINY)
+    job = queue_race(TINY)
     assert [one.id for one in before(Place.to_race(job))] == [run.id]
     later = runs.create(EnsembleConfig())
     assert [one.id for one in runs.ahead_of(later)] == [run.id, "race"]
     with pytest.raises(RunError, match="already"):
-        runs.queue_race(TINY)
-    runs.stop_race()
-    assert runs.work_race().state == "stopped"
+        queue_race(TINY)
+    stop_race()
+    assert work_race().state == "stopped"
     with pytest.raises(RunError, match="nothing to stop"):
-        runs.stop_race()
+        stop_race()
     assert read_races() == []
 
 
 @pytest.mark.usefixtures("data_of_one_test")
 def test_one_whose_process_is_gone_is_seen_as_dead() -> None:
-    job = runs.queue_race(TINY)
+    job = queue_race(TINY)
     status = replace(job.status, state="racing", pid=2**22 + 1, host="")
     (race_folder() / "status.json").write_text(json.dumps(asdict(replace(status, updated=1.0))))
-    found = runs.read_race_job()
+    found = read_race_job()
     assert found is not None
     assert (found.state, found.active) == ("failed", False)
     assert "killed" in found.message
@@ -158,9 +159,9 @@ def test_nobody_always_follows_the_same() -> None:
 
 
 def test_settings_have_ranges() -> None:
-    assert runs.RaceConfig(members_up_to=8).members == (1, 2, 4, 8)
-    assert runs.RaceConfig(members_up_to=5).members == (1, 2, 4)
+    assert RaceConfig(members_up_to=8).members == (1, 2, 4, 8)
+    assert RaceConfig(members_up_to=5).members == (1, 2, 4)
     with pytest.raises(ConfigError, match="further apart"):
-        runs.RaceConfig(members_from=5, members_up_to=7)
+        RaceConfig(members_from=5, members_up_to=7)
     with pytest.raises(ConfigError, match="it has to be"):
-        runs.RaceConfig(slice_seconds=0.0)
+        RaceConfig(slice_seconds=0.0)

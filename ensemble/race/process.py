@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ensemble.jobs.launch import worker_environment
-from ensemble.runs.race_config import RaceConfig
+from ensemble.race.settings import RaceConfig
 
 PATIENCE_SECONDS = 180.0  # longer than any compiling takes; XLA itself gives up after 40 s
 POLL_SECONDS = 0.2

@@ -16,8 +16,8 @@ import time
 from typing import Any
 
 from ensemble.machine.jax_settings import only_cpu, prepare_jax
-from ensemble.runs.race_config import RaceConfig
-from ensemble.runs.race_ways import Way, way
+from ensemble.race.loops import Way, way
+from ensemble.race.settings import RaceConfig
 
 MOST_CPU_DEVICES = 8  # for the HOWTO's loop, one a member
 
@@ -52,7 +52,7 @@ def prepare(name: str, config: RaceConfig) -> None:
     # Several processes share an accelerator for once: none of them may take all its memory.
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     if name == "howto":
-        from ensemble.engine.howto import THREADS_PER_DEVICE
+        from ensemble.race.howto import THREADS_PER_DEVICE
 
         # As people run it: no flags of ours. But without a larger pool its `pmean` starves,
         # and after 40 s XLA ends the process.

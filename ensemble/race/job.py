@@ -18,10 +18,10 @@ from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import Writer
 from ensemble.machine.jax_settings import only_cpu
 from ensemble.machine.this_machine import machine
-from ensemble.runs.race_config import CONTENDERS, RaceConfig
-from ensemble.runs.race_process import GoneError, Process, StoppedError
-from ensemble.runs.race_results import TOLERANCES, Race, write_race
-from ensemble.runs.race_status import RaceStatus
+from ensemble.race.process import GoneError, Process, StoppedError
+from ensemble.race.results import TOLERANCES, Race, write_race
+from ensemble.race.settings import CONTENDERS, RaceConfig
+from ensemble.race.status import RaceStatus
 
 EMULATED = "This processor has no bfloat16 units and would emulate it: left out."
 TITLES = {

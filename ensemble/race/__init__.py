@@ -1,0 +1,28 @@
+"""The race: training loops that take turns at this machine, and what each of them manages."""
+
+from ensemble.race.commands import (
+    queue_race,
+    race_stops,
+    start_race,
+    stop_race,
+    usual_race,
+    work_race,
+)
+from ensemble.race.results import Race, read_races
+from ensemble.race.settings import RaceConfig
+from ensemble.race.status import RaceJob, RaceStatus, read_race_job
+
+__all__ = [
+    "Race",
+    "RaceConfig",
+    "RaceJob",
+    "RaceStatus",
+    "queue_race",
+    "race_stops",
+    "read_race_job",
+    "read_races",
+    "start_race",
+    "stop_race",
+    "usual_race",
+    "work_race",
+]
