@@ -34,11 +34,11 @@ def contend(name: str) -> dict[str, Any]:
     solver, devices, cores = CONTENDERS[name]
     if cores:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
-    from ensemble.config import LbfgsConfig
-    from ensemble.runs.pool import prepare_for_collectives
+    from ensemble.regression.cpu_devices import prepare_for_collectives
+    from ensemble.regression.settings import LbfgsConfig
 
     prepare_for_collectives(devices)
-    from ensemble.data.problems import load_problem
+    from ensemble.regression.samples import load_problem
 
     config = LbfgsConfig()
     problem = load_problem(config)
@@ -46,7 +46,7 @@ def contend(name: str) -> dict[str, Any]:
         return with_jaxopt(problem, config.iterations)
     import jax
 
-    from ensemble.engine.lbfgs import Solver
+    from ensemble.regression.lbfgs import Solver
 
     jax.devices()
     before = resident()
@@ -108,14 +108,14 @@ def peak() -> int:
 
 def stress(devices: int) -> dict[str, Any]:
     """Many short solves in this process."""
-    from ensemble.config import LbfgsConfig
-    from ensemble.runs.pool import prepare_for_collectives
+    from ensemble.regression.cpu_devices import prepare_for_collectives
+    from ensemble.regression.settings import LbfgsConfig
 
     prepare_for_collectives(devices)
     import jax
 
-    from ensemble.data.problems import load_problem
-    from ensemble.engine.lbfgs import Solver
+    from ensemble.regression.lbfgs import Solver
+    from ensemble.regression.samples import load_problem
 
     config = LbfgsConfig(samples=4000, iterations=20)
     problem = load_problem(config)

@@ -21,6 +21,7 @@ from playwright.sync_api import Page
 from benchmarks import common, launches
 from benchmarks.long_run import copies, write_run
 from benchmarks.server import opened, settle
+from ensemble import regression
 
 RUNS, ROUNDS = 1_000, 5
 SECONDS_TO_SETTLE = 10
@@ -97,7 +98,7 @@ def of_lists(folder: Path) -> dict[str, Any]:
     copies(run_id, RUNS)
     lists = {
         "runs": RUNS, "list_first_s": timed(runs.list_runs), "list_again_s": timed(runs.list_runs),
-        "list_solves_again_s": timed(lambda: runs.list_solves() and None),
+        "list_solves_again_s": timed(lambda: regression.list_solves() and None),
     }  # fmt: skip
     with opened(folder) as (page, url):
         page.goto(f"{url}/train")

@@ -13,14 +13,15 @@ from typing import Any
 
 import click
 
-from ensemble import __version__, datasets, runs
+from ensemble import __version__, datasets, regression, runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.racing import race, race_contender, work_race
 from ensemble.cli.stress_summary import stress_summary
-from ensemble.config import PRECISIONS, EnsembleConfig, LbfgsConfig
+from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.datasets.registry import DATASETS
 from ensemble.errors import EnsembleError
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs.classifying import REFUSE
 
 EXIT_STATUS = {"finished": 0, "diverged": 3, "stopped": 130}
@@ -115,9 +116,9 @@ def lbfgs(as_json: bool, **chosen: Any) -> None:
     from ensemble.cli.solve_summary import solve_summary
 
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    solve = runs.create_solve(LbfgsConfig(**chosen))
+    solve = regression.create_solve(LbfgsConfig(**chosen))
     with ProgressLine(solve.id) as line:
-        solve = runs.work_solve(solve.id, (lambda status: None) if as_json else line.solve)
+        solve = regression.work_solve(solve.id, (lambda status: None) if as_json else line.solve)
     if solve.message:
         click.echo(solve.message, err=True)
     click.echo(json.dumps(solve_summary(solve)))
@@ -128,7 +129,7 @@ def lbfgs(as_json: bool, **chosen: Any) -> None:
 @click.argument("solve_id")
 def work_lbfgs(solve_id: str) -> None:
     """Be the worker of a queued regression (started by the pages)."""
-    runs.work_solve(solve_id)
+    regression.work_solve(solve_id)
 
 
 @main.group(name="data")

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from PIL import Image
 
-from ensemble import datasets, runs
+from ensemble import datasets, regression, runs
 from ensemble.__main__ import main
 from ensemble.cli.predicting import line_of
 from ensemble.config import EnsembleConfig
@@ -225,8 +225,8 @@ def test_lbfgs_solves_with_and_without_pmap():
     assert found["replica_spread"] == 0.0
     both = {"without_pmap", "with_pmap"}
     assert set(found["step_seconds_median"]) == set(found["compile_seconds"]) == both
-    (solve,) = runs.list_solves()
-    assert len(runs.read_traces(solve.path).with_pmap.seconds) == 4
+    (solve,) = regression.list_solves()
+    assert len(regression.read_traces(solve.path).with_pmap.seconds) == 4
     assert found["speedup"] > 0
 
 

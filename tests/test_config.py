@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from ensemble.config import EnsembleConfig, LbfgsConfig
+from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.storage.folders import data_folder, runs_folder
 
 

@@ -6,7 +6,8 @@ import time
 import click
 
 from ensemble.race import RaceStatus
-from ensemble.runs import SolveStatus, Status, StressStatus
+from ensemble.regression import SolveStatus
+from ensemble.runs import Status, StressStatus
 
 QUIET_SECONDS = 5.0
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemble.runs import Solve, Trace, read_traces
+from ensemble.regression import Solve, Trace, read_traces
 from ensemble.storage.json_lines import plain
 
 

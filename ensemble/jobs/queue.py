@@ -19,7 +19,7 @@ from ensemble.errors import RunError
 
 if TYPE_CHECKING:
     from ensemble.race.status import RaceJob
-    from ensemble.runs.solves import Solve
+    from ensemble.regression.store import Solve
     from ensemble.runs.store import Run
     from ensemble.runs.stress_status import StressStatus
 
@@ -110,7 +110,7 @@ def _places() -> Iterator[tuple[Place, Job]]:
     """Everyone who works or waits."""
     # Here, for each of these imports what this module is a part of.
     from ensemble.race.status import read_race_job
-    from ensemble.runs.solves import list_solves
+    from ensemble.regression.store import list_solves
     from ensemble.runs.status import ACTIVE
     from ensemble.runs.store import list_runs
     from ensemble.runs.stress_status import read_stress_status

@@ -17,10 +17,6 @@ from ensemble.runs.commands import (
 )
 from ensemble.runs.history import prediction_epochs, read_history, read_predictions
 from ensemble.runs.members import Members, member_epochs, open_members
-from ensemble.runs.solve_results import Trace, Traces, read_traces
-from ensemble.runs.solve_status import SolveStatus
-from ensemble.runs.solves import Solve, create_solve, delete_solve, find_solve, list_solves
-from ensemble.runs.solving import launch_solve, stop_solve, work_solve
 from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status
 from ensemble.runs.store import Run, create, delete, find, list_runs, rename, unreadable
 from ensemble.runs.stress import queue_stress, start_stress, stop_stress, work_stress
@@ -35,27 +31,18 @@ __all__ = [
     "Members",
     "Results",
     "Run",
-    "Solve",
-    "SolveStatus",
     "Status",
     "Stress",
     "StressStatus",
-    "Trace",
-    "Traces",
     "ahead_of",
     "create",
-    "create_solve",
     "delete",
-    "delete_solve",
     "find",
-    "find_solve",
     "give_way",
     "keep_warm_worker",
     "last_tick",
     "launch",
-    "launch_solve",
     "list_runs",
-    "list_solves",
     "member_epochs",
     "open_members",
     "prediction_epochs",
@@ -64,18 +51,15 @@ __all__ = [
     "read_predictions",
     "read_scores",
     "read_stress",
-    "read_traces",
     "rename",
     "request_stop",
     "requeue",
     "resume",
     "start_stress",
     "stop_requested",
-    "stop_solve",
     "stop_stress",
     "unreadable",
     "work",
-    "work_solve",
     "work_stress",
     "worker_environment",
 ]

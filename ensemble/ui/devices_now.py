@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ensemble import runs
+from ensemble import regression, runs
 from ensemble.jobs.queue import Job, Place, in_order
 from ensemble.runs.stress_status import read_stress_status
 from ensemble.ui import formats
@@ -83,7 +83,7 @@ def progress(job: Job) -> float:
     """The share that is done, in [0, 1]."""
     if isinstance(job, runs.Run):
         return job.status.step / job.status.steps if job.status.steps else 0.0
-    if isinstance(job, runs.Solve):
+    if isinstance(job, regression.Solve):
         return job.status.iteration / job.status.iterations if job.status.iterations else 0.0
     return job.status.progress
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble import runs
+from ensemble import regression
 from ensemble.errors import EnsembleError
 from ensemble.ui import parallel_launch, parallel_list, parallel_loader, parallel_settings
 from ensemble.ui.run_panel import plain
@@ -11,7 +11,7 @@ ASKED = "solve_delete_asked"
 SAID = "solve_said"
 
 
-def actions(solve: runs.Solve) -> None:
+def actions(solve: regression.Solve) -> None:
     """The same again, its settings again, and Delete, which asks first."""
     tell()
     if st.session_state.get(ASKED) == solve.id:
@@ -31,7 +31,7 @@ def actions(solve: runs.Solve) -> None:
                   help="Stop it first." if solve.active else None)  # fmt: skip
 
 
-def sure(solve: runs.Solve) -> None:
+def sure(solve: regression.Solve) -> None:
     """The second question before deleting."""
     name = plain(solve.name)
     st.warning(f"Delete {name} with its measurements? It cannot be brought back.",
@@ -51,7 +51,7 @@ def delete(solve_id: str) -> None:
     """Callback: the second press."""
     ask(None)
     try:
-        runs.delete_solve(solve_id)
+        regression.delete_solve(solve_id)
     except EnsembleError as error:
         st.session_state[SAID] = str(error)
     except OSError as error:

@@ -3,9 +3,9 @@
 import pandas as pd
 import streamlit as st
 
-from ensemble import runs
-from ensemble.analysis.speedup import Speedup
-from ensemble.runs import Trace, Traces
+from ensemble import regression
+from ensemble.regression import Trace, Traces
+from ensemble.regression.speedup import Speedup
 from ensemble.ui import formats, parallel_words
 from ensemble.ui.parallel_figure import both
 from ensemble.ui.parallel_words import begun, median, step_time
@@ -17,7 +17,7 @@ COMPILING = (
 FIGURES = ("step time", "speed-up", "compile", "objective")
 
 
-def show(solve: runs.Solve, traces: Traces) -> None:
+def show(solve: regression.Solve, traces: Traces) -> None:
     """The answer in a sentence, then its figures; nothing before the first iteration."""
     if said := parallel_words.answer(traces, solve.active):
         st.markdown(f"#### {said}")

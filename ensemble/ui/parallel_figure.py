@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ensemble.runs import Trace, Traces
+from ensemble.regression import Trace, Traces
 from ensemble.ui import formats, inspect_lines, theme
 from ensemble.ui.parallel_words import begun, median, step_time, times
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import psutil
 import streamlit as st
 
-from ensemble import runs
-from ensemble.config import LbfgsConfig
+from ensemble import regression
 from ensemble.errors import ConfigError, EnsembleError
-from ensemble.runs.solving import MOST_CPU_DEVICES
+from ensemble.regression.commands import MOST_CPU_DEVICES
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui import devices_loader, formats, loaders, machine, parallel_list, parallel_loader
 from ensemble.ui import parallel_settings as settings
 from ensemble.ui.launch import rounded
@@ -155,7 +155,7 @@ def launch(config: LbfgsConfig) -> None:
     if last == config and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
         return
     try:
-        solve = runs.launch_solve(config)
+        solve = regression.launch_solve(config)
     except EnsembleError as error:
         st.error(str(error), icon=":material/error:")
         return

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from ensemble import runs
+from ensemble import regression
 from ensemble.errors import RunError
 from ensemble.ui import parallel_loader, parallel_settings, run_panel
 
@@ -20,7 +20,7 @@ SECONDS_NEXT = 3.0
 class Choice:
     """The regression to show, or why there is none: `problem` is "" when there are none yet."""
 
-    solve: runs.Solve | None
+    solve: regression.Solve | None
     problem: str = ""
 
 
@@ -29,22 +29,22 @@ def choose() -> Choice:
     launched, when = st.session_state.get(NEXT, ("", 0.0))
     if launched and time.monotonic() - when < SECONDS_NEXT:
         with contextlib.suppress(RunError):
-            return remember(runs.find_solve(launched))
+            return remember(regression.find_solve(launched))
     if wanted := st.query_params.get("solve"):
         try:
-            return remember(runs.find_solve(wanted))
+            return remember(regression.find_solve(wanted))
         except RunError as error:
             return Choice(None, str(error))
     if last := st.session_state.get(REMEMBERED):
         try:
-            return remember(runs.find_solve(last))
+            return remember(regression.find_solve(last))
         except RunError:  # deleted meanwhile, in another tab
             del st.session_state[REMEMBERED]
     newest = parallel_loader.all_solves()[:1]
     return remember(newest[0]) if newest else Choice(None)
 
 
-def remember(solve: runs.Solve) -> Choice:
+def remember(solve: regression.Solve) -> Choice:
     """Put `solve` into the address and into this tab's memory."""
     st.session_state[REMEMBERED] = solve.id
     if st.query_params.get("solve") != solve.id:
@@ -52,7 +52,7 @@ def remember(solve: runs.Solve) -> Choice:
     return Choice(solve)
 
 
-def show_next(solve: runs.Solve) -> None:
+def show_next(solve: regression.Solve) -> None:
     """Have the next runs of the page show `solve`.
 
     What a part of the page that runs alone writes into the address can be lost on the way to
@@ -77,7 +77,7 @@ def show_problem(problem: str) -> None:
     st.button(label, on_click=forget, type="primary", key="solve_way_on")
 
 
-def header(solve: runs.Solve) -> None:
+def header(solve: regression.Solve) -> None:
     """Its name, state and settings, and a picker for another."""
     color, icon = LOOKS[state := parallel_loader.shown_state(solve)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -88,7 +88,7 @@ def header(solve: runs.Solve) -> None:
     st.caption(parallel_settings.summary(solve.config))
 
 
-def picker(solve: runs.Solve) -> None:
+def picker(solve: regression.Solve) -> None:
     """A box with the earlier ones; choosing one changes the address.
 
     Each regression has a box of its own: the browser may still send what the box of the one
@@ -104,7 +104,7 @@ def picker(solve: runs.Solve) -> None:
     )  # fmt: skip
 
 
-def titled(solve: runs.Solve) -> str:
+def titled(solve: regression.Solve) -> str:
     """What it solves, and its id, which says when: never what changes while it goes on.
 
     The browser sends a choice back by its words; one in words of a moment ago is none.
@@ -116,4 +116,4 @@ def picked(key: str) -> None:
     """Callback of the picker: the address follows; one deleted meanwhile is not followed."""
     st.session_state.pop(NEXT, None)
     with contextlib.suppress(RunError):
-        remember(runs.find_solve(st.session_state[key]))
+        remember(regression.find_solve(st.session_state[key]))

@@ -5,7 +5,7 @@ import time
 
 import streamlit as st
 
-from ensemble import runs
+from ensemble import regression, runs
 from ensemble.errors import RunError
 from ensemble.ui import (
     advice,
@@ -22,7 +22,7 @@ SECONDS_BETWEEN = 1.0
 SECONDS_BETWEEN_PICTURES = 3.0  # Plotly draws a picture with new data from the ground up.
 
 
-def watch(solve: runs.Solve) -> None:
+def watch(solve: regression.Solve) -> None:
     """Show `solve`, and again while it is active: figures every second, pictures less often."""
     every = SECONDS_BETWEEN if solve.active else None
     st.fragment(watched, run_every=every)(solve.id, parallel_loader.shown_state(solve))
@@ -35,7 +35,7 @@ def watch(solve: runs.Solve) -> None:
 def watched(solve_id: str, last_state: str) -> None:
     """The body of `watch`: what changes while a regression goes on."""
     with guarded():
-        solve = runs.find_solve(solve_id)
+        solve = regression.find_solve(solve_id)
         if parallel_loader.shown_state(solve) != last_state:
             parallel_loader.forget_solves()
             st.rerun()
@@ -46,7 +46,7 @@ def watched(solve_id: str, last_state: str) -> None:
 def pictured(solve_id: str, waited: bool) -> None:
     """The pictures, or room for them; reruns the page once when the first can be drawn."""
     with guarded():
-        solve = runs.find_solve(solve_id)
+        solve = regression.find_solve(solve_id)
         traces = parallel_loader.traces(solve)
         if waited and begun(traces.without):
             st.rerun()
@@ -56,7 +56,7 @@ def pictured(solve_id: str, waited: bool) -> None:
             live.place_for("The pictures stand here from the first iterations on.")
 
 
-def state(solve: runs.Solve) -> None:
+def state(solve: regression.Solve) -> None:
     """How far it is with Stop beside it, or how it ended where it has not finished."""
     if solve.active:
         going_on(solve)
@@ -70,7 +70,7 @@ def state(solve: runs.Solve) -> None:
         st.info(solve.message or "Stopped. What was measured is kept.", icon=":material/stop:")
 
 
-def going_on(solve: runs.Solve) -> None:
+def going_on(solve: regression.Solve) -> None:
     """How far an active regression is, and the button that stops it."""
     names = [one.name for one in parallel_loader.ahead(solve)] if solve.state == "queued" else []
     status = solve.status
@@ -89,4 +89,4 @@ def going_on(solve: runs.Solve) -> None:
 def stop(solve_id: str) -> None:
     """Callback: ask the worker to stop; it may just have ended, which the page then shows."""
     with contextlib.suppress(RunError):
-        runs.stop_solve(solve_id)
+        regression.stop_solve(solve_id)

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from ensemble import runs
-from ensemble.runs import Traces
+from ensemble import regression
+from ensemble.regression import Traces
 from ensemble.ui import figure as pictures
 from ensemble.ui import parallel_answer, parallel_figure, parallel_settings, parallel_words
 from ensemble.ui.parallel_words import begun, median, step_time
@@ -22,7 +22,7 @@ SPEEDUP = (
 )
 
 
-def show(solve: runs.Solve, traces: Traces) -> None:
+def show(solve: regression.Solve, traces: Traces) -> None:
     """Error and step time by iteration; below them the speed-up by devices, and all figures."""
     if not begun(traces.without):
         return
@@ -39,12 +39,12 @@ def show(solve: runs.Solve, traces: Traces) -> None:
         parallel_answer.details(traces)
 
 
-def titled(solve: runs.Solve, what: str) -> str:
+def titled(solve: regression.Solve, what: str) -> str:
     """What stands over a picture, so that a saved one says what it shows."""
     return f"{what} · {parallel_settings.summary(solve.config)}"
 
 
-def errors(solve: runs.Solve, traces: Traces) -> None:
+def errors(solve: regression.Solve, traces: Traces) -> None:
     """The error of each iteration, with and without `pmap`."""
     chart = parallel_figure.errors(
         traces, solve.config.iterations, titled(solve, "Error by iteration")
@@ -58,7 +58,7 @@ def errors(solve: runs.Solve, traces: Traces) -> None:
     )  # fmt: skip
 
 
-def step_times(solve: runs.Solve, traces: Traces) -> None:
+def step_times(solve: regression.Solve, traces: Traces) -> None:
     """How long each iteration took, with and without `pmap`."""
     chart = parallel_figure.step_times(
         traces, solve.config.iterations, titled(solve, "Step time by iteration")
@@ -73,7 +73,7 @@ def step_times(solve: runs.Solve, traces: Traces) -> None:
     )  # fmt: skip
 
 
-def scaling(solve: runs.Solve, traces: Traces) -> None:
+def scaling(solve: regression.Solve, traces: Traces) -> None:
     """The speed-up against the number of devices; a sentence where there is no such curve."""
     if len(traces.scaling) < 2:
         st.markdown("**Speed-up by number of devices**")
@@ -91,7 +91,7 @@ def scaling(solve: runs.Solve, traces: Traces) -> None:
     )  # fmt: skip
 
 
-def no_scaling(solve: runs.Solve, traces: Traces) -> str:
+def no_scaling(solve: regression.Solve, traces: Traces) -> str:
     """Why there is no curve over the number of devices."""
     if not solve.config.sweep:
         return "Was not asked for: switch it on under More, and solve again."

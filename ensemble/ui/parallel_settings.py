@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from ensemble import datasets
-from ensemble.config import LbfgsConfig
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui import settings
 
 FIELDS = {field.name: field for field in dataclasses.fields(LbfgsConfig)}

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble import runs
-from ensemble.analysis.speedup import Speedup
-from ensemble.runs import SolveStatus, Trace, Traces
+from ensemble import regression
+from ensemble.regression import SolveStatus, Trace, Traces
+from ensemble.regression.speedup import Speedup
 from ensemble.ui import formats
 
 EARLY = 20  # iterations within which rounding has not made two solves part
@@ -162,7 +162,7 @@ def scaling(traces: Traces, cores: int) -> str:
     )  # fmt: skip
 
 
-def progress(solve: runs.Solve, waits_for: list[str], quiet: float) -> str:
+def progress(solve: regression.Solve, waits_for: list[str], quiet: float) -> str:
     """What an active regression is doing.
 
     Args:

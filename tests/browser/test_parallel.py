@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 
 from playwright.sync_api import expect
 
-from ensemble import runs
-from ensemble.config import LbfgsConfig
+from ensemble import regression
+from ensemble.regression.settings import LbfgsConfig
 from tests.browser.conftest import App, stop_button
 
 
@@ -15,7 +15,7 @@ def stopped() -> str:
     """The id of a small regression that was stopped before it began."""
     # A fixed step and one step remembered: what compiles in a quarter of the time.
     config = LbfgsConfig(dataset="digits", iterations=3, stepsize=0.5, history=1, sweep=False)
-    solve = runs.create_solve(config)
+    solve = regression.create_solve(config)
     status = replace(solve.status, state="stopped", message="Stopped while it waited its turn.")
     (solve.path / "status.json").write_text(json.dumps(asdict(status)))
     return solve.id

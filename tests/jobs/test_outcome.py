@@ -4,10 +4,11 @@ import errno
 
 import pytest
 
-from ensemble import runs
-from ensemble.config import EnsembleConfig, LbfgsConfig
+from ensemble import regression, runs
+from ensemble.config import EnsembleConfig
 from ensemble.jobs import outcome, worker
-from ensemble.runs import solving
+from ensemble.regression import commands
+from ensemble.regression.settings import LbfgsConfig
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 
@@ -41,8 +42,8 @@ def test_a_run_that_does_not_fit_ends_as_failed_with_advice(
 def test_a_regression_on_a_full_disk_is_launched_again_as_it_cannot_be_resumed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(solving, "_solve", failing(FULL))
-    solve = runs.work_solve(runs.create_solve(LbfgsConfig(samples=120, features=8)).id)
+    monkeypatch.setattr(commands, "_solve", failing(FULL))
+    solve = regression.work_solve(regression.create_solve(LbfgsConfig(samples=120, features=8)).id)
     assert solve.state == "failed"
     assert solve.message == f"The disk said no ({FULL}). Make room, then launch it again."
 

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import runs
-from ensemble.config import EnsembleConfig, LbfgsConfig
+from ensemble import regression, runs
+from ensemble.config import EnsembleConfig
 from ensemble.race import Race, queue_race, race_stops, read_race_job, usual_race
 from ensemble.race.job import expected_seconds
 from ensemble.race.results import write_race
 from ensemble.race.status import race_folder
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui import devices_here, devices_loader, devices_now, devices_race, formats, loaders
 from ensemble.ui.launch import rounded
 from ensemble.ui.run_panel import plain
@@ -175,7 +176,7 @@ def test_of_many_that_wait_eight_are_shown(page: Open, count: int, more: bool) -
 
 
 def test_the_share_of_a_regression_is_that_of_its_iterations() -> None:
-    solve = runs.create_solve(LbfgsConfig())
+    solve = regression.create_solve(LbfgsConfig())
     assert devices_now.progress(solve) == 0.0
     status = replace(solve.status, iteration=3, iterations=12)
     assert devices_now.progress(replace(solve, status=status)) == 0.25

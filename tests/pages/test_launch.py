@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import race, runs
-from ensemble.config import LbfgsConfig
+from ensemble import race, regression, runs
 from ensemble.jobs import launch as jobs_launch
 from ensemble.race.status import race_folder
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui import (
     launch,
     loaders,
@@ -64,7 +64,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 def nobody_trains(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is launched waits for a worker that does not come: it is counted, not trained."""
     monkeypatch.setattr(jobs_launch, "_start_worker", lambda run: None)
-    monkeypatch.setattr("ensemble.runs.solving.start_process", lambda *words: None)
+    monkeypatch.setattr("ensemble.regression.commands.start_process", lambda *words: None)
 
 
 def press(at: AppTest, key: str = "launch") -> None:
@@ -127,13 +127,13 @@ def test_a_double_click_launches_one_regression(page: Open, clock: SimpleNamespa
     at = page("parallel")
     at.number_input(parallel_settings.key("samples")).set_value(700).run()
     press(at, "solve_launch")
-    (first,) = runs.list_solves()
+    (first,) = regression.list_solves()
     clock.now += 1.0
     press(at, "solve_launch")
-    assert [solve.id for solve in runs.list_solves()] == [first.id]
+    assert [solve.id for solve in regression.list_solves()] == [first.id]
     clock.now += 2.5
     press(at, "solve_launch")
-    assert len(runs.list_solves()) == 2
+    assert len(regression.list_solves()) == 2
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_a_regression_says_how_many_come_first(page: Open, active: int, said: st
         at_work()
     if active == 3:  # whatever kind they are of
         racing("racing")
-        runs.create_solve(LbfgsConfig())
+        regression.create_solve(LbfgsConfig())
     at = page("parallel")
     assert [one.value for one in at.sidebar.caption if one.value.startswith("Starts")] == (
         [f"Starts after {said} before it."] if said else []

@@ -14,9 +14,9 @@ import psutil
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import runs
-from ensemble.config import LbfgsConfig
-from ensemble.runs import Solve
+from ensemble import regression, runs
+from ensemble.regression import Solve
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui import loaders, parallel_loader
 from ensemble.ui.parallel_settings import key
 from tests.pages.ensembles import trained
@@ -34,7 +34,7 @@ def solved_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of one regression, solved in this process by what the worker does."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("solved")))
-        solve = runs.work_solve(runs.create_solve(CONFIG).id)
+        solve = regression.work_solve(regression.create_solve(CONFIG).id)
     assert solve.state == "finished", solve.message
     return solve.path
 
@@ -47,10 +47,10 @@ def solved(solved_once: Path, runs_of_one_test: Path) -> Callable[..., Solve]:
         folder = runs_of_one_test / f"{solved_once.name}{f'-{number}' if number else ''}"
         shutil.copytree(solved_once, folder)
         (folder / "worker.lock").unlink(missing_ok=True)
-        solve = runs.find_solve(folder.name)
+        solve = regression.find_solve(folder.name)
         changed = replace(solve.status, **status)
         (folder / "status.json").write_text(json.dumps(asdict(changed)))
-        return runs.find_solve(folder.name)
+        return regression.find_solve(folder.name)
 
     return made
 
@@ -120,7 +120,7 @@ def test_a_finished_one_is_answered_first_and_its_pictures_are_what_was_measured
     solve = solved()
     at = page()
     assert address(at) == solve.id, "the newest is shown and put into the address"
-    traces = runs.read_traces(solve.path)
+    traces = regression.read_traces(solve.path)
     bought = traces.speedup
     assert [metric.value for metric in at.metric][:4] == [
         f"{bought.median:.2f}×", f"{bought.mean:.2f}×", f"{bought.whole:.2f}×",
@@ -145,7 +145,7 @@ def test_the_speed_up_by_devices_is_drawn_where_it_was_measured(page: Open, solv
     (solve.path / "history.jsonl").write_text(lines + swept)
     at = page(solve)
     measured = curves(at, "solve_scaling")["measured"]
-    expected = [ratio for _, ratio in runs.read_traces(solve.path).scaling]
+    expected = [ratio for _, ratio in regression.read_traces(solve.path).scaling]
     np.testing.assert_allclose(measured, expected)
     assert len(measured) == 2
 

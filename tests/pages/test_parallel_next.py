@@ -14,10 +14,10 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import runs
-from ensemble.config import LbfgsConfig
+from ensemble import regression
 from ensemble.jobs.queue import Place, wait_for_turn
-from ensemble.runs import Solve
+from ensemble.regression import Solve
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui import loaders, parallel_list, parallel_loader
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -33,11 +33,11 @@ def the_machine_is_taken() -> Iterator[None]:
     assert turn
     with turn:
         yield
-        waiting = [solve for solve in runs.list_solves() if solve.active]
+        waiting = [solve for solve in regression.list_solves() if solve.active]
         for solve in waiting:
-            runs.stop_solve(solve.id)
+            regression.stop_solve(solve.id)
         deadline = time.monotonic() + 60
-        while any(runs.find_solve(solve.id).active for solve in waiting):
+        while any(regression.find_solve(solve.id).active for solve in waiting):
             assert time.monotonic() < deadline
             time.sleep(0.05)
 
@@ -45,10 +45,10 @@ def the_machine_is_taken() -> Iterator[None]:
 @pytest.fixture
 def stopped() -> Solve:
     """A regression that was stopped before it began."""
-    solve = runs.create_solve(CONFIG)
+    solve = regression.create_solve(CONFIG)
     status = replace(solve.status, state="stopped", message="Stopped while it waited its turn.")
     (solve.path / "status.json").write_text(json.dumps(asdict(status)))
-    return runs.find_solve(solve.id)
+    return regression.find_solve(solve.id)
 
 
 def press(at: AppTest, name: str) -> None:
@@ -76,7 +76,7 @@ def relaunched(stopped: Solve) -> tuple[AppTest, Solve]:
     at.switch_page("pages/parallel.py").run()
     assert shown(at) == (stopped.id, stopped.name)
     press(at, "solve_again")
-    (begun,) = [solve for solve in runs.list_solves() if solve.id != stopped.id]
+    (begun,) = [solve for solve in regression.list_solves() if solve.id != stopped.id]
     return at, begun
 
 
@@ -111,12 +111,12 @@ def test_who_picks_another_right_after_launching_gets_it(stopped: Solve) -> None
 
 def test_one_that_is_gone_again_is_not_insisted_on(stopped: Solve) -> None:
     at, begun = relaunched(stopped)
-    runs.stop_solve(begun.id)
+    regression.stop_solve(begun.id)
     deadline = time.monotonic() + 60
-    while runs.find_solve(begun.id).active:
+    while regression.find_solve(begun.id).active:
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    runs.delete_solve(begun.id)
+    regression.delete_solve(begun.id)
     ask_for(at, stopped)
     assert shown(at) == (stopped.id, stopped.name)
     assert not at.warning

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ensemble import runs
-from ensemble.config import LbfgsConfig
-from ensemble.runs import Solve
+from ensemble import regression
+from ensemble.regression import Solve
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui import parallel_launch, parallel_loader
 from ensemble.ui.machine import Machine
 from tests.pages.predictions_screen import opened, value
@@ -25,12 +25,12 @@ def no_list_of_an_earlier_test() -> None:
 
 def ended(state: str = "finished", config: LbfgsConfig = CONFIG, **status: Any) -> Solve:
     """A regression that took 100 s here, unless told otherwise."""
-    solve = runs.create_solve(config)
+    solve = regression.create_solve(config)
     known = {"host": socket.gethostname(), "started": 1000.0, "updated": 1100.0, **status}
     changed = replace(solve.status, state=state, **known)
     (solve.path / "status.json").write_text(json.dumps(asdict(changed)))
     parallel_loader.forget_solves()
-    return runs.find_solve(solve.id)
+    return regression.find_solve(solve.id)
 
 
 def test_without_one_in_its_address_the_regression_shown_last_is_shown() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from ensemble import runs
+from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.notes import write_note
@@ -75,7 +75,7 @@ def record() -> dict[str, str]:
     program("stress", finished.id, "--limit", "40")
     program("lbfgs", *SOLVE.split())
     program("race", *RACE.split())
-    (solve,) = runs.list_solves()
+    (solve,) = regression.list_solves()
     return {"finished": finished.id, "stopped": stopped.id, "solve": solve.id}
 
 

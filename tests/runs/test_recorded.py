@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from ensemble import datasets, runs
+from ensemble import datasets, regression, runs
 from ensemble.__main__ import main
 from ensemble.race import read_race_job, read_races
 from tests.recorded.recording import (
@@ -105,9 +105,9 @@ def check_stress(run_id: str) -> None:
 
 def check_solve(solve_id: str) -> None:
     """The regression has both of its traces and its sweep."""
-    (solve,) = runs.list_solves()
+    (solve,) = regression.list_solves()
     assert (solve.id, solve.state) == (solve_id, "finished")
-    traces = runs.read_traces(solve.path)
+    traces = regression.read_traces(solve.path)
     assert len(traces.without.objective) == len(traces.with_pmap.objective) == 5
     assert traces.with_pmap.objective == pytest.approx(traces.without.objective, rel=1e-5)
     assert [devices for devices, _ in traces.scaling] == [1, 2]

@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble import runs
-from ensemble.config import EnsembleConfig, LbfgsConfig
+from ensemble import regression, runs
+from ensemble.config import EnsembleConfig
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs.status import write_status
 from ensemble.runs.store import find
 from ensemble.storage.json_lines import append_line, keep_lines, read_lines
@@ -44,7 +45,7 @@ def test_what_is_followed_is_what_is_in_the_file(tmp_path: Path, seed: int) -> N
 
 def test_a_list_is_never_older_than_the_files() -> None:
     made = [runs.create(EnsembleConfig(seed=seed)) for seed in range(4)]
-    solve = runs.create_solve(LbfgsConfig())
+    solve = regression.create_solve(LbfgsConfig())
     rng = np.random.default_rng(0)
     for step in range(80):
         one = made[int(rng.integers(len(made)))]
@@ -66,6 +67,6 @@ def test_a_list_is_never_older_than_the_files() -> None:
             case _:  # As many bytes as before, within the same tick of the disk's clock.
                 write_status(one.path, replace(one.status, step=10 + step))
         assert {run.id: run for run in runs.list_runs()} == {run.id: find(run.id) for run in made}
-        assert [one.id for one in runs.list_solves()] == [solve.id]
-    runs.delete_solve(solve.id) if not solve.active else None
+        assert [one.id for one in regression.list_solves()] == [solve.id]
+    regression.delete_solve(solve.id) if not solve.active else None
     assert runs.unreadable() == {}

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ensemble import runs
-from ensemble.config import LbfgsConfig
-from ensemble.runs import SolveStatus, Trace, Traces
+from ensemble import regression
+from ensemble.regression import SolveStatus, Trace, Traces
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui import parallel_words
 from ensemble.ui.parallel_figure import log_axis
 
@@ -160,5 +160,5 @@ def test_objectives_that_differ_at_the_end_are_both_named() -> None:
 def test_how_a_regression_goes_on(waits_for: list[str], quiet: float, expected: str) -> None:
     mine = {"pid": os.getpid(), "host": socket.gethostname(), "iteration": 4, "iterations": 6}
     status = SolveStatus(state="solving", message="Solving.", **mine)
-    solve = replace(runs.create_solve(LbfgsConfig()), status=status)
+    solve = replace(regression.create_solve(LbfgsConfig()), status=status)
     assert parallel_words.progress(solve, waits_for, quiet) == expected

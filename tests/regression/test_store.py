@@ -8,46 +8,47 @@ import sys
 import numpy as np
 import pytest
 
-from ensemble import runs
-from ensemble.config import EnsembleConfig, LbfgsConfig
-from ensemble.data.problems import load_problem
+from ensemble import regression, runs
+from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.queue import Place, before
+from ensemble.regression.samples import load_problem
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.storage.folders import data_folder
 
 SMALL = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=False)
 
 
 def test_a_regression_is_no_ensemble_and_an_ensemble_no_regression() -> None:
-    solve, run = runs.create_solve(SMALL), runs.create(EnsembleConfig())
-    assert [one.id for one in runs.list_solves()] == [solve.id]
+    solve, run = regression.create_solve(SMALL), runs.create(EnsembleConfig())
+    assert [one.id for one in regression.list_solves()] == [solve.id]
     assert [one.id for one in runs.list_runs()] == [run.id]
     assert runs.unreadable() == {}
-    assert runs.find_solve(solve.id).config == SMALL
+    assert regression.find_solve(solve.id).config == SMALL
     with pytest.raises(UnknownRunError, match="no ensemble"):
         runs.find(solve.id)
     with pytest.raises(UnknownRunError, match="no regression"):
-        runs.find_solve(run.id)
+        regression.find_solve(run.id)
 
 
 def test_they_wait_for_each_other() -> None:
-    solve = runs.create_solve(SMALL)
+    solve = regression.create_solve(SMALL)
     run = runs.create(EnsembleConfig())
-    later = runs.create_solve(SMALL)
+    later = regression.create_solve(SMALL)
     assert [one.id for one in runs.ahead_of(run)] == [solve.id]
     assert [one.id for one in before(Place.to_solve(later))] == [solve.id, run.id]
 
 
 def test_one_that_is_at_work_is_stopped_before_it_is_deleted() -> None:
-    solve = runs.create_solve(SMALL)
+    solve = regression.create_solve(SMALL)
     with pytest.raises(RunError, match="stop it"):
-        runs.delete_solve(solve.id)
-    runs.stop_solve(solve.id)
-    assert runs.work_solve(solve.id).state == "stopped"
+        regression.delete_solve(solve.id)
+    regression.stop_solve(solve.id)
+    assert regression.work_solve(solve.id).state == "stopped"
     with pytest.raises(RunError, match="nothing to stop"):
-        runs.stop_solve(solve.id)
-    runs.delete_solve(solve.id)
-    assert runs.list_solves() == []
+        regression.stop_solve(solve.id)
+    regression.delete_solve(solve.id)
+    assert regression.list_solves() == []
 
 
 def test_xla_begins_anew_with_any_number_of_devices_and_they_hear_each_other() -> None:

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from ensemble.analysis import speedup as module
-from ensemble.analysis.speedup import break_even, speedup
+from ensemble.regression import speedup as module
+from ensemble.regression.speedup import break_even, speedup
 
 MOST = 200  # iterations that the loop looks at
 

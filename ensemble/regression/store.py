@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from ensemble.config import LbfgsConfig
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs import status as jobs_status
 from ensemble.jobs.folders import (
@@ -19,7 +18,8 @@ from ensemble.jobs.folders import (
     read_name,
     remove,
 )
-from ensemble.runs.solve_status import SolveStatus, read_solve_status
+from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.status import SolveStatus, read_solve_status
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.folder_index import Shelf
 from ensemble.storage.folders import runs_folder

@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from ensemble import runs
+from ensemble import regression
 from ensemble.cli.solve_summary import solve_summary
-from ensemble.config import LbfgsConfig
-from ensemble.runs import Solve
+from ensemble.regression import Solve
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.storage.json_lines import append_line
 
 SMALL = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=False)
@@ -29,7 +29,7 @@ def tell(solve: Solve, name: str, devices: int, seconds: list[float], **end: Any
 
 @pytest.fixture
 def solve() -> Solve:
-    return runs.create_solve(SMALL)
+    return regression.create_solve(SMALL)
 
 
 def test_the_sweep_says_how_many_times_as_fast_as_the_first(solve: Solve) -> None:
@@ -37,7 +37,7 @@ def test_the_sweep_says_how_many_times_as_fast_as_the_first(solve: Solve) -> Non
     tell(solve, "sweep-1", 1, [8.0, 6.0, 4.0])
     tell(solve, "sweep-16", 16, [])
     tell(solve, "sweep-2", 2, [12.0])
-    traces = runs.read_traces(solve.path)
+    traces = regression.read_traces(solve.path)
     assert [one.devices for one in traces.sweep] == [1, 2, 4, 16]
     assert traces.scaling == [(1, 1.0), (2, 0.5), (4, 3.0)]
     assert traces.speedup is None

@@ -14,9 +14,16 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, logsumexp
 from sklearn.datasets import make_classification
 
-from ensemble.config import LbfgsConfig
-from ensemble.engine.lbfgs import Iteration, Solver
-from ensemble.engine.logreg import NOBODY, Samples, block_count, block_size, in_blocks, objective
+from ensemble.regression.lbfgs import Iteration, Solver
+from ensemble.regression.objective import (
+    NOBODY,
+    Samples,
+    block_count,
+    block_size,
+    in_blocks,
+    objective,
+)
+from ensemble.regression.settings import LbfgsConfig
 
 FEATURES, CLASSES = 24, 4
 

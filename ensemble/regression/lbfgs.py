@@ -22,9 +22,9 @@ import optax
 from jax import Array
 from numpy.typing import NDArray
 
-from ensemble.config import LbfgsConfig
 from ensemble.engine.layout import AXIS, Layout
-from ensemble.engine.logreg import Samples, block_count, block_size, in_blocks, objective
+from ensemble.regression.objective import Samples, block_count, block_size, in_blocks, objective
+from ensemble.regression.settings import LbfgsConfig
 
 ZOOM_STEPS, BACKTRACKING_STEPS = 20, 30
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.speedup import Speedup, speedup
+from ensemble.regression.speedup import Speedup, speedup
 from ensemble.storage.json_lines import Line, read_lines
 
 Figures = NDArray[np.float64]

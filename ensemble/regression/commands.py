@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 
-from ensemble.config import LbfgsConfig
 from ensemble.errors import RunError
 from ensemble.jobs.launch import STOP_FILE, start_process
 from ensemble.jobs.outcome import Outcome, StopRequest
@@ -11,9 +10,10 @@ from ensemble.jobs.queue import Place, hold
 from ensemble.jobs.status import Writer
 from ensemble.jobs.worker import bugs_written_down, in_turn, outcome_of
 from ensemble.machine.jax_settings import cpu_cores
-from ensemble.runs.pool import prepare_for_collectives
-from ensemble.runs.solve_status import SolveStatus
-from ensemble.runs.solves import Solve, create_solve, find_solve
+from ensemble.regression.cpu_devices import prepare_for_collectives
+from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.status import SolveStatus
+from ensemble.regression.store import Solve, create_solve, find_solve
 
 Report = Callable[[SolveStatus], None]
 MOST_CPU_DEVICES = 8
@@ -66,6 +66,6 @@ def _solve(solve: Solve, status: Writer[SolveStatus], stop: StopRequest, report:
     status.update(started=time.time())
     most = max(solve.config.devices or cpu_cores(), MOST_CPU_DEVICES)
     own_pool = prepare_for_collectives(most)
-    from ensemble.runs.solve_job import Job
+    from ensemble.regression.job import Job
 
     return Job(solve, status, stop, report, own_pool).work()

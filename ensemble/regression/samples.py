@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.config import LbfgsConfig
 from ensemble.datasets import load
 from ensemble.errors import StorageError
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.storage.folders import data_folder
 
 INFORMATIVE = 50  # features that tell the classes apart, as in JAXopt's example

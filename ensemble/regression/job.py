@@ -8,15 +8,15 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from ensemble.data.problems import load_problem
 from ensemble.engine import choose_devices
-from ensemble.engine.lbfgs import Solver
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import Writer
 from ensemble.machine.jax_settings import cpu_cores
-from ensemble.runs.pool import begin_anew
-from ensemble.runs.solve_status import SolveStatus
-from ensemble.runs.solves import Solve
+from ensemble.regression.cpu_devices import begin_anew
+from ensemble.regression.lbfgs import Solver
+from ensemble.regression.samples import load_problem
+from ensemble.regression.status import SolveStatus
+from ensemble.regression.store import Solve
 from ensemble.storage.json_lines import append_line
 
 SWEEP = (1, 2, 4, 8)

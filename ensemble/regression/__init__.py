@@ -1,0 +1,23 @@
+"""Logistic regression by L-BFGS, with and without `pmap`: solved by a worker, read by pages."""
+
+from ensemble.regression.commands import launch_solve, stop_solve, work_solve
+from ensemble.regression.results import Trace, Traces, read_traces
+from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.status import SolveStatus
+from ensemble.regression.store import Solve, create_solve, delete_solve, find_solve, list_solves
+
+__all__ = [
+    "LbfgsConfig",
+    "Solve",
+    "SolveStatus",
+    "Trace",
+    "Traces",
+    "create_solve",
+    "delete_solve",
+    "find_solve",
+    "launch_solve",
+    "list_solves",
+    "read_traces",
+    "stop_solve",
+    "work_solve",
+]
