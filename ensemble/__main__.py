@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from ensemble import __version__, datasets, regression, runs
+from ensemble import __version__, datasets, regression, runs, shift
 from ensemble.cli.options import settings_options
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.racing import race, race_contender, work_race
@@ -92,9 +92,9 @@ def work(run_id: str) -> None:
 @click.option("--limit", type=click.IntRange(1), help="Only the first so many test images.")
 def stress(run_id: str, limit: int | None) -> None:
     """Measure a run under distribution shift; the last line on stdout is one JSON object."""
-    runs.queue_stress(run_id, limit)
+    shift.queue_stress(run_id, limit)
     with ProgressLine(run_id) as line:
-        found = runs.work_stress(run_id, line.stress)
+        found = shift.work_stress(run_id, line.stress)
     if found.message:
         click.echo(found.message, err=True)
     click.echo(json.dumps({"run_id": run_id, "state": found.state, **stress_summary(found)}))
@@ -105,7 +105,7 @@ def stress(run_id: str, limit: int | None) -> None:
 @click.argument("run_id")
 def work_stress(run_id: str) -> None:
     """Do a queued measuring (started by the pages)."""
-    runs.work_stress(run_id)
+    shift.work_stress(run_id)
 
 
 @main.command()

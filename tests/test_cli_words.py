@@ -11,7 +11,7 @@ from ensemble.cli.predicting import line_of
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.runs import Status
 from ensemble.runs.reading import WHOLE
-from ensemble.runs.stress_status import StressStatus
+from ensemble.shift.status import StressStatus
 
 FOUND: dict[str, Any] = {
     "image": "a.png", "text": "47", "confidence": 0.9731, "refused": "", "notes": [],

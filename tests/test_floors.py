@@ -27,24 +27,14 @@ WITHOUT_JAX = {"errors", "settings", "storage", "analysis", "wording", "figures"
 
 # What still runs back up until all have moved.
 STILL = {
-    "ensemble.data.corruptions: there is no floor data",
-    "ensemble.data.outside: there is no floor data",
-    "ensemble.data.strangers: there is no floor data",
-    "ensemble.data.variation: there is no floor data",
     "ensemble.jobs.queue: jobs imports race",
     "ensemble.jobs.queue: jobs imports regression",
     "ensemble.jobs.queue: jobs imports runs",
+    "ensemble.jobs.queue: jobs imports shift",
     "ensemble.jobs.warm_worker: jobs imports runs",
     "ensemble.jobs.warm_worker_main: jobs imports runs",
-    "ensemble.runs.gate: runs imports data",
-    "ensemble.runs.stress_results: runs imports data",
-    "ensemble.runs.stress_tasks: runs imports data",
-    "ensemble.ui.inspect_digit: ui imports data",
-    "ensemble.ui.inspect_digit_answers: ui imports data",
-    "ensemble.ui.inspect_digit_figure: ui imports data",
-    "ensemble.ui.inspect_shift: ui imports data",
-    "ensemble.ui.inspect_shift_figure: ui imports data",
-    "ensemble.ui.inspect_stress: ui imports data",
+    "ensemble.runs.gate: runs imports shift",
+    "ensemble.runs.store: runs imports shift",
 }
 
 

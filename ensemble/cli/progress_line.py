@@ -7,7 +7,8 @@ import click
 
 from ensemble.race import RaceStatus
 from ensemble.regression import SolveStatus
-from ensemble.runs import Status, StressStatus
+from ensemble.runs import Status
+from ensemble.shift import StressStatus
 
 QUIET_SECONDS = 5.0
 

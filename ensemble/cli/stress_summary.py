@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ensemble.runs import Stress
+from ensemble.shift import Stress
 
 SHOWN = ("ensemble_accuracy", "ensemble_nll", "ensemble_ece", "member_accuracy",
          "mean_information")  # fmt: skip

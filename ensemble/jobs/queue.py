@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ensemble.race.status import RaceJob
     from ensemble.regression.store import Solve
     from ensemble.runs.store import Run
-    from ensemble.runs.stress_status import StressStatus
+    from ensemble.shift.status import StressStatus
 
     Job = Run | Solve | RaceJob
 else:
@@ -113,7 +113,7 @@ def _places() -> Iterator[tuple[Place, Job]]:
     from ensemble.regression.store import list_solves
     from ensemble.runs.status import ACTIVE
     from ensemble.runs.store import list_runs
-    from ensemble.runs.stress_status import read_stress_status
+    from ensemble.shift.status import read_stress_status
 
     for run in list_runs():
         if run.status.state in ACTIVE and run.active:

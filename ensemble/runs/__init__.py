@@ -19,9 +19,6 @@ from ensemble.runs.history import prediction_epochs, read_history, read_predicti
 from ensemble.runs.members import Members, member_epochs, open_members
 from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status
 from ensemble.runs.store import Run, create, delete, find, list_runs, rename, unreadable
-from ensemble.runs.stress import queue_stress, start_stress, stop_stress, work_stress
-from ensemble.runs.stress_results import Results, Stress, last_tick, read_scores, read_stress
-from ensemble.runs.stress_status import StressStatus
 from ensemble.runs.train_job import work
 
 __all__ = [
@@ -29,37 +26,27 @@ __all__ = [
     "RESUMABLE",
     "STATES",
     "Members",
-    "Results",
     "Run",
     "Status",
-    "Stress",
-    "StressStatus",
     "ahead_of",
     "create",
     "delete",
     "find",
     "give_way",
     "keep_warm_worker",
-    "last_tick",
     "launch",
     "list_runs",
     "member_epochs",
     "open_members",
     "prediction_epochs",
-    "queue_stress",
     "read_history",
     "read_predictions",
-    "read_scores",
-    "read_stress",
     "rename",
     "request_stop",
     "requeue",
     "resume",
-    "start_stress",
     "stop_requested",
-    "stop_stress",
     "unreadable",
     "work",
-    "work_stress",
     "worker_environment",
 ]

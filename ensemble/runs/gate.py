@@ -13,10 +13,10 @@ from ensemble.analysis.quality.averaging import average
 from ensemble.analysis.quality.halves import halves
 from ensemble.analysis.rejection import Rejection
 from ensemble.analysis.strangeness import Known
-from ensemble.data.outside import outsiders
-from ensemble.data.strangers import KINDS, strangers
-from ensemble.data.variation import varied
 from ensemble.engine import activations
+from ensemble.shift.non_digits import KINDS, strangers
+from ensemble.shift.ood_images import outsiders
+from ensemble.shift.variation import varied
 from ensemble.storage.cached_arrays import Arrays, digest_of, kept
 
 Pixels = NDArray[np.uint8]

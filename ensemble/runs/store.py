@@ -24,7 +24,6 @@ from ensemble.jobs.folders import (
     remove,
 )
 from ensemble.runs.status import Status, read_status, write_status
-from ensemble.runs.stress_status import is_measured
 from ensemble.storage.atomic import read_json, write_bytes, write_json
 from ensemble.storage.folder_index import Shelf
 from ensemble.storage.folders import runs_folder
@@ -132,6 +131,8 @@ def delete(run_id: str) -> None:
     Raises:
       RunError: a worker is at it: stop it first.
     """
+    from ensemble.shift.status import is_measured  # here, for it imports what this is a part of
+
     folder = folder_of(run_id)
     if _is_active(run_id):
         raise RunError(f"The run “{run_id}” is still active: stop it, then delete it.")

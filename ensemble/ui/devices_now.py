@@ -6,7 +6,7 @@ import streamlit as st
 
 from ensemble import regression, runs
 from ensemble.jobs.queue import Job, Place, in_order
-from ensemble.runs.stress_status import read_stress_status
+from ensemble.shift.status import read_stress_status
 from ensemble.ui import formats
 from ensemble.ui.guard import guarded
 from ensemble.ui.run_panel import plain

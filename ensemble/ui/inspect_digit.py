@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from ensemble.data.corruptions import KINDS, Kind
 from ensemble.errors import RunError
+from ensemble.shift.corruptions import KINDS, Kind
 from ensemble.ui import address, digits_pictures, digits_words, formats
 from ensemble.ui import figure as pictures
 from ensemble.ui.guard import guarded

@@ -6,12 +6,12 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from ensemble import runs
+from ensemble import runs, shift
 from ensemble.analysis.members.uncertainty import Uncertainty, uncertainty
 from ensemble.analysis.predictions import Predictions, judge
-from ensemble.data.corruptions import corrupt
 from ensemble.errors import RunError
 from ensemble.runs import Members
+from ensemble.shift.corruptions import corrupt
 from ensemble.ui import loaders
 
 
@@ -60,7 +60,7 @@ def answers(run: runs.Run, number: int, kind: str) -> Answers:
     Raises:
       RunError: the run has no checkpoint yet, or none that can be read.
     """
-    tick = runs.last_tick(run.path)
+    tick = shift.last_tick(run.path)
     if tick is None:
         raise RunError(
             "The members are needed for this, and no checkpoint of them is there yet: one is kept "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from ensemble.data.corruptions import Kind
+from ensemble.shift.corruptions import Kind
 from ensemble.ui import digits_words, inspect_lines, theme
 from ensemble.ui.inspect_digit_answers import Answers
 from ensemble.ui.inspect_shift_figure import amount, layout

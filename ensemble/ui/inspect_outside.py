@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 from numpy.typing import NDArray
 
-from ensemble import datasets, runs
-from ensemble.runs import Results
-from ensemble.runs.stress_results import KNOWN, scores_path
+from ensemble import datasets, runs, shift
+from ensemble.shift import Results
+from ensemble.shift.results import KNOWN, scores_path
 from ensemble.ui import address, figure, formats, loaders, theme
 from ensemble.ui.inspect_shift_figure import layout
 from ensemble.ui.inspect_shown import Inspected
@@ -70,7 +70,7 @@ def scores(run: runs.Run, key: str, tick: int) -> Scores | None:
 # 64 members on 10,000 images take 2.5 MB.
 @st.cache_resource(max_entries=12, show_spinner=False)
 def _scores(folder: str, key: str, tick: int, seen: tuple[int, int]) -> Scores | None:
-    return runs.read_scores(Path(folder), key, tick)
+    return shift.read_scores(Path(folder), key, tick)
 
 
 def sentence(one: dict[str, Any], noun: str) -> str:

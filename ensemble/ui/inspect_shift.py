@@ -9,9 +9,9 @@ from statistics import fmean
 
 import streamlit as st
 
-from ensemble import runs
-from ensemble.data.corruptions import KINDS, Kind
-from ensemble.runs import Results
+from ensemble import shift
+from ensemble.shift import Results
+from ensemble.shift.corruptions import KINDS, Kind
 from ensemble.ui import address, formats, inspect_outside, inspect_stress
 from ensemble.ui import figure as pictures
 from ensemble.ui.guard import guarded
@@ -23,14 +23,14 @@ SECONDS_BETWEEN = 1.0
 
 def show(shown: Inspected) -> None:
     """Draw the view; while the job works, again every second."""
-    active = runs.read_stress(shown.run.id).active
+    active = shift.read_stress(shown.run.id).active
     st.fragment(watched, run_every=SECONDS_BETWEEN if active else None)(shown, active)
 
 
 def watched(shown: Inspected, was_active: bool) -> None:
     """The body of `show`: what changes while the job works."""
     with guarded():
-        stress = runs.read_stress(shown.run.id)
+        stress = shift.read_stress(shown.run.id)
         if stress.active != was_active:
             st.rerun()
         inspect_stress.show(shown, stress)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ensemble.data.corruptions import Kind
+from ensemble.shift.corruptions import Kind
 from ensemble.ui import formats, inspect_lines, theme
 
 if TYPE_CHECKING:

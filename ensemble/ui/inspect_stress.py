@@ -4,11 +4,11 @@ import time
 
 import streamlit as st
 
-from ensemble import datasets, runs
-from ensemble.data.corruptions import KINDS
-from ensemble.data.outside import outsiders
+from ensemble import datasets, runs, shift
 from ensemble.errors import EnsembleError
-from ensemble.runs import Results, Stress
+from ensemble.shift import Results, Stress
+from ensemble.shift.corruptions import KINDS
+from ensemble.shift.ood_images import outsiders
 from ensemble.ui import formats
 from ensemble.ui.inspect_shown import Inspected
 
@@ -45,7 +45,7 @@ def working(shown: Inspected, stress: Stress) -> None:
             st.button("Stopping…", disabled=True, key="stress_stopping")
         elif st.button("Stop", icon=":material/stop:", key="stress_stop",
                        help="What is measured so far is kept."):  # fmt: skip
-            runs.stop_stress(shown.run.id)
+            shift.stop_stress(shown.run.id)
             st.session_state[asked] = status.queued
             st.rerun(scope="fragment")
 
@@ -110,7 +110,7 @@ def asked_for(stress: Stress, results: Results | None) -> int | None:
 def start(run_id: str, limit: int | None) -> None:
     """Callback: start the job, or keep the reason why it cannot be."""
     try:
-        runs.start_stress(run_id, limit)
+        shift.start_stress(run_id, limit)
     except EnsembleError as error:
         st.session_state["stress_problem"] = str(error)
 

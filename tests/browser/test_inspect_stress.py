@@ -4,8 +4,8 @@ import re
 
 from playwright.sync_api import expect
 
-from ensemble import datasets, runs
-from ensemble.data.corruptions import corrupt
+from ensemble import datasets, shift
+from ensemble.shift.corruptions import corrupt
 from tests.browser.conftest import App, drawn, stop_button
 from tests.pages.ensembles import trained
 from tests.pages.stressed import checkpointed
@@ -20,11 +20,11 @@ def test_measuring_is_started_watched_left_and_stopped(app: App) -> None:
     chart = app.page.locator(".js-plotly-plot .subplot.xy .scatterlayer path.js-line")
     expect(chart.first).to_be_visible(timeout=60_000)
     app.open("inspect", run=run.id, view="agreement")
-    assert runs.read_stress(run.id).active, "leaving the view leaves the measuring alone"
+    assert shift.read_stress(run.id).active, "leaving the view leaves the measuring alone"
     app.open("inspect", run=run.id, view="shift")
     stop_button(app.page).click()
     expect(app.page.get_by_role("button", name="Go on")).to_be_visible(timeout=60_000)
-    assert runs.read_stress(run.id).state == "stopped"
+    assert shift.read_stress(run.id).state == "stopped"
     app.settle()
 
 

@@ -13,17 +13,18 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import datasets, runs
-from ensemble.analysis import shifts
+from ensemble import datasets, runs, shift
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
-from ensemble.data.corruptions import KINDS
 from ensemble.engine.step import create_members
 from ensemble.jobs import status as jobs_status
-from ensemble.runs import Results, Run, StressStatus, stress_results
+from ensemble.runs import Run
 from ensemble.runs.checkpoints import Checkpoints
 from ensemble.runs.progress import Progress
-from ensemble.runs.stress_status import stress_folder
+from ensemble.shift import Results, StressStatus, figures
+from ensemble.shift import results as shift_results
+from ensemble.shift.corruptions import KINDS
+from ensemble.shift.status import stress_folder
 from ensemble.ui import loaders
 from tests.pages.ensembles import probabilities
 
@@ -91,7 +92,7 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Result
     tick = epoch * (STEPS + 1)
     steps = [
         {"kind": kind.name, "amount": amount,
-         **shifts.measure(answers(3, 5.0 - place), labels)}
+         **figures.measure(answers(3, 5.0 - place), labels)}
         for kind in list(KINDS.values())[:kinds]
         for place, amount in enumerate(kind.amounts) if place
     ]  # fmt: skip
@@ -104,8 +105,8 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Result
         out.append({"key": key, "title": title, "images": 500, "ensemble": apart[0],
                     "information": apart[0], "members": apart[1:]})  # fmt: skip
     results = Results(tick, epoch, 0, "digits", 500, members, steps=steps, outside=out,
-                      clean=shifts.measure(answers(3, 5.0), labels))  # fmt: skip
-    stress_results.write_results(run.path, results)
+                      clean=figures.measure(answers(3, 5.0), labels))  # fmt: skip
+    shift_results.write_results(run.path, results)
     total = 1 + 30 + len(OUTSIDE)
     now = time.time()
     status = {"state": "finished", "queued": now, "updated": now, "progress": 1.0,
@@ -118,7 +119,7 @@ def _keep(run: Run, key: str, tick: int, found: np.ndarray) -> list[np.ndarray]:
     """Writes the scores of some answers; returns the entropies, the ensemble's first."""
     scores = ood.scores(found)
     members = np.stack([entropy(one.astype(np.float64)) for one in found])
-    stress_results.write_scores(run.path, key, tick, {**scores, "member_entropy": members})
+    shift_results.write_scores(run.path, key, tick, {**scores, "member_entropy": members})
     return [scores["entropy"], *members]
 
 
@@ -127,7 +128,7 @@ def no_job_left() -> Iterator[None]:
     """Ends the measuring that a test has started."""
     yield
     for run in runs.list_runs():
-        if runs.read_stress(run.id).active:
-            runs.stop_stress(run.id)
-        while runs.read_stress(run.id).active:
+        if shift.read_stress(run.id).active:
+            shift.stop_stress(run.id)
+        while shift.read_stress(run.id).active:
             time.sleep(0.05)

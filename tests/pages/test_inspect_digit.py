@@ -8,8 +8,8 @@ from scipy import ndimage
 
 from ensemble import datasets, runs
 from ensemble.analysis.predictions import judge
-from ensemble.data.corruptions import KINDS
 from ensemble.runs import Run
+from ensemble.shift.corruptions import KINDS
 from ensemble.ui.inspect_digit_answers import AMOUNTS
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import value, widget

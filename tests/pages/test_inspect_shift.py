@@ -8,11 +8,11 @@ import numpy as np
 import psutil
 import pytest
 
-from ensemble import runs
-from ensemble.data.corruptions import KINDS
+from ensemble import shift
 from ensemble.jobs import status as jobs_status
-from ensemble.runs import stress_results
-from ensemble.runs.stress_status import stress_folder
+from ensemble.shift import results as shift_results
+from ensemble.shift.corruptions import KINDS
+from ensemble.shift.status import stress_folder
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import value, widget
 from tests.pages.stressed import checkpointed, figure, measured, no_job_left, opened, said, values
@@ -36,11 +36,11 @@ def test_the_button_says_what_it_does_and_starts_it_and_stop_stops_it() -> None:
         "Measure 3 members under shift, about 30 s"
     )
     widget(at, "button", "stress_start").click().run()
-    assert runs.read_stress(run.id).active
+    assert shift.read_stress(run.id).active
     assert not [one for one in at.button if one.key == "stress_start"]
     widget(at, "button", "stress_stop").click().run()
     end = time.monotonic() + 60
-    while (stress := runs.read_stress(run.id)).active:
+    while (stress := shift.read_stress(run.id)).active:
         assert time.monotonic() < end, "no stop in a minute"
         time.sleep(0.05)
     assert stress.state == "stopped"
@@ -51,7 +51,7 @@ def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
     results = measured(run, kinds=1, state="measuring", message="Shift 1 px", progress=0.25,
                        seconds_left=83.0)  # fmt: skip
     me = psutil.Process()
-    status = runs.read_stress(run.id).status
+    status = shift.read_stress(run.id).status
     assert status
     alive = replace(status, pid=me.pid, pid_created=me.create_time(), host=socket.gethostname())
     jobs_status.write(stress_folder(run.path), alive)
@@ -107,7 +107,7 @@ def test_images_from_outside_are_told_apart_by_entropy() -> None:
         assert values(trace["y"]).sum() == pytest.approx(1)
     widget(at, "button_group", "address_outside").set_value("noise").run()
     assert value(at, "outside") is None, "the first needs no word in the address"
-    stress_results.scores_path(run.path, "noise").write_bytes(b"no archive")
+    shift_results.scores_path(run.path, "noise").write_bytes(b"no archive")
     assert "scores of these images are gone" in said(opened(run, "shift"))
 
 
@@ -115,7 +115,7 @@ def test_a_dataset_fetched_since_can_be_shown_too() -> None:
     run = checkpointed(trained())
     results = measured(run)
     assert "Once Fashion-MNIST or Kuzushiji-MNIST is fetched" in said(opened(run, "shift"))
-    stress_results.write_results(run.path, replace(results, outside=results.outside[:1]))
+    shift_results.write_results(run.path, replace(results, outside=results.outside[:1]))
     at = opened(run, "shift")
     label = widget(at, "button", "stress_start").label
     assert label == "Show the members Scrambled Digits too"

@@ -7,7 +7,6 @@ import pytest
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
-from ensemble.data.strangers import strangers
 from ensemble.engine import activations, predict_probabilities
 from ensemble.engine.step import create_members
 from ensemble.errors import ConfigError, RunError, UnknownRunError
@@ -15,6 +14,7 @@ from ensemble.runs import gate
 from ensemble.runs.classifying import Classifier, open_classifier
 from ensemble.runs.gate import held_out
 from ensemble.runs.parameters import write_parameters
+from ensemble.shift.non_digits import strangers
 
 MEMBERS = 2
 FITTED = 768  # training digits: six rooms of 128

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from ensemble import datasets, regression, runs
+from ensemble import datasets, regression, runs, shift
 from ensemble.__main__ import main
 from ensemble.race import read_race_job, read_races
 from tests.recorded.recording import (
@@ -92,7 +92,7 @@ def check_run(run_id: str, listed: dict[str, Any], epochs: int) -> None:
 
 def check_stress(run_id: str) -> None:
     """The job is finished, and what it found is whole."""
-    stress = runs.read_stress(run_id)
+    stress = shift.read_stress(run_id)
     assert (stress.state, stress.outdated) == ("finished", False)
     found = stress.results
     labels = datasets.load("digits").test_labels[:40]
@@ -100,7 +100,10 @@ def check_stress(run_id: str) -> None:
     assert found.clean["ensemble_accuracy"] == pytest.approx(right.mean())
     assert 1 + len(found.steps) + len(found.outside) == stress.status.total
     for one in ("known", *(one["key"] for one in found.outside)):
-        assert runs.read_scores(stress.run.path, one, found.tick)["member_entropy"].shape == (2, 40)
+        assert shift.read_scores(stress.run.path, one, found.tick)["member_entropy"].shape == (
+            2,
+            40,
+        )
 
 
 def check_solve(solve_id: str) -> None:

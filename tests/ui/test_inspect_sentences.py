@@ -9,13 +9,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ensemble import runs
+from ensemble import runs, shift
 from ensemble.analysis.members.committee import Enough, committee
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.analysis.quality.selective import Choice
 from ensemble.analysis.quality.summary import qualities
 from ensemble.config import EnsembleConfig
-from ensemble.runs.stress_status import StressStatus
+from ensemble.shift.status import StressStatus
 from ensemble.ui import (
     inspect_answer,
     inspect_combining,
@@ -116,7 +116,7 @@ def test_what_the_measuring_is_at(
 ) -> None:
     now = time.time()
     monkeypatch.setattr(inspect_stress, "time", SimpleNamespace(time=lambda: now))
-    stress = runs.read_stress(runs.create(EnsembleConfig()).id)
+    stress = shift.read_stress(runs.create(EnsembleConfig()).id)
     mine = {"pid": os.getpid(), "host": socket.gethostname(), "updated": now - silence}
     status = StressStatus(state=state, message="Waiting", steps=3, total=9, **mine)
     assert inspect_stress.stage(replace(stress, status=status)) == said

@@ -7,7 +7,7 @@ from sklearn.metrics import accuracy_score, log_loss
 
 from ensemble.analysis.quality.averaging import average
 from ensemble.analysis.quality.calibration import expected_error
-from ensemble.analysis.shifts import measure
+from ensemble.shift.figures import measure
 from tests.analysis.draws import distributions
 
 

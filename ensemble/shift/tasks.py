@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import datasets
-from ensemble.analysis import shifts
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
-from ensemble.data.corruptions import KINDS, Kind, corrupt
-from ensemble.data.outside import Outsider, outsiders
 from ensemble.runs.store import Run
-from ensemble.runs.stress_results import KNOWN, Figures, Results, read_scores, write_scores
+from ensemble.shift import figures as shift_figures
+from ensemble.shift.corruptions import KINDS, Kind, corrupt
+from ensemble.shift.ood_images import Outsider, outsiders
+from ensemble.shift.results import KNOWN, Figures, Results, read_scores, write_scores
 from ensemble.storage.json_lines import plain
 
 Pixels = NDArray[np.uint8]
@@ -67,14 +67,18 @@ def _clean(
     run: Run, labels: NDArray[np.int32], found: NDArray[np.float32], results: Results
 ) -> Results:
     write_scores(run.path, KNOWN, results.tick, _scores(found))
-    return replace(results, clean=plain(shifts.measure(found, labels)))
+    return replace(results, clean=plain(shift_figures.measure(found, labels)))
 
 
 def _shift(
     kind: Kind, amount: float, images: Pixels, labels: NDArray[np.int32], results: Results
 ) -> Task:
     def keep(found: NDArray[np.float32], results: Results) -> Results:
-        figures = {"kind": kind.name, "amount": amount, **plain(shifts.measure(found, labels))}
+        figures = {
+            "kind": kind.name,
+            "amount": amount,
+            **plain(shift_figures.measure(found, labels)),
+        }
         return replace(results, steps=[*results.steps, figures])
 
     done = any((one["kind"], one["amount"]) == (kind.name, amount) for one in results.steps)

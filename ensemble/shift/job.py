@@ -10,9 +10,9 @@ from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import Writer
 from ensemble.runs.checkpoints import read_progress
 from ensemble.runs.store import Run
-from ensemble.runs.stress_results import Results, read_results, write_results
-from ensemble.runs.stress_status import StressStatus
-from ensemble.runs.stress_tasks import Task, tasks
+from ensemble.shift.results import Results, read_results, write_results
+from ensemble.shift.status import StressStatus
+from ensemble.shift.tasks import Task, tasks
 
 TELL_SECONDS = 0.5
 

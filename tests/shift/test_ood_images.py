@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from ensemble import datasets
-from ensemble.data.outside import outsiders, scrambled, smooth_noise
 from ensemble.datasets import store
 from ensemble.datasets.registry import ENTRIES
 from ensemble.errors import ConfigError
+from ensemble.shift.ood_images import outsiders, scrambled, smooth_noise
 
 
 @pytest.fixture

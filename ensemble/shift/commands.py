@@ -14,13 +14,8 @@ from ensemble.jobs.status import Writer, write
 from ensemble.jobs.worker import bugs_written_down, in_turn, outcome_of
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.store import Run, find
-from ensemble.runs.stress_results import Stress, last_tick, read_stress
-from ensemble.runs.stress_status import (
-    StressStatus,
-    is_measured,
-    read_stress_status,
-    stress_folder,
-)
+from ensemble.shift.results import Stress, last_tick, read_stress
+from ensemble.shift.status import StressStatus, is_measured, read_stress_status, stress_folder
 
 Report = Callable[[StressStatus], None]
 
@@ -103,6 +98,6 @@ def work_stress(run_id: str, report: Report = lambda status: None) -> Stress:
 
 def _measure(run: Run, status: Writer[StressStatus], stop: StopRequest, report: Report) -> Outcome:
     prepare_jax()
-    from ensemble.runs.stress_job import Job
+    from ensemble.shift.job import Job
 
     return Job(run, status, stop, report).work()

@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 from ensemble import datasets
-from ensemble.data.corruptions import KINDS, corrupt
 from ensemble.errors import ConfigError
+from ensemble.shift.corruptions import KINDS, corrupt
 
 
 @pytest.fixture(scope="module")

@@ -15,19 +15,20 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from ensemble import datasets, runs
+from ensemble import datasets, runs, shift
 from ensemble.__main__ import main
 from ensemble.config import EnsembleConfig
-from ensemble.data.corruptions import KINDS
 from ensemble.engine import predict_probabilities, steps_per_epoch
 from ensemble.engine.step import create_members
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.queue import Place, wait_for_turn
-from ensemble.runs import Run, Stress
+from ensemble.runs import Run
 from ensemble.runs.checkpoints import Checkpoints
 from ensemble.runs.history import write_predictions
 from ensemble.runs.progress import Progress
 from ensemble.runs.status import write_status
+from ensemble.shift import Stress
+from ensemble.shift.corruptions import KINDS
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
 
@@ -58,15 +59,15 @@ def run(finished: Path, runs_of_one_test: Path) -> Iterator[Run]:
     """A copy of it, with no job at work when the test ends."""
     shutil.copytree(finished, runs_of_one_test / finished.name)
     yield runs.find(finished.name)
-    if runs.read_stress(finished.name).active:
-        runs.stop_stress(finished.name)
+    if shift.read_stress(finished.name).active:
+        shift.stop_stress(finished.name)
         wait_until(runs.find(finished.name), lambda stress: not stress.active)
 
 
 def wait_until(run: Run, condition: Callable[[Stress], bool]) -> Stress:
     end = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < end:
-        now = runs.read_stress(run.id)
+        now = shift.read_stress(run.id)
         if condition(now):
             return now
         time.sleep(0.05)
@@ -83,8 +84,8 @@ def measured(stress: Stress) -> int:
 
 
 def test_a_job_to_its_end(run):
-    assert runs.read_stress(run.id).state == "none"
-    runs.start_stress(run.id, limit=100)
+    assert shift.read_stress(run.id).state == "none"
+    shift.start_stress(run.id, limit=100)
     stress = wait_for_end(run)
     assert stress.state == "finished", stress.message
     assert not stress.outdated
@@ -111,27 +112,27 @@ def test_a_job_to_its_end(run):
     assert last["member_accuracy"] == pytest.approx((turned.argmax(-1) == labels).mean(1).tolist())
 
     assert [one["key"] for one in results.outside] == ["noise", "scrambled"]
-    scores = [runs.read_scores(run.path, key, results.tick) for key in ("known", "noise")]
+    scores = [shift.read_scores(run.path, key, results.tick) for key in ("known", "noise")]
     assert [one["member_entropy"].shape for one in scores] == [(2, 100)] * 2
     for m, member in enumerate(results.outside[0]["members"]):
         known, unknown = (one["member_entropy"][m] for one in scores)
         pairs = np.sign(unknown[:, None] - known)
         assert member["auroc"] == pytest.approx((pairs.mean(dtype=float) + 1) / 2)
-    assert runs.read_scores(run.path, "known", results.tick + 1) is None
+    assert shift.read_scores(run.path, "known", results.tick + 1) is None
 
-    runs.queue_stress(run.id, 100)
-    again = runs.work_stress(run.id)
+    shift.queue_stress(run.id, 100)
+    again = shift.work_stress(run.id)
     assert again.state == "finished"
     assert again.results == results, "what is done is not done again"
     (run.path / "checkpoints" / str(results.tick + 50)).mkdir()
-    assert runs.read_stress(run.id).outdated
+    assert shift.read_stress(run.id).outdated
 
 
 def test_killed_gone_on_with_and_stopped(run):
-    runs.start_stress(run.id)
+    shift.start_stress(run.id)
     stress = wait_until(run, lambda stress: measured(stress) >= 2)
     with pytest.raises(RunError, match="being measured already"):
-        runs.start_stress(run.id)
+        shift.start_stress(run.id)
     with pytest.raises(RunError, match="being measured under shift"):
         runs.delete(run.id)
     os.kill(stress.status.pid, signal.SIGKILL)
@@ -140,43 +141,43 @@ def test_killed_gone_on_with_and_stopped(run):
     assert "goes on from there" in dead.message
     assert 2 <= measured(dead) < STEPS - 3, "killed too late for this test to mean something"
 
-    runs.start_stress(run.id)
+    shift.start_stress(run.id)
     wait_until(run, lambda stress: measured(stress) > measured(dead))
-    runs.stop_stress(run.id)
+    shift.stop_stress(run.id)
     stopped = wait_for_end(run)
     assert stopped.state == "stopped", stopped.message
     assert stopped.results.steps[: measured(dead)] == dead.results.steps
     kinds = [(one["kind"], one["amount"]) for one in stopped.results.steps]
     assert len(set(kinds)) == len(kinds) < STEPS - 3
     with pytest.raises(RunError, match="nothing to stop"):
-        runs.stop_stress(run.id)
+        shift.stop_stress(run.id)
 
 
 def test_it_waits_its_turn_and_others_wait_for_it(run):
     here = Place(time.time(), run.id, "training")
     with wait_for_turn(here, lambda: False, lambda: None):
-        runs.start_stress(run.id)
+        shift.start_stress(run.id)
         stress = wait_until(run, lambda stress: "waits its turn" in stress.message)
         assert stress.state == "queued"
         later = runs.create(EnsembleConfig())
         assert [one.id for one in runs.ahead_of(later)] == [run.id]
-        runs.stop_stress(run.id)
+        shift.stop_stress(run.id)
         assert wait_for_end(run).state == "stopped"
         assert runs.ahead_of(later) == []
-    assert measured(runs.read_stress(run.id)) == 0
+    assert measured(shift.read_stress(run.id)) == 0
 
 
 def test_what_cannot_be_measured_is_said(run):
-    for ask in (runs.start_stress, runs.read_stress, runs.stop_stress, runs.open_members):
+    for ask in (shift.start_stress, shift.read_stress, shift.stop_stress, runs.open_members):
         with pytest.raises(UnknownRunError):
             ask("digits-0101-000000")
     with pytest.raises(ConfigError, match="from 1 up"):
-        runs.start_stress(run.id, limit=0)
+        shift.start_stress(run.id, limit=0)
     early = runs.create(EnsembleConfig())
-    for ask in (runs.start_stress, runs.open_members):
+    for ask in (shift.start_stress, runs.open_members):
         with pytest.raises(RunError, match="no checkpoint yet"):
             ask(early.id)
-    assert runs.read_stress(early.id).state == "none"
+    assert shift.read_stress(early.id).state == "none"
 
 
 def test_files_that_cannot_be_read_are_as_none(run):
@@ -184,11 +185,11 @@ def test_files_that_cannot_be_read_are_as_none(run):
     folder.mkdir()
     for name in ("status.json", "results.json", "outside-known.npz"):
         (folder / name).write_text('{"format": 1, "unheard": [')
-    stress = runs.read_stress(run.id)
+    stress = shift.read_stress(run.id)
     assert (stress.state, stress.results) == ("none", None)
-    assert runs.read_scores(run.path, "known", 1) is None
+    assert shift.read_scores(run.path, "known", 1) is None
     (folder / "results.json").write_text('{"format": 1}')
-    assert runs.read_stress(run.id).results is None
+    assert shift.read_stress(run.id).results is None
 
 
 def test_the_command_line_measures_and_prints_json(run):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ensemble import datasets
-from ensemble.data.strangers import BAR, KINDS, LETTERS, SIGNS, photograph_pieces, strangers
-from ensemble.data.variation import varied
+from ensemble.shift.non_digits import BAR, KINDS, LETTERS, SIGNS, photograph_pieces, strangers
+from ensemble.shift.variation import varied
 
 
 @pytest.mark.parametrize("kind", KINDS)

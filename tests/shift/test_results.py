@@ -8,9 +8,9 @@ import pytest
 from ensemble import runs
 from ensemble.cli.stress_summary import SHOWN, stress_summary
 from ensemble.config import EnsembleConfig
-from ensemble.data.corruptions import KINDS
-from ensemble.runs import Stress
-from ensemble.runs.stress_results import Results
+from ensemble.shift import Stress
+from ensemble.shift.corruptions import KINDS
+from ensemble.shift.results import Results
 
 
 def figures(accuracy: float) -> dict[str, Any]:

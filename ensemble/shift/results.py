@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.data.corruptions import KINDS
 from ensemble.runs.store import Run, find
-from ensemble.runs.stress_status import StressStatus, read_stress_status, stress_folder
+from ensemble.shift.corruptions import KINDS
+from ensemble.shift.status import StressStatus, read_stress_status, stress_folder
 from ensemble.storage.atomic import read_json, write_bytes, write_json
 
 FORMAT = 1
