@@ -72,7 +72,7 @@ def by_style(rows: list[dict[str, Any]], figure: str) -> dict[str, str]:
 
 def quality(run_id: str, folder: Path, listed: bool) -> dict[str, Any]:
     """How much of the test set in the folder is read right, kept and turned away."""
-    from ensemble.runs.classifying import open_classifier
+    from ensemble.recognition.classifier import open_classifier
 
     classifier = open_classifier(run_id)
     rows = []
@@ -161,7 +161,7 @@ def stages(classifier: Any, content: bytes) -> dict[str, float]:
 
 def times(run_id: str) -> dict[str, Any]:
     """Medians over ROUNDS of each stage, for each of the pictures; the first is not counted."""
-    from ensemble.runs.classifying import open_classifier
+    from ensemble.recognition.classifier import open_classifier
 
     classifier, found = open_classifier(run_id), {}
     for title, content in timed_pictures().items():

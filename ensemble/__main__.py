@@ -21,8 +21,8 @@ from ensemble.cli.stress_summary import stress_summary
 from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.datasets.registry import DATASETS
 from ensemble.errors import EnsembleError
+from ensemble.recognition.classifier import REFUSE
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.runs.classifying import REFUSE
 
 EXIT_STATUS = {"finished": 0, "diverged": 3, "stopped": 130}
 

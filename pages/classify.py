@@ -5,7 +5,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ensemble import runs
 from ensemble.errors import NotPreparedError
-from ensemble.runs.classifying import Classifier
+from ensemble.recognition.classifier import Classifier
 from ensemble.ui import (
     classify_empty,
     classify_epoch,

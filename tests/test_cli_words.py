@@ -9,8 +9,8 @@ import pytest
 from ensemble.cli import progress_line
 from ensemble.cli.predicting import line_of
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.recognition.answer import WHOLE
 from ensemble.runs import Status
-from ensemble.runs.reading import WHOLE
 from ensemble.shift.status import StressStatus
 
 FOUND: dict[str, Any] = {

@@ -33,7 +33,6 @@ STILL = {
     "ensemble.jobs.queue: jobs imports shift",
     "ensemble.jobs.warm_worker: jobs imports runs",
     "ensemble.jobs.warm_worker_main: jobs imports runs",
-    "ensemble.runs.gate: runs imports shift",
     "ensemble.runs.store: runs imports shift",
 }
 

@@ -7,7 +7,7 @@ from typing import Any
 from ensemble.errors import ImageError
 from ensemble.pictures.files.decoding import MAX_BYTES
 from ensemble.pictures.files.opening import open_picture
-from ensemble.runs.classifying import Classifier, Digit, open_classifier
+from ensemble.recognition.classifier import Classifier, Digit, open_classifier
 
 
 def predict_pictures(

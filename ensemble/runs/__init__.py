@@ -1,7 +1,7 @@
 """Runs: their folders, the processes that train them, and what they have written so far.
 
-Every worker imports this before it trains; what asks a run's members about pictures stands beside
-it, in classifying.py, with all that pictures need.
+Every worker imports this before it trains; what asks a run's members about pictures is in
+`ensemble.recognition`, with all that pictures need.
 """
 
 from ensemble.jobs.launch import worker_environment

@@ -13,7 +13,7 @@ from ensemble.ui.run_panel import plain
 
 if TYPE_CHECKING:
     from ensemble.pictures.prepare import Prepared
-    from ensemble.runs.classifying import Classifier, Reading
+    from ensemble.recognition.classifier import Classifier, Reading
 
 KEY = "classify_answer"
 # How many marks are shown how large.

@@ -14,7 +14,7 @@ from ensemble.ui.classify_verdict_figure import table as one_table
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from ensemble.runs.classifying import Digit
+    from ensemble.recognition.classifier import Digit
 
 ROW = 34  # pixels
 

@@ -13,7 +13,7 @@ from ensemble.ui.classify_tray import Source
 from ensemble.ui.guard import guarded
 
 if TYPE_CHECKING:
-    from ensemble.runs.classifying import Classifier
+    from ensemble.recognition.classifier import Classifier
 
 KEY = "classify_files"
 SECONDS = 0.8  # of reading between two drawings of the list

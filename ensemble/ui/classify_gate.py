@@ -11,7 +11,7 @@ from ensemble.ui.classify_gate_figure import alt, figure, shares, table
 from ensemble.ui.classify_shown import REFUSE, REFUSE_PERCENT, Shown
 
 if TYPE_CHECKING:  # it draws in JAX
-    from ensemble.runs.gate import Gate
+    from ensemble.recognition.rejection_threshold import Gate
 
 CHOICES = (1, 2, 3, 5, 10)  # per cent
 

@@ -13,7 +13,7 @@ from ensemble.ui import formats, inspect_lines, theme
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from ensemble.runs.gate import Gate
+    from ensemble.recognition.rejection_threshold import Gate
 
 ROW = 36  # pixels
 # Dots of a row are spread evenly over its height by this step, which never comes back to itself.

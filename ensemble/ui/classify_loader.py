@@ -23,7 +23,7 @@ from ensemble.ui.guard import BUG
 if TYPE_CHECKING:
     from ensemble.pictures.files.opening import Picture
     from ensemble.pictures.prepare import Mark, Prepared
-    from ensemble.runs.classifying import Classifier, Reading
+    from ensemble.recognition.classifier import Classifier, Reading
 
 # A working picture takes up to 12 MB, its stages as much again.
 PICTURES, READINGS, ROWS = 4, 24, 1000

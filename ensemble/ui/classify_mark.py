@@ -11,7 +11,7 @@ from ensemble.datasets.registry import DIGIT_NAMES
 from ensemble.ui import digits_words, formats
 
 if TYPE_CHECKING:
-    from ensemble.runs.classifying import Digit
+    from ensemble.recognition.classifier import Digit
 
 # Members that vote alike are as sure as each other up to this difference of probabilities.
 ALIKE = 0.1

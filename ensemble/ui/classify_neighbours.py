@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from ensemble.analysis.neighbours import Neighbours
 from ensemble.analysis.predictions import judge
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.errors import EnsembleError
+from ensemble.recognition.neighbours import Neighbours
 from ensemble.ui import (
     classify_mark,
     digits_address,

@@ -18,7 +18,7 @@ from ensemble.ui import formats, warm
 from ensemble.ui.guard import guarded
 
 if TYPE_CHECKING:
-    from ensemble.runs.classifying import Classifier
+    from ensemble.recognition.classifier import Classifier
 
 OPEN_AT_ONCE = 3
 PATIENCE = 0.25  # seconds that a page waits before it says that it does
@@ -71,7 +71,7 @@ def _job(folder: str, run_id: str, epoch: int) -> Future[Classifier]:
 def _open(job: Future[Classifier], run_id: str, epoch: int) -> None:
     """Open the members, and have what the first answer needs compiled and measured."""
     try:
-        from ensemble.runs.classifying import open_classifier
+        from ensemble.recognition.classifier import open_classifier
 
         asked = open_classifier(run_id, epoch)
         asked.read(np.zeros((1, 28, 28, 1), np.uint8))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ensemble.pictures.files.opening import Picture
     from ensemble.pictures.prepare import Prepared
-    from ensemble.runs.classifying import Reading
+    from ensemble.recognition.classifier import Reading
 
 KEY = "classify_picture"
 LONGEST, HIGHEST = 1100, 440  # pixels sent, and pixels of the screen

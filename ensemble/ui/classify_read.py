@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ensemble import runs
-from ensemble.runs.classifying import Classifier
+from ensemble.recognition.classifier import Classifier
 from ensemble.ui import (
     classify_answer,
     classify_details,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ensemble.ui import formats
 
 if TYPE_CHECKING:
-    from ensemble.runs.classifying import Digit, Reading
+    from ensemble.recognition.classifier import Digit, Reading
 
 UNKNOWN = "?"
 SURE = (

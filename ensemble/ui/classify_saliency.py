@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
-from ensemble.analysis.occlusion import Occlusion
+from ensemble.recognition.occlusion import Occlusion
 from ensemble.ui import classify_mark, digits_files, digits_pictures
 from ensemble.ui import classify_saliency_picture as painting
 from ensemble.ui.classify_shown import Shown
 
 if TYPE_CHECKING:
-    from ensemble.runs.classifying import Digit
+    from ensemble.recognition.classifier import Digit
 
 NAMED = 8  # members that are listed by their numbers
 MOST = 12  # members whose maps are drawn one by one: those whose minds change first

@@ -7,8 +7,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from ensemble.analysis.occlusion import Occlusion
 from ensemble.analysis.quality.averaging import Floats
+from ensemble.recognition.occlusion import Occlusion
 from ensemble.ui import digits_pictures, theme
 
 Pixels = NDArray[np.uint8]

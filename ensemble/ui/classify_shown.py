@@ -14,7 +14,7 @@ from ensemble.ui import address
 
 if TYPE_CHECKING:  # the first draws in SciPy, the last JAX: whoever only looks needs neither
     from ensemble.pictures.prepare import Mark, Prepared
-    from ensemble.runs.classifying import Classifier, Digit, Reading
+    from ensemble.recognition.classifier import Classifier, Digit, Reading
 
 # The share of real digits that may be turned away, in whole per cent: its word in the address.
 REFUSE, REFUSE_PERCENT, REFUSE_MOST = "refuse", 3, 50

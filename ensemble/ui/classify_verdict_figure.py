@@ -11,7 +11,7 @@ from ensemble.ui import classify_mark, digits_bars, digits_words, inspect_lines,
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from ensemble.runs.classifying import Digit
+    from ensemble.recognition.classifier import Digit
 
 ROW = 28  # pixels: it stands beside the picture, where there is less room than over the page
 # How strongly bars are drawn: of the class said, of the others, and of a verdict that is rejected.

@@ -8,8 +8,8 @@ from PIL import Image
 
 from ensemble.pictures.files.opening import open_picture
 from ensemble.pictures.prepare import prepare
+from ensemble.recognition.answer import Digit, Reading
 from ensemble.runs import Run
-from ensemble.runs.reading import Digit, Reading
 from ensemble.ui.classify_shown import Shown
 from ensemble.ui.digits_pictures import png
 

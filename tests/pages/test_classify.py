@@ -148,16 +148,16 @@ def test_bad_files_are_a_sentence_each_and_the_others_go_on(run: Run) -> None:
 def test_a_picture_that_the_program_chokes_on_takes_no_other_with_it(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ensemble.runs import classifying
+    from ensemble.recognition import classifier
 
-    real = classifying.prepare
+    real = classifier.prepare
 
     def choking(picture: Any, *others: Any, **named: Any) -> Any:
         if picture.size == (31, 31):
             raise ZeroDivisionError
         return real(picture, *others, **named)
 
-    monkeypatch.setattr(classifying, "prepare", choking)
+    monkeypatch.setattr(classifier, "prepare", choking)
     at = hand_in(classify(run), ("good.png", paper(4)), ("bad.png", png(np.eye(31) * 255)))
     notes = table(at)["Note"]
     assert "fault of the program" in notes[1]

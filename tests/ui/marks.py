@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ensemble.analysis.occlusion import Flip, Occlusion
-from ensemble.runs.reading import Digit
+from ensemble.recognition.answer import Digit
+from ensemble.recognition.occlusion import Flip, Occlusion
 
 
 def voting(

@@ -3,9 +3,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ensemble.analysis.neighbours import Neighbours
 from ensemble.datasets.registry import DIGIT_NAMES
-from ensemble.runs.gate import Gate, Turned
+from ensemble.recognition.neighbours import Neighbours
+from ensemble.recognition.rejection_threshold import Gate, Turned
 from ensemble.ui import (
     classify_compare_figure,
     classify_gate,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
-from ensemble.runs.reading import WHOLE, Digit, Reading
+from ensemble.recognition.answer import WHOLE, Digit, Reading
 from ensemble.ui import (
     classify_compare,
     classify_compare_figure,

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
-from ensemble.runs.reading import Digit
+from ensemble.recognition.answer import Digit
 from ensemble.ui import classify_compare, classify_mark, classify_saliency
 from ensemble.ui.classify_compare_figure import Side
 from tests.ui.marks import covered, voting

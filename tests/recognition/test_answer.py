@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.rejection import Rejection
-from ensemble.analysis.strangeness import NAMES
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
-from ensemble.runs.reading import Reading, make_reading
+from ensemble.recognition.answer import Reading, make_reading
+from ensemble.recognition.novelty import NAMES
+from ensemble.recognition.rejection import Rejection
 
 HELD_OUT = np.random.default_rng(0).normal(size=(4, 500))
 REJECTION = Rejection.of(HELD_OUT)

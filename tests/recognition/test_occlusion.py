@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.occlusion import Flip, covered, occlusion, patches
+from ensemble.recognition.occlusion import Flip, covered, occlusion, patches
 
 PAIR = [(0, 0, 2, 2), (1, 1, 3, 3)]  # they share one pixel
 

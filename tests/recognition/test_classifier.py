@@ -10,9 +10,9 @@ from ensemble.config import EnsembleConfig
 from ensemble.engine import activations, predict_probabilities
 from ensemble.engine.step import create_members
 from ensemble.errors import ConfigError, RunError, UnknownRunError
-from ensemble.runs import gate
-from ensemble.runs.classifying import Classifier, open_classifier
-from ensemble.runs.gate import held_out
+from ensemble.recognition import rejection_threshold
+from ensemble.recognition.classifier import Classifier, open_classifier
+from ensemble.recognition.rejection_threshold import held_out
 from ensemble.runs.parameters import write_parameters
 from ensemble.shift.non_digits import strangers
 
@@ -42,7 +42,7 @@ def params(digits):
 @pytest.fixture(scope="module")
 def opened(params, tmp_path_factory) -> Iterator[Classifier]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(gate, "STRANGERS", 12)
+        patch.setattr(rejection_threshold, "STRANGERS", 12)
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("opened")))
         run = runs.create(EnsembleConfig(members=MEMBERS, epochs=2))
         write_parameters(run.path, 1, create_members(0, MEMBERS).params, best=1)

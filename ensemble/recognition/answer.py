@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.members.disagreement import mutual_information
 from ensemble.analysis.quality.averaging import Floats, average, votes
-from ensemble.analysis.rejection import Rejection, whole_picture
-from ensemble.analysis.strangeness import NAMES
+from ensemble.recognition.novelty import NAMES
+from ensemble.recognition.rejection import Rejection, whole_picture
 
 REJECTED = "?"
 WHOLE = "Too much on this picture is no digit, or none I know: it is turned away as a whole."

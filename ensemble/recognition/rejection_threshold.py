@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from ensemble import datasets
 from ensemble.analysis.quality.averaging import average
 from ensemble.analysis.quality.halves import halves
-from ensemble.analysis.rejection import Rejection
-from ensemble.analysis.strangeness import Known
 from ensemble.engine import activations
+from ensemble.recognition.novelty import Known
+from ensemble.recognition.rejection import Rejection
 from ensemble.shift.non_digits import KINDS, strangers
 from ensemble.shift.ood_images import outsiders
 from ensemble.shift.variation import varied

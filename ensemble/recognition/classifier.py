@@ -8,11 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import datasets
-from ensemble.analysis import neighbours, occlusion
-from ensemble.analysis.neighbours import Neighbours
-from ensemble.analysis.occlusion import Occlusion
 from ensemble.analysis.quality.averaging import average
-from ensemble.analysis.strangeness import pictures
 from ensemble.datasets.registry import find as find_dataset
 from ensemble.errors import ConfigError, RunError
 from ensemble.machine.jax_settings import prepare_jax
@@ -20,12 +16,16 @@ from ensemble.pictures.files.opening import Picture
 from ensemble.pictures.ink.extraction import Choices
 from ensemble.pictures.prepare import AUTOMATIC, Prepared, prepare
 from ensemble.pictures.segmentation.marks import Mark
+from ensemble.recognition import neighbours, occlusion
+from ensemble.recognition.answer import Digit, Reading, make_reading
+from ensemble.recognition.neighbours import Neighbours
+from ensemble.recognition.novelty import pictures
+from ensemble.recognition.occlusion import Occlusion
 from ensemble.runs.members import member_epochs, open_members
-from ensemble.runs.reading import Digit, Reading, make_reading
 from ensemble.runs.store import find
 
 if TYPE_CHECKING:
-    from ensemble.runs.gate import Gate
+    from ensemble.recognition.rejection_threshold import Gate
 
 __all__ = [
     "Classifier",
@@ -60,7 +60,7 @@ class Classifier:
                  dataset: str) -> None:  # fmt: skip
         import jax
 
-        from ensemble.runs.gate import Judge
+        from ensemble.recognition.rejection_threshold import Judge
 
         self.run_id, self.epoch, self.epochs, self.dataset = run_id, epoch, epochs, dataset
         self.class_names = find_dataset(dataset).class_names

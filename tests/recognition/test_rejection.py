@@ -9,8 +9,8 @@ from sklearn.covariance import EmpiricalCovariance
 from sklearn.neighbors import NearestNeighbors
 
 from ensemble import datasets
-from ensemble.analysis.rejection import Rarity, Rejection, whole_picture
-from ensemble.analysis.strangeness import NAMES, SLACK, Known, pictures, traits, upright
+from ensemble.recognition.novelty import NAMES, SLACK, Known, pictures, traits, upright
+from ensemble.recognition.rejection import Rarity, Rejection, whole_picture
 
 DRAWS = np.random.default_rng(0)
 

@@ -1,0 +1,1 @@
+"""An ensemble that reads pictures: its answer, its rejection threshold, neighbours, occlusion."""
