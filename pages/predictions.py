@@ -10,12 +10,12 @@ from ensemble.ui import (
     digits_detail,
     digits_gallery,
     digits_waiting,
-    digits_words,
     entry,
     epoch_panel,
     loaders,
     run_panel,
 )
+from ensemble.wording import images as images_words
 
 
 def main() -> None:
@@ -41,7 +41,7 @@ def of_run(run: runs.Run) -> None:
     dataset = loaders.dataset(run.config.dataset)
     noun = answer.noun(datasets.info(run.config.dataset))
     view = digits_controls.fitting(digits_address.read(), made, len(dataset.class_names))
-    st.markdown(f"#### {digits_words.answer(made, noun)}")
+    st.markdown(f"#### {images_words.answer(made, noun)}")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         digits_controls.epoch(chosen.epochs, epoch)
         digits_controls.filters(made, view, dataset.class_names, noun)

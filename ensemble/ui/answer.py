@@ -7,7 +7,8 @@ import streamlit as st
 
 from ensemble import datasets, runs
 from ensemble.datasets import DatasetInfo
-from ensemble.ui import formats, history
+from ensemble.ui import history
+from ensemble.wording import formats
 
 
 def noun(info: DatasetInfo) -> str:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from ensemble.ui import classify_open, classify_said, theme
+from ensemble.ui import classify_open, theme
 from ensemble.ui.run_panel import plain
+from ensemble.wording import readings as readings_words
 
 if TYPE_CHECKING:
     from ensemble.pictures.prepare import Prepared
@@ -31,11 +32,11 @@ def show(asked: Classifier, prepared: Prepared, reading: Reading, index: int, id
       ident: the picture's id.
     """
     if not reading.digits:
-        st.subheader(classify_said.NOTHING, anchor=False)
-    elif why := classify_said.declined(reading):
+        st.subheader(readings_words.NOTHING, anchor=False)
+    elif why := readings_words.declined(reading):
         # Of one mark the reason stands below, with the mark.
         alone = len(reading.digits) == 1 and not reading.refused
-        st.subheader(classify_said.RATHER_NOT, anchor=False)
+        st.subheader(readings_words.RATHER_NOT, anchor=False)
         if not alone:
             st.markdown(plain(why))
         if len(reading.digits) > 1:
@@ -44,7 +45,7 @@ def show(asked: Classifier, prepared: Prepared, reading: Reading, index: int, id
         many = len(reading.digits)
         size = "large" if many <= LARGE else "medium" if many <= MEDIUM else "small"
         number(asked, prepared, reading, index, ident, size)
-        st.markdown(plain(classify_said.sentence(reading)), help=HELP if many > 1 else None)
+        st.markdown(plain(readings_words.sentence(reading)), help=HELP if many > 1 else None)
     for note in prepared.notes:
         st.caption(plain(note))
 
@@ -63,15 +64,15 @@ def number(
     lines: dict[int, list[dict[str, Any]]] = {}
     for place, (mark, digit) in enumerate(zip(prepared.marks, reading.digits, strict=True)):
         lines.setdefault(mark.line, []).append({
-            "index": place, "said": classify_said.said(digit, names), "open": place == index,
-            "rejected": digit.rejected, "alt": classify_said.alt(digit, place, of, names),
+            "index": place, "said": readings_words.said(digit, names), "open": place == index,
+            "rejected": digit.rejected, "alt": readings_words.alt(digit, place, of, names),
         })  # fmt: skip
     said = [one["said"] for line in lines.values() for one in line]
     component()(
         data={
             "lines": [line for _, line in sorted(lines.items())],
             "size": f"{size} {theme.mode()}",
-            "spaced": classify_said.spaced(said),
+            "spaced": readings_words.spaced(said),
         },
         key=KEY,
         on_opened_change=lambda: classify_open.follow(KEY, ident),

@@ -6,12 +6,13 @@ import streamlit as st
 
 from ensemble import datasets, runs
 from ensemble.errors import EnsembleError, RunError
+from ensemble.figures.two_answers import Side, alt, figure, rows, table
 from ensemble.runs.members import member_epochs
-from ensemble.ui import address, classify_mark, classify_opening, digits_controls, loaders
+from ensemble.ui import address, classify_opening, digits_controls, loaders
 from ensemble.ui import figure as pictures
-from ensemble.ui.classify_compare_figure import Side, alt, figure, rows, table
 from ensemble.ui.classify_shown import Shown
 from ensemble.ui.run_panel import plain
+from ensemble.wording import marks as marks_words
 
 WITH, EPOCH = "with", "with_epoch"
 
@@ -65,7 +66,7 @@ def kept(run: runs.Run) -> Sequence[int]:
 def nothing(shown: Shown) -> None:
     """There is nobody else to ask: say so, and the next step."""
     st.info(
-        f"There is no other run whose members know the same {classify_mark.noun(shown.names)}s, "
+        f"There is no other run whose members know the same {marks_words.noun(shown.names)}s, "
         "and this one keeps no other epoch. Train a second one, and both can be asked here.",
         icon=":material/compare_arrows:",
     )
@@ -125,13 +126,13 @@ def called(run: runs.Run, beside: runs.Run) -> str:
 
 def sentence(ours: Side, theirs: Side, names: Sequence[str]) -> str:
     """Whether both say the same."""
-    first, second = (classify_mark.verdict(one.digit, names) for one in (ours, theirs))
+    first, second = (marks_words.verdict(one.digit, names) for one in (ours, theirs))
     rejected = [one.digit.rejected for one in (ours, theirs)]
     if all(rejected):
-        return f"**Both decline it.** {classify_mark.stranger(names)}."
+        return f"**Both decline it.** {marks_words.stranger(names)}."
     if any(rejected):
         who, other = (ours, theirs) if rejected[0] else (theirs, ours)
-        said = classify_mark.said(other.digit, names)
+        said = marks_words.said(other.digit, names)
         return f"**Only one declines it:** {plain(who.name)}; {plain(other.name)} says {said}."
     if ours.digit.label == theirs.digit.label:
         return f"**Both say {names[ours.digit.label]}:** {first}, the other {second}."

@@ -6,8 +6,10 @@ import streamlit as st
 
 from ensemble.errors import StorageError
 from ensemble.pictures import corrections
-from ensemble.ui import address, digits_words, formats
+from ensemble.ui import address
 from ensemble.ui.classify_shown import Shown
+from ensemble.wording import formats
+from ensemble.wording import images as images_words
 
 PROBLEM = "classify_correction_problem"
 OFF = (
@@ -58,7 +60,7 @@ def said(shown: Shown, label: int) -> str:
     about = "declined it" if shown.digit.rejected else f"said {shown.names[shown.digit.label]}"
     if right and not shown.digit.rejected:
         about = "is right"
-    what = digits_words.named(shown.names[label], shown.names).removeprefix("labelled ")
+    what = images_words.named(shown.names[label], shown.names).removeprefix("labelled ")
     return f"Kept as {what}; the ensemble {about}."
 
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ensemble.ui import classify_loader, classify_overrule, classify_said, classify_tray
+from ensemble.ui import classify_loader, classify_overrule, classify_tray
 from ensemble.ui.classify_loader import Row
 from ensemble.ui.classify_tray import Source
 from ensemble.ui.guard import guarded
+from ensemble.wording import readings as readings_words
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier
@@ -72,7 +73,7 @@ def progress(done: int, of: int) -> str:
     now = time.monotonic()
     since, before = st.session_state.setdefault(f"{KEY}_since", (now, done))
     left = (now - since) / (done - before) * (of - done) if done - before >= 4 else 0.0
-    return f"{done} of {of} read{classify_said.left(left)}"
+    return f"{done} of {of} read{readings_words.left(left)}"
 
 
 def table(sources: list[Source], rows: dict[str, Row]) -> None:

@@ -5,10 +5,12 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from ensemble import datasets
-from ensemble.ui import address, classify_mark, formats
+from ensemble.figures.rejection import alt, figure, shares, table
+from ensemble.ui import address
 from ensemble.ui import figure as pictures
-from ensemble.ui.classify_gate_figure import alt, figure, shares, table
 from ensemble.ui.classify_shown import REFUSE, REFUSE_PERCENT, Shown
+from ensemble.wording import formats
+from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:  # it draws in JAX
     from ensemble.recognition.rejection_threshold import Gate
@@ -24,7 +26,7 @@ SCORE = (
 
 def show(shown: Shown) -> None:
     """The control, what it comes to, the scores behind it, and a row for each kind."""
-    noun = classify_mark.noun(shown.names)
+    noun = marks_words.noun(shown.names)
     control(shown, noun)
     with st.spinner("Showing digits and strangers to the members, once", show_time=True):
         gate = shown.classifier.gate(shown.refuse)

@@ -15,10 +15,10 @@ import streamlit as st
 
 from ensemble.errors import ImageError
 from ensemble.storage.folders import runs_folder
-from ensemble.ui import classify_said
 from ensemble.ui.classify_overrule import Overrule
 from ensemble.ui.classify_tray import Source
 from ensemble.ui.guard import BUG
+from ensemble.wording import readings as readings_words
 
 if TYPE_CHECKING:
     from ensemble.pictures.files.opening import Picture
@@ -133,7 +133,7 @@ def _row(
         return Row("–", "", found.problem)
     said = _asked.read_marks(found.marks, refuse)
     lines = tuple(mark.line for mark in found.marks)
-    return Row(*classify_said.row(said, lines, _asked.class_names))
+    return Row(*readings_words.row(said, lines, _asked.class_names))
 
 
 @st.cache_resource(max_entries=ROWS, show_spinner=False)

@@ -10,21 +10,20 @@ import streamlit as st
 from ensemble.analysis.predictions import judge
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.errors import EnsembleError
+from ensemble.figures import palette, thumbnails
 from ensemble.recognition.neighbours import Neighbours
 from ensemble.ui import (
-    classify_mark,
     digits_address,
     digits_detail,
     digits_files,
     digits_grid,
     digits_loader,
-    digits_pictures,
-    digits_words,
-    inspect_words,
     loaders,
-    theme,
 )
 from ensemble.ui.classify_shown import Shown
+from ensemble.wording import images as images_words
+from ensemble.wording import inspect as inspect_words
+from ensemble.wording import marks as marks_words
 
 COUNT = 12
 FEATURES = (
@@ -36,14 +35,14 @@ FEATURES = (
 def show(shown: Shown) -> None:
     """What the nearest test digits are, and they themselves; each opens at a press."""
     found = nearest(shown)
-    noun = classify_mark.noun(shown.names)
+    noun = marks_words.noun(shown.names)
     st.markdown(sentence(found, shown.names, noun), help=FEATURES)
     digits_grid.component()(
         data={
-            "strip": digits_pictures.strip(found.images[..., None]),
+            "strip": thumbnails.strip(found.images[..., None]),
             "label": f"{len(found.numbers)} nearest test {noun}s: arrow keys move, Enter opens",
             "wide": max(map(len, shown.names)) > 1,
-            "colors": {"right": theme.RIGHT, "wrong": theme.WRONG},
+            "colors": {"right": palette.RIGHT, "wrong": palette.WRONG},
             "tiles": [tile(found, place, shown.names, noun) for place in range(len(found.numbers))],
         },
         key="classify_neighbours", on_opened_change=opened, on_columns_change=lambda: None,
@@ -100,7 +99,7 @@ def tile(found: Neighbours, place: int, names: Sequence[str], noun: str) -> dict
     number = int(found.numbers[place])
     # Only votes are known of it: whoever votes for a class is taken for sure of it.
     made = judge(np.eye(len(names))[found.votes], found.labels)
-    votes = digits_words.spoken_votes(made, place, names)
+    votes = images_words.spoken_votes(made, place, names)
     return digits_grid.tile(made, place, names, noun) | {
         "number": number, "sure": "confused" if confused(found)[place] else "",
         "alt": f"Test {noun} {number}, which is {names[found.labels[place]]}; votes: {votes}",

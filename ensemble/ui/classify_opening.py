@@ -14,8 +14,9 @@ import streamlit as st
 from ensemble import runs
 from ensemble.runs.parameters import kept_epochs
 from ensemble.storage.folders import runs_folder
-from ensemble.ui import formats, warm
+from ensemble.ui import warm
 from ensemble.ui.guard import guarded
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 from PIL import Image
 
-from ensemble.ui import classify_open, classify_overrule, classify_said
+from ensemble.ui import classify_open, classify_overrule
 from ensemble.ui.classify_overrule import WHOLE, Overrule
+from ensemble.wording import readings as readings_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,8 +87,8 @@ def boxes_of(
             "index": place,
             "place": [round(side / full, 5) for side, full in
                       zip(mark.box, (wide, high, wide, high), strict=True)],
-            "said": classify_said.said(digit, names),
-            "alt": classify_said.alt(digit, place, of, names),
+            "said": readings_words.said(digit, names),
+            "alt": readings_words.alt(digit, place, of, names),
             "rejected": digit.rejected,
             "open": place == index and of > 1,
         }

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
+from ensemble.figures import thumbnails
 from ensemble.recognition.occlusion import Occlusion
-from ensemble.ui import classify_mark, digits_files, digits_pictures
 from ensemble.ui import classify_saliency_picture as painting
+from ensemble.ui import digits_files
 from ensemble.ui.classify_shown import Shown
+from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit
@@ -34,7 +36,7 @@ def show(shown: Shown) -> None:
     st.markdown(sentence(found), help=OCCLUSION)
     with st.container(horizontal=True, gap="small"):
         for picture, text in zip(pictures, captions, strict=True):
-            st.image(digits_pictures.png(picture), text, width=picture.width,
+            st.image(thumbnails.png(picture), text, width=picture.width,
                      alt=f"What covering a place does, {text}")  # fmt: skip
     if len(members) < shown.members:
         st.caption(f"The {len(members)} of {shown.members} members whose minds change first.")
@@ -136,7 +138,7 @@ def size(side: int) -> str:
 
 def keep(shown: Shown, found: Occlusion, pictures: Any, captions: list[str]) -> None:
     """The maps as a picture, and their figures as a table."""
-    title = f"What covering a place does · {classify_mark.said(shown.digit, shown.names)}"
+    title = f"What covering a place does · {marks_words.said(shown.digit, shown.names)}"
     with st.container(horizontal=True, gap="small"):
         st.download_button(
             "Maps (PNG)", lambda: painting.sheet(pictures, captions, title),
@@ -148,5 +150,5 @@ def keep(shown: Shown, found: Occlusion, pictures: Any, captions: list[str]) -> 
             f"{shown.stem}-covered.csv", "text/csv", icon=":material/table:",
             key="classify_saliency_csv", on_click="ignore",
             help=f"A row for each of the {shown.image.size} places: how far the probabilities "
-            f"of {classify_mark.noun(shown.names)}s said fall when it is covered.",
+            f"of {marks_words.noun(shown.names)}s said fall when it is covered.",
         )  # fmt: skip

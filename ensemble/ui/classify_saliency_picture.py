@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from ensemble.analysis.quality.averaging import Floats
+from ensemble.figures import palette, thumbnails
 from ensemble.recognition.occlusion import Occlusion
-from ensemble.ui import digits_pictures, theme
 
 Pixels = NDArray[np.uint8]
 Box = tuple[int, int, int, int]
@@ -37,7 +37,7 @@ def painted(image: Pixels, change: Floats, full: float) -> Pixels:
     Blue where the probability falls, orange where it rises: told apart with any colour vision.
     """
     share = np.clip(np.asarray(change) / full, -1, 1)[..., None]
-    blue, orange = (np.array(theme.parts(color)) for color in (theme.RIGHT, theme.WRONG))
+    blue, orange = (np.array(palette.parts(color)) for color in (palette.RIGHT, palette.WRONG))
     below = np.repeat(image.astype(float) * INK, 3, axis=-1)
     above = np.where(share > 0, blue, orange)
     return np.rint(below + (above - below) * np.abs(share)).astype(np.uint8)
@@ -77,14 +77,14 @@ def sheet(pictures: Sequence[Image.Image], captions: Sequence[str], title: str) 
     wide = max([pictures[0].width, *(int(font.getlength(one)) for one in captions)]) + GAP
     width = max(wide * len(pictures) + GAP, int(font.getlength(title)) + 2 * GAP)
     page = Image.new("RGB", (width, pictures[0].height + 2 * LINE + 2 * GAP),
-                     digits_pictures.PAPER)  # fmt: skip
+                     thumbnails.PAPER)  # fmt: skip
     draw = ImageDraw.Draw(page)
-    draw.text((GAP, GAP // 2), title, digits_pictures.INK, font)
+    draw.text((GAP, GAP // 2), title, thumbnails.INK, font)
     for place, (picture, caption) in enumerate(zip(pictures, captions, strict=True)):
         corner = GAP + place * wide, GAP + LINE
         page.paste(picture, corner)
-        draw.text((corner[0], corner[1] + picture.height + 4), caption, digits_pictures.INK, font)
-    return digits_pictures.png(page)
+        draw.text((corner[0], corner[1] + picture.height + 4), caption, thumbnails.INK, font)
+    return thumbnails.png(page)
 
 
 def table(found: Occlusion) -> pd.DataFrame:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from ensemble.figures.thumbnails import Pixels
 from ensemble.ui import classify_overrule
 from ensemble.ui.address import bound
 from ensemble.ui.classify_overrule import WHOLE, Overrule
-from ensemble.ui.digits_pictures import Pixels
 from ensemble.ui.run_panel import plain
 
 if TYPE_CHECKING:

@@ -4,11 +4,13 @@ import html
 
 import streamlit as st
 
-from ensemble.ui import classify_mark, digits_pictures, digits_words, theme
+from ensemble.figures import palette, thumbnails
+from ensemble.figures.verdict import alt, figure, table
 from ensemble.ui import figure as pictures
 from ensemble.ui.classify_details import DETAILS
 from ensemble.ui.classify_shown import Shown
-from ensemble.ui.classify_verdict_figure import alt, figure, table
+from ensemble.wording import images as images_words
+from ensemble.wording import marks as marks_words
 
 TIMES = 4  # pixels of the screen for one of the mark's
 
@@ -22,22 +24,22 @@ def words(shown: Shown) -> None:
     """The mark, the verdict, the votes, and how sure one may be of it."""
     digit, names = shown.digit, shown.names
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.image(digits_pictures.enlarged(shown.image, TIMES), width=28 * TIMES,
+        st.image(thumbnails.enlarged(shown.image, TIMES), width=28 * TIMES,
                  alt=f"Mark {shown.index + 1} as the networks see it, 28 by 28 pixels")  # fmt: skip
         with st.container(width=230, gap="xsmall"):
-            st.subheader(classify_mark.verdict(digit, names), anchor=False)
+            st.subheader(marks_words.verdict(digit, names), anchor=False)
             if digit.rejected:
-                st.caption(f"It would have said {classify_mark.said(digit, names)}.")
+                st.caption(f"It would have said {marks_words.said(digit, names)}.")
             if votes := strip(shown):
                 st.html(votes)
     if digit.rejected:
         st.markdown(digit.why)
-    st.markdown(classify_mark.agreement(digit, names))
-    if disagreement := classify_mark.disagreement(digit):
-        st.caption(disagreement, help=classify_mark.information(digit, names))
+    st.markdown(marks_words.agreement(digit, names))
+    if disagreement := marks_words.disagreement(digit):
+        st.caption(disagreement, help=marks_words.information(digit, names))
     st.caption(
-        f"{classify_mark.strangeness(digit, shown.refuse, names)}",
-        help=f"{STRANGENESS} {classify_mark.scores(digit)}.",
+        f"{marks_words.strangeness(digit, shown.refuse, names)}",
+        help=f"{STRANGENESS} {marks_words.scores(digit)}.",
     )
 
 
@@ -46,12 +48,12 @@ def strip(shown: Shown) -> str:
 
     "" where they are counted instead, in words: with many members or long names.
     """
-    made = classify_mark.predictions(shown.digit)
-    if made.members == 1 or not digits_words.listed(made, shown.names):
+    made = marks_words.predictions(shown.digit)
+    if made.members == 1 or not images_words.listed(made, shown.names):
         return ""
     votes = "".join(
         vote(m, made.members, text, against=voted != shown.digit.label)
-        for m, (voted, text) in enumerate(digits_words.ballot(made, 0, shown.names))
+        for m, (voted, text) in enumerate(images_words.ballot(made, 0, shown.names))
     )
     dim = ";opacity:.65" if shown.digit.rejected else ""
     return f'<div style="display:flex;flex-wrap:wrap;gap:4px{dim}">{votes}</div>'
@@ -60,7 +62,7 @@ def strip(shown: Shown) -> str:
 def vote(m: int, M: int, text: str, *, against: bool) -> str:
     """One member's vote; whoever votes against the ensemble stands out."""
     weight = "font-weight:700;text-decoration:underline" if against else ""
-    color = theme.member_color(m, M)
+    color = palette.member_color(m, M)
     return (
         f'<span title="Member {m + 1} says {html.escape(text)}" style="min-width:1.5em;'
         f'text-align:center;border-bottom:3px solid {color};{weight}">{html.escape(text)}</span>'

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ensemble.ui import formats, history, theme
+from ensemble.figures import palette
+from ensemble.ui import history
+from ensemble.wording import formats
 
 # Curve points over all lines of one panel: what a screen shows and a second can send.
 POINTS = 12_000
@@ -117,21 +119,21 @@ def names(panels: list[dict[str, Any]]) -> list[str]:
 
 def group(name: str, members: int) -> str:
     """What hides together: each of a few members alone, many members all at once."""
-    many = members > len(theme.MEMBER_HUES)
+    many = members > len(palette.MEMBER_HUES)
     return "members" if many and name.startswith("member") else name
 
 
 def style(name: str, members: int) -> dict[str, Any]:
     """Colour (None: the page's text colour), width, opacity and spoken name of a curve."""
     if name == "ensemble":
-        return {"color": None, "width": theme.ENSEMBLE_WIDTH, "opacity": 1, "label": name}
+        return {"color": None, "width": palette.ENSEMBLE_WIDTH, "opacity": 1, "label": name}
     if name == "mean":
         return {"color": None, "width": 1.5, "opacity": 0.55, "label": "mean of the members"}
     number = int(name.removeprefix("member "))
     return {
-        "color": theme.member_color(number - 1, members),
-        "width": theme.MEMBER_WIDTH if members > 1 else 2 * theme.MEMBER_WIDTH,
-        "opacity": theme.member_opacity(members),
+        "color": palette.member_color(number - 1, members),
+        "width": palette.MEMBER_WIDTH if members > 1 else 2 * palette.MEMBER_WIDTH,
+        "opacity": palette.member_opacity(members),
         "label": name,
     }
 

@@ -4,8 +4,9 @@ import streamlit as st
 
 from ensemble.machine.estimate import members_per_device
 from ensemble.machine.this_machine import machine as this_machine
-from ensemble.ui import devices_loader, formats, machine, settings
-from ensemble.ui.devices_words import times
+from ensemble.ui import devices_loader, machine, settings
+from ensemble.wording import formats
+from ensemble.wording.devices import times
 
 MEMBERS = "devices_members"
 LISTED = 8  # devices: more are said, not listed

@@ -7,9 +7,9 @@ import streamlit as st
 from ensemble import regression, runs
 from ensemble.jobs.queue import Job, Place, in_order
 from ensemble.shift.status import read_stress_status
-from ensemble.ui import formats
 from ensemble.ui.guard import guarded
 from ensemble.ui.run_panel import plain
+from ensemble.wording import formats
 
 SECONDS_BETWEEN = 2.0
 SHOWN = 8

@@ -6,6 +6,7 @@ import time
 import streamlit as st
 
 from ensemble.errors import EnsembleError, RunError
+from ensemble.figures import speeds as speeds_figure
 from ensemble.machine.jax_settings import only_cpu
 from ensemble.machine.this_machine import machine
 from ensemble.race import (
@@ -20,10 +21,12 @@ from ensemble.race import (
 )
 from ensemble.race.job import expected_seconds
 from ensemble.race.status import race_folder
-from ensemble.ui import advice, devices_figure, devices_loader, devices_words, formats
+from ensemble.ui import advice, devices_loader
 from ensemble.ui import figure as pictures
 from ensemble.ui.guard import guarded
 from ensemble.ui.launch import rounded
+from ensemble.wording import devices as devices_words
+from ensemble.wording import formats
 
 SECONDS_BETWEEN = 1.0
 EMULATED_TOO = "race_emulated"
@@ -114,10 +117,10 @@ def found(race: Race) -> None:
         best = max(race.rates, key=lambda name: max(race.rates[name].values()))
         top = formats.throughput(max(race.rates[best].values()))
         pictures.show(
-            devices_figure.speeds(race, f"Training speed by members · {on}"),
+            speeds_figure.speeds(race, f"Training speed by members · {on}"),
             key="race_speeds", name="training-speed", title="Training speed by members",
             alt=f"Speed against members; the fastest is {devices_words.NAMES[best]}: {top}",
-            table=lambda: devices_figure.table(race), sees=devices_words.bfloat16(race) or
+            table=lambda: speeds_figure.table(race), sees=devices_words.bfloat16(race) or
             "Higher is faster.", help=HELP,
         )  # fmt: skip
     st.caption(devices_words.measured_on(race))

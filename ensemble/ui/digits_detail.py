@@ -7,9 +7,11 @@ import streamlit as st
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.datasets import Dataset
-from ensemble.ui import digits_address, digits_bars, digits_files, digits_pictures, digits_words
+from ensemble.figures import bars, thumbnails
+from ensemble.ui import digits_address, digits_files
 from ensemble.ui.guard import guarded
 from ensemble.ui.run_panel import plain
+from ensemble.wording import images as images_words
 
 TIMES = 6  # pixels of the screen for one of the image's
 
@@ -65,12 +67,12 @@ def words(shown: Shown, number: int) -> None:
     mark = "✓ Right" if shown.made.right[number] else "✗ Wrong"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.image(
-            digits_pictures.enlarged(shown.dataset.test_images[number], TIMES), width=28 * TIMES,
-            alt=f"Test {shown.noun} {number}, {digits_words.named(names[label], names)}",
+            thumbnails.enlarged(shown.dataset.test_images[number], TIMES), width=28 * TIMES,
+            alt=f"Test {shown.noun} {number}, {images_words.named(names[label], names)}",
         )  # fmt: skip
         with st.container(width=420):
             st.subheader(f"{mark} · #{number}", anchor=False)
-            st.markdown(plain(digits_words.sentence(shown.made, number, names)))
+            st.markdown(plain(images_words.sentence(shown.made, number, names)))
 
 
 def chart(shown: Shown, number: int) -> None:
@@ -78,8 +80,8 @@ def chart(shown: Shown, number: int) -> None:
     made, names = shown.made, shown.dataset.class_names
     title = f"{shown.noun.capitalize()} {number} · {shown.source}"
     st.plotly_chart(
-        digits_bars.figure(made, number, names, title), key="digit_bars",
-        alt=digits_bars.alt(made, number, names), config=digits_bars.config(title),
+        bars.figure(made, number, names, title), key="digit_bars",
+        alt=bars.alt(made, number, names), config=bars.config(title),
     )  # fmt: skip
     if made.members > 1:
         st.caption("Bars: the averaged probabilities. Dots: each member's own.")

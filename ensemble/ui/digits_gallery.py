@@ -6,15 +6,10 @@ from ensemble import runs
 from ensemble.analysis.predictions import Predictions, chosen, ordered
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.datasets import Dataset
-from ensemble.ui import (
-    digits_address,
-    digits_controls,
-    digits_files,
-    digits_grid,
-    digits_pictures,
-    digits_words,
-)
+from ensemble.figures import thumbnails
+from ensemble.ui import digits_address, digits_controls, digits_files, digits_grid
 from ensemble.ui.digits_address import View
+from ensemble.wording import images as images_words
 
 
 def show(run: runs.Run, epoch: int, made: Predictions, dataset: Dataset, view: View,
@@ -62,13 +57,13 @@ def below(run: runs.Run, epoch: int, made: Predictions, dataset: Dataset, number
           page: Ints, noun: str) -> None:  # fmt: skip
     """What can be kept as files."""
     names, stem = dataset.class_names, f"{run.id}-epoch-{epoch}"
-    title = f"{run.name} · epoch {epoch} · {digits_words.answer(made, noun)}"
+    title = f"{run.name} · epoch {epoch} · {images_words.answer(made, noun)}"
     with st.container(horizontal=True, vertical_alignment="center"):
         digits_controls.opener(len(made.labels), noun)
         st.space("stretch")
         st.download_button(
             "This page (PNG)",
-            lambda: digits_pictures.sheet(dataset.test_images[page], made, page, names, title),
+            lambda: thumbnails.sheet(dataset.test_images[page], made, page, names, title),
             f"{stem}.png", "image/png", icon=":material/image:", key="save_png", on_click="ignore",
         )  # fmt: skip
         st.download_button(

@@ -14,7 +14,8 @@ import streamlit as st
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.ui import digits_pictures, digits_words, theme
+from ensemble.figures import palette, thumbnails
+from ensemble.wording import images as images_words
 
 KEY = "digits_grid"
 COLUMNS = "digits_grid_columns"
@@ -37,7 +38,7 @@ def size(columns: int) -> int:
 
 
 def grid(
-    images: digits_pictures.Pixels,
+    images: thumbnails.Pixels,
     made: Predictions,
     numbers: Ints,
     names: Sequence[str],
@@ -60,11 +61,11 @@ def grid(
     """
     component()(
         data={
-            "strip": digits_pictures.strip(images),
+            "strip": thumbnails.strip(images),
             "columns": columns(key),
             "label": f"{len(numbers)} test {noun}s: arrow keys move, Enter opens",
             "wide": max(map(len, names)) > 1,
-            "colors": {"right": theme.RIGHT, "wrong": theme.WRONG},
+            "colors": {"right": palette.RIGHT, "wrong": palette.WRONG},
             "tiles": [
                 tile(made, number, names, noun) | (lines(under(int(number))) if under else {})
                 for number in numbers
@@ -78,15 +79,15 @@ def grid(
 
 def tile(made: Predictions, number: int, names: Sequence[str], noun: str) -> dict[str, Any]:
     """One image's words for the component."""
-    sure = digits_words.chance(made.confidence[number])
+    sure = images_words.chance(made.confidence[number])
     return {
         "number": int(number),
         "right": bool(made.right[number]),
-        "verdict": digits_words.verdict(made, number, names),
+        "verdict": images_words.verdict(made, number, names),
         "sure": sure,
-        "listed": digits_words.listed(made, names),
+        "listed": images_words.listed(made, names),
         "votes": votes(made, number, names),
-        "alt": f"Test {noun} {number}. {digits_words.sentence(made, number, names)}",
+        "alt": f"Test {noun} {number}. {images_words.sentence(made, number, names)}",
     }
 
 
@@ -99,10 +100,10 @@ def votes(made: Predictions, number: int, names: Sequence[str]) -> list[tuple[st
     """The votes under an image, each with whether it is against the ensemble; one has none."""
     if made.members == 1:
         return []
-    if not digits_words.listed(made, names):
-        return [(text, False) for text in digits_words.short_votes(made, number, names)]
+    if not images_words.listed(made, names):
+        return [(text, False) for text in images_words.short_votes(made, number, names)]
     said = int(made.said[number])
-    return [(text, vote != said) for vote, text in digits_words.ballot(made, number, names)]
+    return [(text, vote != said) for vote, text in images_words.ballot(made, number, names)]
 
 
 def opened(key: str, on_open: Callable[[int], None]) -> None:

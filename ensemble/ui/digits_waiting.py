@@ -6,8 +6,9 @@ import streamlit as st
 
 from ensemble import datasets, runs
 from ensemble.errors import EnsembleError
-from ensemble.ui import digits_address, formats, launch, live, loaders, run_panel
+from ensemble.ui import digits_address, launch, live, loaders, run_panel
 from ensemble.ui.guard import guarded
+from ensemble.wording import formats
 
 SECONDS_BETWEEN = 2.0
 LAST_RUN, HELD = "predictions_of", "predictions_epoch"

@@ -8,18 +8,12 @@ import streamlit as st
 
 from ensemble.analysis.members.diversity import oracle_accuracy
 from ensemble.analysis.predictions import Predictions
-from ensemble.ui import (
-    address,
-    figure,
-    formats,
-    inspect_decomposition,
-    inspect_lines,
-    inspect_lists,
-    theme,
-)
+from ensemble.figures import lines
+from ensemble.ui import address, figure, inspect_decomposition, inspect_lists, theme
 from ensemble.ui.inspect_loader import measured, pictured
 from ensemble.ui.inspect_pairs import MEASURES, Measure, matrix
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -77,7 +71,7 @@ def drawn(shown: Inspected, measure: Measure, values: np.ndarray, title: str) ->
         texttemplate="%{text}" if M <= WRITTEN else None, hoverongaps=False,
         colorbar={"title": {"text": measure.unit, "side": "right"}, "thickness": 12},
     ))  # fmt: skip
-    chart.update_layout(inspect_lines.layout(title, 420))
+    chart.update_layout(lines.layout(title, 420))
     # Numbers of members are short: to measure them, Plotly would draw the matrix twice.
     chart.update_layout(margin_b=50, margin_l=56)
     axis = {"title": "member", "type": "category", "showgrid": False, "fixedrange": True,

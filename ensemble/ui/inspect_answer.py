@@ -12,9 +12,11 @@ from ensemble.analysis.members.gain import MeanGain, gain_over_mean, mcnemar, ty
 from ensemble.analysis.members.subsets import EXACT_UP_TO
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.summary import Qualities, Quality, qualities
-from ensemble.ui import digits_files, formats, inspect_words
+from ensemble.ui import digits_files
 from ensemble.ui.inspect_loader import measured
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
+from ensemble.wording import inspect as inspect_words
 
 # What each figure is, in a line: the help of its column and of its metric.
 HELP = {

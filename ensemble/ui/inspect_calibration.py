@@ -10,11 +10,11 @@ from ensemble.analysis.quality.averaging import confidence
 from ensemble.analysis.quality.calibration import Reliability, reliability
 from ensemble.analysis.quality.intervals import wilson
 from ensemble.analysis.quality.temperature import Temperatures, Tempered
+from ensemble.figures.calibration import alt, figure, table
 from ensemble.ui import figure as pictures
-from ensemble.ui import formats
-from ensemble.ui.inspect_calibration_figure import alt, figure, table
 from ensemble.ui.inspect_loader import measured
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
 
 # "About 90 %": wide enough to hold some answers, narrow enough to mean something.
 NINETY = (0.85, 0.95)

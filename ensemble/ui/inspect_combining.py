@@ -12,11 +12,13 @@ from ensemble.analysis.members.gain import mcnemar
 from ensemble.analysis.predictions import Predictions, ordered
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.analysis.quality.summary import Quality, quality
-from ensemble.ui import address, formats, inspect_digits, inspect_words
+from ensemble.figures.combining import NAMES, RULES, alt, figure, rules, table
+from ensemble.ui import address, inspect_digits
 from ensemble.ui import figure as pictures
-from ensemble.ui.inspect_combining_figure import NAMES, RULES, alt, figure, rules, table
 from ensemble.ui.inspect_loader import measured
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
+from ensemble.wording import inspect as inspect_words
 
 LEAST = 20  # examples, below which two halves say nothing
 SHORT = {"geometric": "geometric", "majority": "majority", "weighted": "weights"}

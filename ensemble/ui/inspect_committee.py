@@ -7,12 +7,13 @@ import streamlit as st
 from ensemble.analysis.members import committee as committees
 from ensemble.analysis.members.committee import Committee, Curve, Enough
 from ensemble.analysis.members.subsets import DRAWN
-from ensemble.ui import address, formats
+from ensemble.figures.committee import NAMES, alt, figure, in_words, table
+from ensemble.ui import address
 from ensemble.ui import figure as pictures
 from ensemble.ui.inspect_answer import all_committees
-from ensemble.ui.inspect_committee_figure import NAMES, alt, figure, in_words, table
 from ensemble.ui.inspect_loader import measured
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
 
 GLOSS = {
     "accuracy": "the share that is right",

@@ -10,22 +10,15 @@ from ensemble import datasets, runs
 from ensemble.analysis.members.gain import Gain, gain
 from ensemble.analysis.predictions import Predictions
 from ensemble.errors import EnsembleError
-from ensemble.ui import (
-    address,
-    digits_controls,
-    digits_loader,
-    digits_words,
-    formats,
-    inspect_digits,
-    inspect_words,
-    loaders,
-    settings,
-)
+from ensemble.figures.compare import apart, figure, per_class, table
+from ensemble.ui import address, digits_controls, digits_loader, inspect_digits, loaders, settings
 from ensemble.ui import figure as pictures
-from ensemble.ui.inspect_compare_figure import apart, figure, per_class, table
 from ensemble.ui.inspect_loader import measured
 from ensemble.ui.inspect_shown import Inspected
 from ensemble.ui.run_panel import plain
+from ensemble.wording import formats
+from ensemble.wording import images as images_words
+from ensemble.wording import inspect as inspect_words
 
 SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ"}
 
@@ -176,7 +169,7 @@ def details(shown: Inspected, theirs: Predictions, other: runs.Run) -> None:
 
 def under(theirs: Predictions, number: int, names: Sequence[str]) -> list[str]:
     """What the other run says of an image."""
-    sure = digits_words.chance(theirs.confidence[number])
+    sure = images_words.chance(theirs.confidence[number])
     return [f"other {names[theirs.said[number]]}", sure]
 
 

@@ -8,17 +8,11 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble.analysis.predictions import Predictions, ordered
-from ensemble.ui import (
-    address,
-    digits_controls,
-    figure,
-    formats,
-    inspect_digits,
-    inspect_lines,
-    theme,
-)
+from ensemble.figures import lines, palette
+from ensemble.ui import address, digits_controls, figure, inspect_digits, theme
 from ensemble.ui.inspect_loader import measured, pictured
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -107,12 +101,12 @@ def drawn(shown: Inspected, matrix: Matrix, cell: Cell | None, title: str) -> "g
         marker={"symbol": "square", "size": SIDE, "opacity": 1, "color": fills,
                 "line": {"color": theme.ink(), "width": border}},
         text=[f"{one:,}" if one else "" for one in count],
-        textfont={"size": 11, "color": [theme.on(one) for one in fills]},
+        textfont={"size": 11, "color": [palette.on(one) for one in fills]},
         selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}},
         customdata=cells, hoverinfo="text", showlegend=False, cliponaxis=False,
         hovertext=[tell(shown, one, number) for one, number in zip(cells, count, strict=True)],
     ))  # fmt: skip
-    chart.update_layout(inspect_lines.layout(title, 40 * C + 150))
+    chart.update_layout(lines.layout(title, 40 * C + 150))
     chart.update_layout(margin_b=50)
     ticks = {"tickvals": list(range(C)), "ticktext": list(names), "showgrid": False,
              "zeroline": False, "fixedrange": True, "range": [-0.6, C - 0.4]}  # fmt: skip
@@ -127,9 +121,9 @@ def fill(count: int, right: bool, matrix: Matrix) -> str:
     if not count:
         return theme.ground()
     if right:
-        return theme.mixed(theme.ground(), theme.RIGHT, 0.25 + 0.6 * count / matrix.max())
+        return palette.mixed(theme.ground(), palette.RIGHT, 0.25 + 0.6 * count / matrix.max())
     most = (matrix - np.diag(np.diag(matrix))).max()
-    return theme.mixed(theme.ground(), theme.WRONG, 0.15 + 0.85 * (count / most) ** 0.5)
+    return palette.mixed(theme.ground(), palette.WRONG, 0.15 + 0.85 * (count / most) ** 0.5)
 
 
 def tell(shown: Inspected, cell: Cell, count: int) -> str:

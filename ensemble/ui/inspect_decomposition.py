@@ -10,9 +10,11 @@ import streamlit as st
 from ensemble import runs
 from ensemble.analysis.members.diversity import Decomposition, decomposition
 from ensemble.errors import RunError
-from ensemble.ui import figure, formats, inspect_lines, loaders, theme
+from ensemble.figures import lines, palette
+from ensemble.ui import figure, loaders
 from ensemble.ui.inspect_loader import pictured
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -83,13 +85,13 @@ def drawn(shown: Inspected, found: Found, title: str) -> "go.Figure":
             for epoch, one in zip(epochs, mean, strict=True)]  # fmt: skip
     line: dict[str, Any] = {"x": epochs, "mode": mode, "hoverinfo": "text"}
     chart = go.Figure([
-        go.Scatter(y=mean, name="mean member", line={"color": theme.MUTED, "width": 1.5},
+        go.Scatter(y=mean, name="mean member", line={"color": palette.MUTED, "width": 1.5},
                    hovertext=each, **line),
-        go.Scatter(y=whole, name="ensemble", line=inspect_lines.bold(), fill="tonexty",
-                   fillcolor=theme.wash(), hovertext=told, **line),
+        go.Scatter(y=whole, name="ensemble", line=lines.bold(), fill="tonexty",
+                   fillcolor=palette.wash(), hovertext=told, **line),
     ])  # fmt: skip
-    chart.update_layout(**inspect_lines.layout(title, 420))
-    chart.add_vline(shown.epoch, line={"color": theme.MUTED, "width": 1, "dash": "dot"})
+    chart.update_layout(**lines.layout(title, 420))
+    chart.add_vline(shown.epoch, line={"color": palette.MUTED, "width": 1, "dash": "dot"})
     step = -(-(epochs[-1] - epochs[0]) // TICKS) or 1
     chart.update_xaxes(title="epochs", fixedrange=True, tick0=epochs[0], dtick=step)
     chart.update_yaxes(title="NLL (nats)", fixedrange=True)

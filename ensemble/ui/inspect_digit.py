@@ -4,15 +4,18 @@ import numpy as np
 import streamlit as st
 
 from ensemble.errors import RunError
+from ensemble.figures import thumbnails
+from ensemble.figures.one_image import alt, figure, table
+from ensemble.figures.shift import amount
 from ensemble.shift.corruptions import KINDS, Kind
-from ensemble.ui import address, digits_pictures, digits_words, formats
+from ensemble.ui import address
 from ensemble.ui import figure as pictures
 from ensemble.ui.guard import guarded
 from ensemble.ui.inspect_digit_answers import Answers, answers
-from ensemble.ui.inspect_digit_figure import alt, figure, table
-from ensemble.ui.inspect_shift_figure import amount
 from ensemble.ui.inspect_shown import Inspected
 from ensemble.ui.run_panel import plain
+from ensemble.wording import formats
+from ensemble.wording import images as images_words
 
 TIMES = 8  # pixels of the screen for one of the image's
 
@@ -93,14 +96,14 @@ def moved(kind: str) -> None:
 def image(shown: Inspected, number: int, asked: Answers, kind: Kind, place: int) -> None:
     """The image as the members see it, and what they say of it."""
     made, names = asked.made, shown.names
-    label = digits_words.named(names[int(made.labels[place])], names)
+    label = images_words.named(names[int(made.labels[place])], names)
     at = amount(kind, asked.amounts[place])
     st.image(
-        digits_pictures.enlarged(asked.images[place], TIMES), width=28 * TIMES,
+        thumbnails.enlarged(asked.images[place], TIMES), width=28 * TIMES,
         alt=f"Test {shown.noun} {number}, {label}; {kind.title.lower()} {at}",
     )  # fmt: skip
     mark = "✓ Right" if made.right[place] else "✗ Wrong"
-    st.markdown(f"**{mark} at {at}.** {plain(digits_words.sentence(made, place, names))}")
+    st.markdown(f"**{mark} at {at}.** {plain(images_words.sentence(made, place, names))}")
     entropy, information = asked.unsure.predictive[place], asked.unsure.information[place]
     said = f"Uncertainty: {formats.significant(entropy, 2)} nats"
     if made.members > 1:

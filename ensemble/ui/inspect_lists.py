@@ -6,9 +6,10 @@ import streamlit as st
 from ensemble.analysis.members.swing import right_minorities, swings
 from ensemble.analysis.predictions import chosen, ordered
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.ui import address, formats, inspect_digits
+from ensemble.ui import address, inspect_digits
 from ensemble.ui.inspect_loader import measured
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
 
 ANYONE = 0
 

@@ -9,11 +9,13 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble import datasets, runs, shift
+from ensemble.figures import palette
+from ensemble.figures.shift import layout
 from ensemble.shift import Results
 from ensemble.shift.results import KNOWN, scores_path
-from ensemble.ui import address, figure, formats, loaders, theme
-from ensemble.ui.inspect_shift_figure import layout
+from ensemble.ui import address, figure, loaders, theme
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -149,7 +151,7 @@ def outline(values: NDArray[np.float32], name: str, place: int, *, first: bool) 
     edges = np.linspace(0, top(), BINS + 1)
     counts, _ = np.histogram(np.clip(values, 0, top()), edges)
     shares = counts / max(1, values.size)
-    color = (theme.MUTED, theme.primary())[place]
+    color = (palette.MUTED, theme.primary())[place]
     hover = [f"{formats.percent(share, 500)} of {name} have {low:.2f} to {high:.2f} nats"
              for share, low, high in zip(shares, edges[:-1], edges[1:], strict=True)]  # fmt: skip
     return {
@@ -157,7 +159,7 @@ def outline(values: NDArray[np.float32], name: str, place: int, *, first: bool) 
         "line": {"shape": "hvh", "color": color, "width": 2, "dash": ("dot", "solid")[place]},
         "fill": "tozeroy", "hovertext": hover, "hoverinfo": "text", "showlegend": first,
         "legendgroup": str(place),
-        "fillcolor": f"rgba({', '.join(map(str, theme.parts(color)))}, 0.25)",
+        "fillcolor": f"rgba({', '.join(map(str, palette.parts(color)))}, 0.25)",
     }  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from ensemble.analysis.members.diversity import (
     q_statistic,
 )
 from ensemble.analysis.predictions import Predictions
-from ensemble.ui import formats
+from ensemble.wording import formats
 
 Matrix = NDArray[np.float64]
 

@@ -9,9 +9,11 @@ import streamlit as st
 from ensemble.analysis.members.uncertainty import Uncertainty, uncertainty
 from ensemble.analysis.predictions import ordered
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.ui import digits_files, figure, formats, inspect_digits, inspect_lines, theme
+from ensemble.figures import lines, palette
+from ensemble.ui import digits_files, figure, inspect_digits
 from ensemble.ui.inspect_loader import measured, pictured
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -90,8 +92,8 @@ def scatter(shown: Inspected, measures: Uncertainty, drawn: Ints, title: str) ->
 
     traces = []
     for name, kept, mark in (
-        ("right", shown.made.right, {"color": theme.RIGHT, "symbol": "circle", "opacity": 0.6}),
-        ("wrong", ~shown.made.right, {"color": theme.WRONG, "symbol": "x", "opacity": 0.9}),
+        ("right", shown.made.right, {"color": palette.RIGHT, "symbol": "circle", "opacity": 0.6}),
+        ("wrong", ~shown.made.right, {"color": palette.WRONG, "symbol": "x", "opacity": 0.9}),
     ):
         numbers = drawn[kept[drawn]]
         traces.append(go.Scatter(
@@ -100,7 +102,7 @@ def scatter(shown: Inspected, measures: Uncertainty, drawn: Ints, title: str) ->
             customdata=facts(shown, numbers), hovertemplate=hover(shown.noun),
         ))  # fmt: skip
     chart = go.Figure(traces)
-    chart.update_layout(**inspect_lines.layout(title, 480))
+    chart.update_layout(**lines.layout(title, 480))
     chart.update_xaxes(title="aleatoric (nats)", rangemode="tozero", zeroline=False)
     chart.update_yaxes(title="epistemic (nats)", rangemode="tozero", zeroline=False)
     return chart

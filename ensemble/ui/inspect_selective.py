@@ -9,11 +9,13 @@ from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality import selective
 from ensemble.analysis.quality.averaging import confidence
 from ensemble.analysis.quality.selective import Choice, RiskCoverage
-from ensemble.ui import address, formats, inspect_lines
+from ensemble.figures import lines
+from ensemble.figures.selective import alt, certainty, figure, share, table
+from ensemble.ui import address
 from ensemble.ui import figure as pictures
 from ensemble.ui.inspect_loader import measured
-from ensemble.ui.inspect_selective_figure import alt, certainty, figure, share, table
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
 
 # The error rates to choose from, by their words in the address: percent.
 RATES = {word: float(word) / 100 for word in ("10", "5", "2", "1", "0.5", "0.2", "0.1")}
@@ -70,7 +72,7 @@ def chosen(key: str) -> None:
 def curves(made: Predictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
     """Risk by coverage of the ensemble and of each member, in the points that are drawn."""
     each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
-    most = max(100, min(inspect_lines.POINTS, POINTS // (made.members + 1)))
+    most = max(100, min(lines.POINTS, POINTS // (made.members + 1)))
     whole = selective.risk_coverage(made.confidence, made.right)
     return drawn(whole, most), [
         drawn(selective.risk_coverage(confidence(p), votes == made.labels), most)
@@ -80,7 +82,7 @@ def curves(made: Predictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
 
 def drawn(curve: RiskCoverage, most: int) -> RiskCoverage:
     """A curve in as many points as a screen shows: kept for every member, all would be much."""
-    kept = inspect_lines.thinned(len(curve.risk), most)
+    kept = lines.thinned(len(curve.risk), most)
     return replace(curve, coverage=curve.coverage[kept], risk=curve.risk[kept],
                    threshold=curve.threshold[kept])  # fmt: skip
 
@@ -141,7 +143,7 @@ def figures(curves: list[RiskCoverage], found: list[Choice], n: int) -> pd.DataF
     return pd.DataFrame(
         [
             {
-                "who": "ensemble" if M and not place else inspect_lines.member(max(0, place - 1)),
+                "who": "ensemble" if M and not place else lines.member(max(0, place - 1)),
                 "AURC": formats.significant(curve.aurc),
                 "threshold": certainty(one.threshold) if one.reached else "none",
                 "answered": formats.percent(one.coverage, n) if one.reached else "–",

@@ -10,13 +10,14 @@ from statistics import fmean
 import streamlit as st
 
 from ensemble import shift
+from ensemble.figures.shift import Figures, alt, amount, figure, table
 from ensemble.shift import Results
 from ensemble.shift.corruptions import KINDS, Kind
-from ensemble.ui import address, formats, inspect_outside, inspect_stress
+from ensemble.ui import address, inspect_outside, inspect_stress
 from ensemble.ui import figure as pictures
 from ensemble.ui.guard import guarded
-from ensemble.ui.inspect_shift_figure import Figures, alt, amount, figure, table
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
 
 SECONDS_BETWEEN = 1.0
 

@@ -9,8 +9,8 @@ from ensemble.errors import EnsembleError
 from ensemble.shift import Results, Stress
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.ood_images import outsiders
-from ensemble.ui import formats
 from ensemble.ui.inspect_shown import Inspected
+from ensemble.wording import formats
 
 # Asking a member costs about a third of teaching it, and measuring its answers a little more.
 ASKING = 0.4

@@ -12,8 +12,9 @@ from ensemble.datasets import DatasetInfo
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs import dataset_fetch
 from ensemble.machine.estimate import Past, estimate, members_per_device
-from ensemble.ui import devices_loader, formats, loaders, machine, precision, run_panel, settings
+from ensemble.ui import devices_loader, loaders, machine, precision, run_panel, settings
 from ensemble.ui.guard import guarded
+from ensemble.wording import formats
 
 DOUBLE_CLICK_SECONDS = 2.0
 TOLD_BY = {

@@ -9,9 +9,10 @@ import streamlit as st
 
 from ensemble import datasets, runs
 from ensemble.errors import EnsembleError
-from ensemble.ui import advice, answer, formats, history, loaders, settings
+from ensemble.ui import advice, answer, history, loaders, settings
 from ensemble.ui.curves import learning_curves
 from ensemble.ui.guard import guarded
+from ensemble.wording import formats
 
 SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
 # Of each pause before the first curve the server spends so long looking at the file: that costs

@@ -4,11 +4,12 @@ import pandas as pd
 import streamlit as st
 
 from ensemble import regression
+from ensemble.figures.solves import both
 from ensemble.regression import Trace, Traces
 from ensemble.regression.speedup import Speedup
-from ensemble.ui import formats, parallel_words
-from ensemble.ui.parallel_figure import both
-from ensemble.ui.parallel_words import begun, median, step_time
+from ensemble.wording import formats
+from ensemble.wording import regression as regression_words
+from ensemble.wording.regression import begun, median, step_time
 
 COMPILING = (
     "Tracing and compiling, before the first iteration. A problem of a size that was solved "
@@ -19,10 +20,10 @@ FIGURES = ("step time", "speed-up", "compile", "objective")
 
 def show(solve: regression.Solve, traces: Traces) -> None:
     """The answer in a sentence, then its figures; nothing before the first iteration."""
-    if said := parallel_words.answer(traces, solve.active):
+    if said := regression_words.answer(traces, solve.active):
         st.markdown(f"#### {said}")
         figures(traces)
-    if said and (what := parallel_words.shared_cores(solve.status)):
+    if said and (what := regression_words.shared_cores(solve.status)):
         st.caption(f":material/info: {what}")
 
 
@@ -67,7 +68,7 @@ def details(traces: Traces) -> None:
     widths = {"solve": text(width=112, pinned=True), **{name: text(width=66) for name in FIGURES}}
     st.dataframe(pd.DataFrame(rows), hide_index=True, key="solve_details", column_config=widths,
                  alt="Step time, speed-up and compile time of every solve")  # fmt: skip
-    if said := parallel_words.replicas(traces):
+    if said := regression_words.replicas(traces):
         st.caption(said)
 
 

@@ -12,10 +12,11 @@ from ensemble import regression
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.regression.commands import MOST_CPU_DEVICES
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui import devices_loader, formats, loaders, machine, parallel_list, parallel_loader
+from ensemble.ui import devices_loader, loaders, machine, parallel_list, parallel_loader
 from ensemble.ui import parallel_settings as settings
 from ensemble.ui.launch import rounded
 from ensemble.ui.machine import Machine
+from ensemble.wording import formats
 
 DOUBLE_CLICK_SECONDS = 2.0
 TIMES_THE_SAMPLES = 2.5  # what solving holds at most, of the samples' own size

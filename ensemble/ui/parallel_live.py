@@ -7,16 +7,10 @@ import streamlit as st
 
 from ensemble import regression, runs
 from ensemble.errors import RunError
-from ensemble.ui import (
-    advice,
-    live,
-    parallel_answer,
-    parallel_loader,
-    parallel_pictures,
-    parallel_words,
-)
+from ensemble.ui import advice, live, parallel_answer, parallel_loader, parallel_pictures
 from ensemble.ui.guard import guarded
-from ensemble.ui.parallel_words import begun
+from ensemble.wording import regression as regression_words
+from ensemble.wording.regression import begun
 
 SECONDS_BETWEEN = 1.0
 SECONDS_BETWEEN_PICTURES = 3.0  # Plotly draws a picture with new data from the ground up.
@@ -75,7 +69,7 @@ def going_on(solve: regression.Solve) -> None:
     names = [one.name for one in parallel_loader.ahead(solve)] if solve.state == "queued" else []
     status = solve.status
     share = status.iteration / status.iterations if status.iterations else 0.0
-    said = parallel_words.progress(solve, names, time.time() - status.updated)
+    said = regression_words.progress(solve, names, time.time() - status.updated)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(share, 1.0), text=said)
         if runs.stop_requested(solve.id):

@@ -3,10 +3,12 @@
 import streamlit as st
 
 from ensemble import regression
+from ensemble.figures import solves as solves_figure
 from ensemble.regression import Traces
 from ensemble.ui import figure as pictures
-from ensemble.ui import parallel_answer, parallel_figure, parallel_settings, parallel_words
-from ensemble.ui.parallel_words import begun, median, step_time
+from ensemble.ui import parallel_answer, parallel_settings
+from ensemble.wording import regression as regression_words
+from ensemble.wording.regression import begun, median, step_time
 
 ERROR = (
     "The error is the norm of the gradient: 0 at the minimum, so lower is nearer. L-BFGS is "
@@ -46,29 +48,29 @@ def titled(solve: regression.Solve, what: str) -> str:
 
 def errors(solve: regression.Solve, traces: Traces) -> None:
     """The error of each iteration, with and without `pmap`."""
-    chart = parallel_figure.errors(
+    chart = solves_figure.errors(
         traces, solve.config.iterations, titled(solve, "Error by iteration")
     )
     last = traces.without.error[-1] if traces.without else 0.0
     pictures.show(
         chart, key="solve_errors", name=f"{solve.id}-error", title="Error by iteration",
         alt=f"The gradient's norm by iteration, without pmap down to {last:.3g}",
-        table=lambda: parallel_figure.iterations_table(traces),
-        sees=parallel_words.agreement(traces), help=ERROR,
+        table=lambda: solves_figure.iterations_table(traces),
+        sees=regression_words.agreement(traces), help=ERROR,
     )  # fmt: skip
 
 
 def step_times(solve: regression.Solve, traces: Traces) -> None:
     """How long each iteration took, with and without `pmap`."""
-    chart = parallel_figure.step_times(
+    chart = solves_figure.step_times(
         traces, solve.config.iterations, titled(solve, "Step time by iteration")
     )
     said = " and ".join(f"{step_time(median(trace))} {'with' if trace.pmap else 'without'} pmap"
-                        for trace in parallel_figure.both(traces))  # fmt: skip
+                        for trace in solves_figure.both(traces))  # fmt: skip
     pictures.show(
         chart, key="solve_times", name=f"{solve.id}-step-time", title="Step time by iteration",
         alt=f"Step time by iteration; medians: {said}",
-        table=lambda: parallel_figure.iterations_table(traces),
+        table=lambda: solves_figure.iterations_table(traces),
         sees=f"How long each iteration took; dotted, the medians: {said}.", help=TIME,
     )  # fmt: skip
 
@@ -81,13 +83,13 @@ def scaling(solve: regression.Solve, traces: Traces) -> None:
         return
     cores = solve.status.cores if solve.status.platform == "cpu" else 0
     pictures.show(
-        parallel_figure.scaling(traces, cores, titled(solve, "Speed-up by number of devices")),
+        solves_figure.scaling(traces, cores, titled(solve, "Speed-up by number of devices")),
         key="solve_scaling", name=f"{solve.id}-speed-up", title="Speed-up by number of devices",
         alt="Speed-up against devices: " + ", ".join(
             f"{ratio:.2g} times on {devices}" for devices, ratio in traces.scaling
         ),
-        table=lambda: parallel_figure.iterations_table(traces),
-        sees=parallel_words.scaling(traces, cores), help=SPEEDUP,
+        table=lambda: solves_figure.iterations_table(traces),
+        sees=regression_words.scaling(traces, cores), help=SPEEDUP,
     )  # fmt: skip
 
 

@@ -3,7 +3,8 @@
 import streamlit as st
 
 from ensemble.machine.this_machine import machine as this_machine
-from ensemble.ui import devices_loader, devices_words, machine, settings
+from ensemble.ui import devices_loader, machine, settings
+from ensemble.wording import devices as devices_words
 
 WORDS = {"float32": "float32, usual", "bfloat16": "bfloat16, half the bits"}
 

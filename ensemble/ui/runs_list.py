@@ -10,8 +10,9 @@ import streamlit as st
 from ensemble import datasets as ensemble_datasets
 from ensemble import runs
 from ensemble.errors import RunError
-from ensemble.ui import digits_files, formats, loaders, run_panel, runs_actions, runs_table
+from ensemble.ui import digits_files, loaders, run_panel, runs_actions, runs_table
 from ensemble.ui.guard import guarded
+from ensemble.wording import formats
 
 SECONDS_BETWEEN = 2.0
 MANY = 6

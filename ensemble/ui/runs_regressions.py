@@ -2,7 +2,8 @@
 
 import streamlit as st
 
-from ensemble.ui import formats, parallel_loader
+from ensemble.ui import parallel_loader
+from ensemble.wording import formats
 
 
 def show() -> None:

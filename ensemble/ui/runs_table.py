@@ -11,8 +11,9 @@ from ensemble import datasets as ensemble_datasets
 from ensemble import runs
 from ensemble.datasets import DatasetInfo
 from ensemble.runs.notes import read_note
-from ensemble.ui import formats, settings
+from ensemble.ui import settings
 from ensemble.ui.run_panel import plain
+from ensemble.wording import formats
 
 NOTE_SHOWN = 60
 

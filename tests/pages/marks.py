@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from ensemble.figures.thumbnails import png
 from ensemble.pictures.files.opening import open_picture
 from ensemble.pictures.prepare import prepare
 from ensemble.recognition.answer import Digit, Reading
 from ensemble.runs import Run
 from ensemble.ui.classify_shown import Shown
-from ensemble.ui.digits_pictures import png
 
 NAMES = tuple("0123456789")
 # In the networks' own form, so that it is taken as it is.

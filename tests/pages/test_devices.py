@@ -20,9 +20,10 @@ from ensemble.race.job import expected_seconds
 from ensemble.race.results import write_race
 from ensemble.race.status import race_folder
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui import devices_here, devices_loader, devices_now, devices_race, formats, loaders
+from ensemble.ui import devices_here, devices_loader, devices_now, devices_race, loaders
 from ensemble.ui.launch import rounded
 from ensemble.ui.run_panel import plain
+from ensemble.wording import formats
 from tests.race.test_race import RACE, TINY
 
 APP = Path(__file__).parents[2] / "app.py"

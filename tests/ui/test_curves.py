@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble.ui import curves, theme
+from ensemble.figures import palette
+from ensemble.ui import curves
 from tests.ui.test_history import ROWS, epoch, steps
 
 
@@ -47,7 +48,7 @@ def test_the_ensemble_is_drawn_last_and_in_the_text_colour() -> None:
     panel = curves.panel(many(3), "loss", 500, False, 0.0)
     assert curves.names([panel])[-1] == "ensemble"
     assert curves.style("ensemble", 3)["color"] is None
-    assert curves.style("ensemble", 3)["width"] == theme.ENSEMBLE_WIDTH
+    assert curves.style("ensemble", 3)["width"] == palette.ENSEMBLE_WIDTH
 
 
 def test_every_line_has_a_style_and_stands_in_the_legend() -> None:
@@ -78,7 +79,7 @@ def test_hues_are_those_of_the_theme() -> None:
     config = (Path(__file__).parents[2] / ".streamlit" / "config.toml").read_text("utf-8")
     listed = re.search(r"chartCategoricalColors = \[(.*)\]", config)
     assert listed
-    assert re.findall(r"#\w+", listed[1]) == list(theme.MEMBER_HUES)
+    assert re.findall(r"#\w+", listed[1]) == list(palette.MEMBER_HUES)
 
 
 def draw() -> None:

@@ -9,16 +9,10 @@ from PIL import Image
 
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.datasets.registry import DIGIT_NAMES, FASHION_NAMES
-from ensemble.ui import (
-    digits_address,
-    digits_bars,
-    digits_files,
-    digits_grid,
-    digits_pictures,
-    digits_words,
-    theme,
-)
+from ensemble.figures import bars, palette, thumbnails
+from ensemble.ui import digits_address, digits_files, digits_grid
 from ensemble.ui.digits_address import View
+from ensemble.wording import images as images_words
 from tests.analysis.draws import distributions
 
 
@@ -31,7 +25,7 @@ def voting(*votes: int, label: int = 1, sure: float = 0.91) -> Predictions:
 
 
 def test_an_image_in_a_sentence() -> None:
-    said = digits_words.sentence(voting(7, 7, 7, 1, 7), 0, DIGIT_NAMES)
+    said = images_words.sentence(voting(7, 7, 7, 1, 7), 0, DIGIT_NAMES)
     # 7 has (4 × 0.91 + 0.01) / 5
     assert said == "The ensemble says 7 with 73 %; the members split 7 7 7 1 7; it is a 1."
 
@@ -48,12 +42,12 @@ def test_an_image_in_a_sentence() -> None:
 def test_sentences_fit_members_and_names(
     made: Predictions, names: tuple[str, ...], said: str
 ) -> None:
-    assert said in digits_words.sentence(made, 0, names)
+    assert said in images_words.sentence(made, 0, names)
 
 
 def test_votes_that_are_left_over_are_added_up() -> None:
     made = voting(*[7] * 20, *[1] * 5, *[2] * 4, *[3] * 3)
-    assert digits_words.short_votes(made, 0, DIGIT_NAMES) == ["20 say 7", "5 say 1", "7 others"]
+    assert images_words.short_votes(made, 0, DIGIT_NAMES) == ["20 say 7", "5 say 1", "7 others"]
 
 
 @pytest.mark.parametrize(
@@ -62,7 +56,7 @@ def test_votes_that_are_left_over_are_added_up() -> None:
      (0.994, "99 %"), (0.004, "0.4 %"), (0.0, "under 0.1 %")],
 )  # fmt: skip
 def test_a_chance_is_never_a_whole_0_or_100(probability: float, said: str) -> None:
-    assert digits_words.chance(probability) == said
+    assert images_words.chance(probability) == said
 
 
 @pytest.mark.parametrize(
@@ -83,12 +77,12 @@ def test_the_answer_reads_well_in_every_case(
     votes: list[list[int]], labels: list[int], said: str
 ) -> None:
     made = judge(np.eye(10)[np.array(votes)], np.array(labels))
-    assert said in digits_words.answer(made, "digit")
+    assert said in images_words.answer(made, "digit")
 
 
 def test_the_strip_holds_the_pixels_as_they_are() -> None:
     images = np.random.default_rng(0).integers(0, 256, (7, 28, 28, 1), np.uint8)
-    raw = base64.b64decode(digits_pictures.strip(images).removeprefix("data:image/png;base64,"))
+    raw = base64.b64decode(thumbnails.strip(images).removeprefix("data:image/png;base64,"))
     read = np.asarray(Image.open(io.BytesIO(raw)))
     for place in range(7):
         np.testing.assert_array_equal(read[:, 28 * place : 28 * place + 28], images[place, ..., 0])
@@ -96,7 +90,7 @@ def test_the_strip_holds_the_pixels_as_they_are() -> None:
 
 def test_an_enlarged_image_is_not_smoothed() -> None:
     image = np.random.default_rng(0).integers(0, 256, (28, 28, 1), np.uint8)
-    read = np.asarray(Image.open(io.BytesIO(digits_pictures.enlarged(image, 6))))
+    read = np.asarray(Image.open(io.BytesIO(thumbnails.enlarged(image, 6))))
     assert read.shape == (168, 168)
     np.testing.assert_array_equal(read[3::6, 3::6], image[..., 0])
     assert set(np.unique(read)) == set(np.unique(image))
@@ -109,10 +103,10 @@ def test_a_sheet_has_a_place_for_every_image(
 ) -> None:
     made = judge(distributions(members, 80, 10), np.zeros(80, int))
     images = np.full((shown, 28, 28, 1), 255, np.uint8)
-    raw = digits_pictures.sheet(images, made, np.arange(shown), names, "A run")
+    raw = thumbnails.sheet(images, made, np.arange(shown), names, "A run")
     read = np.asarray(Image.open(io.BytesIO(raw)).convert("RGB"))
     marks = [np.array([int(hue[i : i + 2], 16) for i in (1, 3, 5)]) for hue in
-             (theme.RIGHT, theme.WRONG)]  # fmt: skip
+             (palette.RIGHT, palette.WRONG)]  # fmt: skip
     right = int(made.right[:shown].sum())
     under = 84 * 3  # pixels of the line under each image
     assert int((read == marks[0]).all(axis=2).sum()) == right * under
@@ -121,21 +115,21 @@ def test_a_sheet_has_a_place_for_every_image(
 
 def test_the_chart_holds_the_numbers_themselves() -> None:
     made = judge(distributions(5, 3, 10), np.array([0, 1, 2]))
-    bar, *dots = json.loads(digits_bars.figure(made, 1, DIGIT_NAMES, "A title").to_json())["data"]
+    bar, *dots = json.loads(bars.figure(made, 1, DIGIT_NAMES, "A title").to_json())["data"]
     np.testing.assert_allclose(read_numbers(bar["x"]), made.averaged[1])
-    assert [dot["marker"]["color"] for dot in dots] == list(theme.MEMBER_HUES[:5])
+    assert [dot["marker"]["color"] for dot in dots] == list(palette.MEMBER_HUES[:5])
     for member, dot in enumerate(dots):
         np.testing.assert_allclose(read_numbers(dot["x"]), made.probabilities[member, 1])
         assert np.round(read_numbers(dot["y"])).tolist() == list(range(10))
-    hue = theme.RIGHT if made.right[1] else theme.WRONG
+    hue = palette.RIGHT if made.right[1] else palette.WRONG
     assert bar["marker"]["color"][made.said[1]] == hue
     assert bar["hovertext"][0].startswith("The ensemble gives 0 ")
 
 
 def test_many_members_share_one_hue_in_the_chart() -> None:
     made = judge(distributions(9, 1, 10), np.array([0]))
-    dots = digits_bars.dots(made, 0, DIGIT_NAMES)
-    assert {dot["marker"]["color"] for dot in dots} == {theme.MUTED}
+    dots = bars.dots(made, 0, DIGIT_NAMES)
+    assert {dot["marker"]["color"] for dot in dots} == {palette.MUTED}
 
 
 def read_numbers(values: object) -> np.ndarray:

@@ -1,0 +1,1 @@
+"""Figures: data and a palette in, a Plotly figure out."""

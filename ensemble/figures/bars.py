@@ -1,0 +1,132 @@
+"""One test image's probabilities: the ensemble's as bars, the members' own as dots on them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ensemble.analysis.predictions import Predictions
+from ensemble.figures import palette
+from ensemble.ui import theme
+from ensemble.wording import images as images_words
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+ROW = 34  # pixels
+TICKS = (0, 0.25, 0.5, 0.75, 1)
+# Under the chart, so that a saved picture says whose dots they are.
+LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom",
+          "title": {"text": "member", "side": "left"}}  # fmt: skip
+
+
+def figure(made: Predictions, number: int, names: Sequence[str], title: str) -> "go.Figure":
+    """The chart: a row for each class, from 0 to 100 %.
+
+    Args:
+      made: the predictions.
+      number: the image's number.
+      names: the classes' names.
+      title: what stands over it, so that a saved picture says what it shows.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
+
+    traces = [bars(made, number, names)]
+    if made.members > 1:
+        traces += dots(made, number, names)
+    rows = list(range(len(names)))
+    chart = go.Figure([go.Bar(traces[0]), *[go.Scatter(one) for one in traces[1:]]])
+    chart.update_layout(
+        title={"text": title, "font": {"size": 14}, "x": 0, "xanchor": "left"},
+        height=ROW * len(names) + 110, margin={"l": 8, "r": 70, "t": 36, "b": 80},
+        showlegend=1 < made.members <= len(palette.MEMBER_HUES), legend=LEGEND,
+        bargap=0.28, hovermode="closest", dragmode=False,
+        annotations=figures(made, number),
+    )  # fmt: skip
+    chart.update_xaxes(
+        range=[0, 1],
+        tickvals=TICKS,
+        ticktext=[f"{100 * tick:.0f} %" for tick in TICKS],
+        title="probability",
+        fixedrange=True,
+    )
+    chart.update_yaxes(
+        tickvals=rows, ticktext=labels(made, number, names), autorange="reversed",
+        fixedrange=True, showgrid=False, automargin=True, zeroline=False,
+    )  # fmt: skip
+    return chart
+
+
+def config(title: str) -> dict[str, Any]:
+    """What the chart's toolbar offers: the picture as a file, sharp enough to print."""
+    name = "".join(char if char.isalnum() or char in "-_" else "-" for char in title)
+    return {
+        "displaylogo": False,
+        "modeBarButtons": [["toImage"]],
+        "toImageButtonOptions": {"format": "png", "scale": 3, "filename": name},
+    }
+
+
+def bars(made: Predictions, number: int, names: Sequence[str]) -> dict[str, Any]:
+    """The averaged probabilities; the class said is blue when right and orange when wrong."""
+    said = made.said[number]
+    colors = [palette.MUTED] * len(names)
+    colors[said] = palette.RIGHT if made.right[number] else palette.WRONG
+    who = "The ensemble" if made.members > 1 else "It"
+    hover = [f"{who} gives {name} {images_words.chance(p)}"
+             for name, p in zip(names, made.averaged[number], strict=True)]  # fmt: skip
+    return {
+        "x": made.averaged[number], "y": list(range(len(names))), "orientation": "h",
+        "marker": {"color": colors, "opacity": [1.0 if c == said else 0.55 for c in
+                                                range(len(names))]},
+        "hovertext": hover, "hoverinfo": "text", "name": "ensemble", "showlegend": False,
+    }  # fmt: skip
+
+
+def dots(made: Predictions, number: int, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Each member's probabilities, one below the other within a row so that none hides."""
+    offsets = np.linspace(-0.3, 0.3, made.members)
+    return [
+        {
+            "x": made.probabilities[m, number], "y": np.arange(len(names)) + offsets[m],
+            "mode": "markers", "name": str(m + 1), "cliponaxis": False,
+            "marker": {
+                "color": palette.member_color(m, made.members),
+                "size": 7 if made.members < 12 else 5,
+                "opacity": max(0.7, palette.member_opacity(made.members)),
+                "line": {"color": theme.ground(), "width": 1},
+            },
+            "hovertext": [f"Member {m + 1} gives {name} {images_words.chance(p)}"
+                          for name, p in zip(names, made.probabilities[m, number], strict=True)],
+            "hoverinfo": "text",
+        }
+        for m in range(made.members)
+    ]  # fmt: skip
+
+
+def figures(made: Predictions, number: int) -> list[dict[str, Any]]:
+    """The averaged probabilities as figures on the right."""
+    return [
+        {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "y": row, "showarrow": False,
+         "text": images_words.chance(p) if p >= 0.0005 else "–", "font": {"size": 12}}
+        for row, p in enumerate(made.averaged[number])
+    ]  # fmt: skip
+
+
+def labels(made: Predictions, number: int, names: Sequence[str]) -> list[str]:
+    """The rows' names; what it is, and what the ensemble says, in words."""
+    texts = []
+    for row, name in enumerate(names):
+        marks = [word for word, true in (("says", row == made.said[number]),
+                                         ("is", row == made.labels[number])) if true]  # fmt: skip
+        text = "says and is " if len(marks) == 2 else f"{marks[0]} " if marks else ""
+        texts.append(f"<b>{text}{name}</b> " if marks else f"{name} ")
+    return texts
+
+
+def alt(made: Predictions, number: int, names: Sequence[str]) -> str:
+    """The chart in words: the likeliest classes, then each of a few members' own."""
+    likeliest = np.argsort(-made.averaged[number], kind="stable")[:3]
+    told = ", ".join(f"{names[c]} {images_words.chance(made.averaged[number, c])}"
+                     for c in likeliest)  # fmt: skip
+    return f"Averaged probabilities, likeliest first: {told}"

@@ -1,0 +1,143 @@
+"""The reliability diagram: accuracy over confidence, and how many answers there are of each."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ensemble.analysis.quality.calibration import Reliability
+from ensemble.analysis.quality.intervals import wilson
+from ensemble.figures import lines, palette
+from ensemble.wording import formats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
+
+
+def figure(
+    ensemble: Reliability, members: Sequence[Reliability], noun: str, title: str
+) -> "go.Figure":
+    """The reliability diagram: accuracy over confidence, and the count of each bin below.
+
+    Args:
+      ensemble: the ensemble's bins.
+      members: each member's; of one member none.
+      noun: what one example is called.
+      title: what stands over it, so that a saved picture says what it shows.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+    from plotly.subplots import make_subplots
+
+    chart = make_subplots(2, 1, shared_xaxes=True, row_heights=[0.78, 0.22], vertical_spacing=0.05)
+    chart.add_scatter(
+        x=[0, 1],
+        y=[0, 1],
+        mode="lines",
+        name="as often right as it says",
+        line={"color": palette.MUTED, "width": 1.5, "dash": "dash"},
+        hoverinfo="skip",
+    )
+    chart.add_traces([go.Scatter(one) for one in thin(members, noun)])
+    chart.add_scatter(**bold(ensemble, bool(members), noun))
+    chart.add_bar(**counts(ensemble, noun), row=2, col=1)
+    chart.update_layout(lines.layout(title, 560, bargap=0.1))
+    chart.update_xaxes(range=[0, 1], tickvals=TICKS, ticktext=percents(), fixedrange=True)
+    chart.update_yaxes(
+        range=[0, 1.02],
+        tickvals=TICKS,
+        ticktext=percents(),
+        fixedrange=True,
+        title="right",
+        automargin=True,
+        row=1,
+        col=1,
+    )
+    top = max(10, int(ensemble.count.max()))
+    chart.update_yaxes(
+        type="log",
+        range=[np.log10(0.5), np.log10(2 * top)],
+        fixedrange=True,
+        title=f"{noun}s",
+        dtick=2 if top > 999 else 1,
+        tickformat=",d",
+        automargin=True,
+        row=2,
+        col=1,
+    )
+    chart.update_xaxes(title="confidence: the probability of what it says", row=2, col=1)
+    return chart  # fmt: skip
+
+
+def percents() -> list[str]:
+    """The words of `TICKS`."""
+    return [f"{100 * tick:.0f} %" for tick in TICKS]
+
+
+def thin(members: Sequence[Reliability], noun: str) -> list[dict[str, Any]]:
+    """The members' lines, over the bins that hold something."""
+    kept = [one.count > 0 for one in members]
+    hovers = [[f"Member {m + 1}: {point(one, b, noun)}" for b in np.flatnonzero(kept[m])]
+              for m, one in enumerate(members)]  # fmt: skip
+    return lines.lines(
+        [one.confidence[there] for one, there in zip(members, kept, strict=True)],
+        [one.accuracy[there] for one, there in zip(members, kept, strict=True)], hovers,
+    )  # fmt: skip
+
+
+def bold(found: Reliability, many: bool, noun: str) -> dict[str, Any]:
+    """The ensemble's line, with the 95 % interval of each of its points."""
+    bins = np.flatnonzero(found.count)
+    ends = np.array([wilson(found.accuracy[b] * found.count[b], int(found.count[b])) for b in bins])
+    return {
+        "x": found.confidence[bins], "y": found.accuracy[bins], "mode": "lines+markers",
+        "line": lines.bold(), "marker": {"size": 8},
+        "cliponaxis": False, "name": "ensemble" if many else "the one member",
+        "error_y": {"array": ends[:, 1] - found.accuracy[bins], "symmetric": False,
+                    "arrayminus": found.accuracy[bins] - ends[:, 0], "thickness": 1, "width": 3},
+        "hovertext": [f"{'The ensemble' if many else 'It'}: {point(found, b, noun)}<br>95 %: "
+                      f"{100 * low:.0f} to {100 * high:.0f} %"
+                      for b, (low, high) in zip(bins, ends, strict=True)],
+        "hoverinfo": "text",
+    }  # fmt: skip
+
+
+def counts(found: Reliability, noun: str) -> dict[str, Any]:
+    """How many answers of the ensemble there are in each bin."""
+    return {
+        "x": (found.edges[:-1] + found.edges[1:]) / 2, "y": found.count,
+        "marker": {"color": palette.MUTED}, "showlegend": False, "hoverinfo": "text",
+        "hovertext": [f"{formats.count(int(count), noun)} from {100 * low:.0f} to {100 * high:.0f} "
+                      "% sure" for count, low, high in
+                      zip(found.count, found.edges[:-1], found.edges[1:], strict=True)],
+    }  # fmt: skip
+
+
+def point(found: Reliability, b: int | np.integer, noun: str) -> str:
+    """One bin in words."""
+    return (
+        f"{formats.count(int(found.count[b]), noun)} with {100 * found.confidence[b]:.1f} % on "
+        f"average, {100 * found.accuracy[b]:.1f} % right"
+    )
+
+
+def alt(found: Reliability, noun: str) -> str:
+    """The picture in words: where most answers are, and how often they are right."""
+    b = int(found.count.argmax())
+    return f"Accuracy over confidence in bins. The fullest bin has {point(found, b, noun)}"
+
+
+def table(ensemble: Reliability, members: Sequence[Reliability]) -> pd.DataFrame:
+    """Every bin of the ensemble and of each member: one row each."""
+    named = [("ensemble", ensemble)]
+    named += [(lines.member(m), one) for m, one in enumerate(members)]
+    return pd.concat(
+        pd.DataFrame(
+            {
+                "who": name, "above": one.edges[:-1], "up_to": one.edges[1:], "count": one.count,
+                "mean_confidence": one.confidence, "accuracy": one.accuracy,
+            }
+        ) for name, one in named
+    )  # fmt: skip

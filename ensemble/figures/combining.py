@@ -1,0 +1,159 @@
+"""Four ways of combining the members side by side, and the weights of the fitted one."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ensemble.analysis.members.combining import Combination, Combined
+from ensemble.analysis.quality.summary import Quality
+from ensemble.figures import lines, palette
+from ensemble.ui import theme
+from ensemble.wording import formats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+RULES = {
+    "arithmetic": "arithmetic mean",
+    "geometric": "geometric mean",
+    "majority": "majority vote",
+    "weighted": "fitted weights",
+}
+NAMES = {"accuracy": "Accuracy", "nll": "NLL", "brier": "Brier", "ece": "ECE"}
+UNITS = {"accuracy": "accuracy", "nll": "NLL (nats)", "brier": "Brier score", "ece": "ECE"}
+FAR = 2.0  # so many times as far as all others, and a rule is drawn at the edge
+
+
+def rules(combined: Combined) -> dict[str, Combination]:
+    """The four ways by their names on the screen."""
+    return {words: getattr(combined, name) for name, words in RULES.items()}
+
+
+def in_words(value: float, name: str, n: int) -> str:
+    """A figure as it is written on every screen."""
+    return formats.percent(value, n) if name == "accuracy" else formats.significant(value)
+
+
+def figure(combined: Combined, members: Sequence[Quality], name: str, title: str) -> "go.Figure":
+    """One figure of every rule and of the single members in rows; the weights as bars below.
+
+    Args:
+      combined: the four ways.
+      members: the members' own quality on the same half.
+      name: "accuracy", "nll", "brier" or "ece".
+      title: what stands over it, so that a saved picture says what it shows.
+    """
+    from plotly.subplots import make_subplots  # here, for it takes a while
+
+    chart = make_subplots(2, 1, row_heights=[0.62, 0.38], vertical_spacing=0.24)
+    scale = 100 if name == "accuracy" else 1
+    low, high = span(combined, members, name)
+    for trace in (*singles(members, name), *dots(combined, name, high)):
+        chart.add_scatter(**trace, row=1, col=1)
+    chart.add_bar(**bars(combined), row=2, col=1)
+    chart.add_hline(1 / len(members), line={"color": palette.MUTED, "width": 1.5, "dash": "dash"},
+                    row=2, col=1)  # fmt: skip
+    chart.update_layout(lines.layout(title, 540, showlegend=False, bargap=0.35))
+    chart.update_layout(margin={"b": 50})
+    rows = [*RULES.values(), "each member"]
+    chart.update_yaxes(tickvals=list(range(len(rows))), ticktext=rows, fixedrange=True,
+                       range=[len(rows) - 0.5, -0.9], automargin=True, showgrid=True,
+                       zeroline=False, row=1, col=1)  # fmt: skip
+    room = 0.08 * (high - low)
+    chart.update_xaxes(title=UNITS[name], range=[scale * (low - room), scale * (high + 2 * room)],
+                       ticksuffix=" %" if name == "accuracy" else "", fixedrange=True,
+                       nticks=6, row=1, col=1)  # fmt: skip
+    chart.update_xaxes(title="member", fixedrange=True, tick0=1, row=2, col=1,
+                       dtick=1 if len(members) <= 16 else 8)  # fmt: skip
+    chart.update_yaxes(title="fitted weight", fixedrange=True, automargin=True, nticks=4,
+                       rangemode="tozero", row=2, col=1)  # fmt: skip
+    return chart
+
+
+def span(combined: Combined, members: Sequence[Quality], name: str) -> tuple[float, float]:
+    """The ends of the axis: of all that is shown but a rule that lies far beyond."""
+    kept = [one for rule, one in rules(combined).items() if rule != RULES["majority"]]
+    values = [getattr(one.quality, name) for one in kept]
+    values += [getattr(one, name) for one in members]
+    if name == "accuracy":
+        values += [end for one in kept for end in (one.quality.low, one.quality.high)]
+    low, high = min(values), max(values)
+    reach = FAR * max(high - low, 1e-6)
+    vote = getattr(combined.majority.quality, name)
+    if low - reach <= vote <= high + reach:
+        low, high = min(low, vote), max(high, vote)
+    return (low, high) if high > low else (low - 1e-3, high + 1e-3)
+
+
+def dots(combined: Combined, name: str, high: float) -> list[dict[str, Any]]:
+    """Each rule's figure with its value written beside it; the arithmetic mean in ink."""
+    return [dot(one.quality, words, place, name, high)
+            for place, (words, one) in enumerate(rules(combined).items())]  # fmt: skip
+
+
+def dot(found: Quality, words: str, place: int, name: str, high: float) -> dict[str, Any]:
+    """One rule's figure, accuracy with its interval; one beyond the axis is an arrow at its end."""
+    scale, value = 100 if name == "accuracy" else 1, getattr(found, name)
+    beyond = value > high
+    text = in_words(value, name, found.n)
+    trace: dict[str, Any] = {
+        "x": [scale * min(value, high)], "y": [place], "mode": "markers+text", "name": words,
+        "marker": {"size": 12, "color": palette.MUTED if place else theme.ink(),
+                   "symbol": "triangle-right" if beyond else "circle"},
+        "text": [text], "textposition": "top center" if not beyond else "middle left",
+        "hovertext": [f"{words}: {text}"], "hoverinfo": "text", "cliponaxis": False,
+    }  # fmt: skip
+    if name == "accuracy":
+        trace["error_x"] = {
+            "array": [100 * (found.high - value)], "arrayminus": [100 * (value - found.low)],
+            "symmetric": False, "thickness": 1.5, "width": 4,
+        }  # fmt: skip
+    return trace
+
+
+def singles(members: Sequence[Quality], name: str) -> list[dict[str, Any]]:
+    """Each member alone, all in one row."""
+    M, scale = len(members), 100 if name == "accuracy" else 1
+    hovers = [[f"Member {m + 1}: {in_words(getattr(one, name), name, one.n)}"]
+              for m, one in enumerate(members)]  # fmt: skip
+    return [
+        {**trace, "mode": "markers", "opacity": max(0.6, trace["opacity"]),
+         "marker": {"color": trace["line"]["color"], "size": 9,
+                    "line": {"color": theme.ground(), "width": 1}}}
+        for trace in lines.lines(
+            [[scale * getattr(one, name)] for one in members], [[len(RULES)]] * M, hovers,
+        )
+    ]  # fmt: skip
+
+
+def bars(combined: Combined) -> dict[str, Any]:
+    """The fitted weights, a bar a member."""
+    M = len(combined.weights)
+    return {
+        "x": list(range(1, M + 1)), "y": combined.weights, "hoverinfo": "text", "name": "weight",
+        "marker": {"color": [palette.member_color(m, M) for m in range(M)]},
+        "hovertext": [f"Member {m + 1} weighs {100 * weight:.1f} %"
+                      for m, weight in enumerate(combined.weights)],
+    }  # fmt: skip
+
+
+def alt(combined: Combined, name: str) -> str:
+    """The picture in words."""
+    told = ", ".join(f"{words} {in_words(getattr(one.quality, name), name, one.quality.n)}"
+                     for words, one in rules(combined).items())  # fmt: skip
+    return f"{NAMES[name]} of four ways of combining: {told}"
+
+
+def table(combined: Combined) -> pd.DataFrame:
+    """One row a way: its figures, how many verdicts it changes, the members' weights in it."""
+    M = len(combined.weights)
+    weights = {"arithmetic": [1 / M] * M, "weighted": combined.weights.tolist()}
+    rows = []
+    for name, words in RULES.items():
+        one: Combination = getattr(combined, name)
+        rows.append(
+            {"rule": words, **vars(one.quality), "verdicts_changed": len(one.changed)}
+            | {f"weight_{m + 1}": weight for m, weight in enumerate(weights.get(name, ()))}
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,94 @@
+"""How the members and their ensemble are drawn over each other: thin and coloured, bold in ink."""
+
+import html
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ensemble.figures import palette
+from ensemble.ui import theme
+
+# Points of one line: more than a screen is wide would only be sent and not seen.
+POINTS = 400
+
+TITLE = 44  # letters of a title to a line: what a phone is wide
+
+LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom"}
+
+
+def lines(
+    xs: Sequence[Any], ys: Sequence[Any], hovers: Sequence[Sequence[str]], **more: Any
+) -> list[dict[str, Any]]:
+    """The members' lines as Plotly traces; the legend names each of a few, and many at once.
+
+    Args:
+      xs: for each member the points' x.
+      ys: for each member the points' y.
+      hovers: for each member what is said at each point.
+      more: goes into every trace.
+    """
+    M = len(xs)
+    many = len(palette.MEMBER_HUES) < M
+    return [
+        {
+            "x": xs[m], "y": ys[m], "mode": "lines", "line": line(m, M),
+            "opacity": palette.member_opacity(M),
+            "name": f"{M} members" if many else f"{m + 1}" if m else "member 1",
+            "legendgroup": "members" if many else f"member {m + 1}",
+            "showlegend": m == 0 or not many, "hovertext": hovers[m], "hoverinfo": "text", **more,
+        }
+        for m in range(M)
+    ]  # fmt: skip
+
+
+def member(m: int) -> str:
+    """A member's name, from its number as it is counted here, from 0."""
+    return f"member {m + 1}"
+
+
+def line(m: int, M: int) -> dict[str, Any]:
+    """How the line of member `m` of `M` looks; one that is alone is drawn a little wider."""
+    width = palette.MEMBER_WIDTH if M > 1 else 2 * palette.MEMBER_WIDTH
+    return {"color": palette.member_color(m, M), "width": width}
+
+
+def bold() -> dict[str, Any]:
+    """How the ensemble's line looks."""
+    return {"color": theme.ink(), "width": palette.ENSEMBLE_WIDTH}
+
+
+def thinned(n: int, most: int = POINTS) -> np.ndarray:
+    """Which of `n` points of a curve to draw: all of a few, else evenly spread, both ends kept."""
+    return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))
+
+
+def layout(title: str, height: int, **more: Any) -> dict[str, Any]:
+    """What the layouts of all these pictures share: a title that is saved with them, no drag.
+
+    What stands after the title's first " · ", where it is from, gets lines of its own: a
+    phone is too narrow for both, and Plotly cuts off what does not fit. A run's name may look
+    like markup.
+    """
+    first, _, rest = title.partition(" · ")
+    lines = folded(rest)
+    below = {"text": "<br>".join(map(html.escape, lines)), "font": {"size": 12}}
+    return {
+        "title": {"text": html.escape(first), "font": {"size": 14}, "subtitle": below, "x": 0,
+                  "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
+                  "pad": {"t": 8}},
+        "height": height, "margin": {"l": 8, "r": 16, "t": 40 + 18 * len(lines), "b": 90},
+        "legend": LEGEND, "hovermode": "closest", "dragmode": False, **more,
+    }  # fmt: skip
+
+
+def folded(source: str) -> list[str]:
+    """Where a picture is from, in lines that fit a phone: broken between its parts if possible."""
+    lines: list[str] = []
+    for part in filter(None, source.split(" · ")):
+        if lines and len(lines[-1]) + len(part) + 3 <= TITLE:
+            lines[-1] += f" · {part}"
+        else:
+            lines += textwrap.wrap(part, TITLE)
+    return lines

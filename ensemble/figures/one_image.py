@@ -1,0 +1,177 @@
+"""One image against the amount of a corruption: three pictures over one axis.
+
+How probable each member finds the label, what it says instead, and how unsure the ensemble is.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ensemble.figures import lines as figures_lines
+from ensemble.figures import palette
+from ensemble.figures.shift import amount, layout
+from ensemble.shift.corruptions import Kind
+from ensemble.ui import theme
+from ensemble.ui.inspect_digit_answers import Answers
+from ensemble.wording import images as images_words
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+# With more members, only what the ensemble says has a row: the others would be too thin to read.
+ROWS = 12
+ROW = 19  # pixels
+LETTERS = 42  # amounts, up to which a letter fits into a cell
+
+
+def figure(asked: Answers, kind: Kind, place: int, names: Sequence[str], title: str) -> "go.Figure":
+    """The three pictures, with a line where the slider stands.
+
+    Args:
+      asked: the answers.
+      kind: the corruption.
+      place: the slider's place among the amounts.
+      names: the classes' names.
+      title: what stands over it, so that a saved picture says what it shows.
+    """
+    from plotly.subplots import make_subplots  # here, for it takes a while to import
+
+    who = rows(asked)
+    heights = [170, ROW * len(who) + 8, 120]
+    label = names[int(asked.made.labels[0])]
+    chart = make_subplots(
+        3, 1, shared_xaxes=True, row_heights=heights, vertical_spacing=0.09,
+        subplot_titles=[f"probability of “{label}”", "what they say", "uncertainty (nats)"],
+    )  # fmt: skip
+    for trace in probability(asked, kind):
+        chart.add_scatter(**trace, row=1, col=1)
+    chart.add_heatmap(**said(asked, kind, names, who), row=2, col=1)
+    for trace in uncertain(asked, kind):
+        chart.add_scatter(**trace, row=3, col=1)
+    here, line = asked.amounts[place], {"color": theme.ink(), "width": 1, "dash": "dot"}
+    for row in (1, 3):
+        chart.add_vline(here, line=line, row=row, col=1)
+    low, high = around([here], asked.amounts)
+    # Around the cells: a line through them would hide the letters.
+    chart.add_vrect(low, high, line={"color": theme.ink(), "width": 2}, row=2, col=1)
+    chart.update_layout(**layout(title, sum(heights) + 200))
+    backwards = asked.amounts[0] > asked.amounts[-1]
+    span = around(asked.amounts, asked.amounts)
+    chart.update_xaxes(range=span[::-1] if backwards else span, fixedrange=True)
+    chart.update_xaxes(title=kind.measure, nticks=12, row=3, col=1)
+    chart.update_yaxes(fixedrange=True, automargin=True)
+    chart.update_yaxes(tickformat=".0%", range=[-0.02, 1.03], row=1, col=1)
+    chart.update_yaxes(autorange="reversed", showgrid=False, row=2, col=1)
+    chart.update_yaxes(rangemode="tozero", row=3, col=1)
+    chart.update_annotations(font_size=13)
+    return chart
+
+
+def around(some: Sequence[float], amounts: Sequence[float]) -> list[float]:
+    """From the lowest to the highest of some of the amounts, with half a cell on either side."""
+    half = (max(amounts) - min(amounts)) / (len(amounts) - 1) / 2
+    return [min(some) - half, max(some) + half]
+
+
+def rows(asked: Answers) -> list[str]:
+    """Who has a row of what they say: the ensemble, then each of a few members."""
+    M = asked.made.members
+    if M == 1:
+        return ["the one member"]
+    return ["ensemble", *(figures_lines.member(m) for m in range(M if M <= ROWS else 0))]
+
+
+def probability(asked: Answers, kind: Kind) -> list[dict[str, Any]]:
+    """The label's probability by each member and on average, as lines."""
+    made, label = asked.made, int(asked.made.labels[0])
+    xs, M = list(asked.amounts), made.members
+    thin = figures_lines.lines(
+        [xs] * M, [made.probabilities[m, :, label] for m in range(M)],
+        [hovers(asked, kind, figures_lines.member(m).capitalize(), made.probabilities[m, :, label])
+         for m in range(M)],
+    ) if M > 1 else []  # fmt: skip
+    who = "ensemble" if M > 1 else "the one member"
+    return [*thin, {
+        "x": xs, "y": made.averaged[:, label], "mode": "lines", "name": who,
+        "line": figures_lines.bold(), "hoverinfo": "text",
+        "hovertext": hovers(asked, kind, f"The {who.removeprefix('the ')}",
+                            made.averaged[:, label]),
+    }]  # fmt: skip
+
+
+def hovers(asked: Answers, kind: Kind, who: str, values: np.ndarray) -> list[str]:
+    """What is said at each amount of a line."""
+    return [f"{who} at {amount(kind, x)}: {images_words.chance(float(p))}"
+            for x, p in zip(asked.amounts, values, strict=True)]  # fmt: skip
+
+
+def said(asked: Answers, kind: Kind, names: Sequence[str], who: Sequence[str]) -> dict[str, Any]:
+    """What each says at each amount: a cell with the class, blue where right, orange where not."""
+    made = asked.made
+    votes = np.vstack([made.said[None], made.votes])[: len(who)]
+    right = votes == made.labels[None]
+    fills = [palette.mixed(theme.ground(), color, 0.4) for color in (palette.WRONG, palette.RIGHT)]
+    short = max(map(len, names)) == 1 and len(asked.amounts) <= LETTERS
+    return {
+        "x": list(asked.amounts), "y": list(who), "z": right.astype(int), "zmin": 0, "zmax": 1,
+        "colorscale": [(0.0, fills[0]), (0.5, fills[0]), (0.5, fills[1]), (1.0, fills[1])],
+        "showscale": False, "xgap": 1, "ygap": 1, "hoverinfo": "text",
+        "text": [[names[vote] for vote in row] for row in votes] if short else None,
+        "texttemplate": "%{text}" if short else None,
+        "textfont": {"size": 11, "color": theme.ink()},
+        "hovertext": [
+            [f"{one.capitalize()} at {amount(kind, x)}: {'✓' if good else '✗'} {names[vote]}"
+             for x, vote, good in zip(asked.amounts, row, goods, strict=True)]
+            for one, row, goods in zip(who, votes, right, strict=True)
+        ],
+    }  # fmt: skip
+
+
+def uncertain(asked: Answers, kind: Kind) -> list[dict[str, Any]]:
+    """Entropy, and the part of it that is the members' disagreement, as lines."""
+    lines = [("entropy: all uncertainty", asked.unsure.predictive, "solid")]
+    if asked.made.members > 1:
+        lines.append(("mutual information: disagreement", asked.unsure.information, "dash"))
+    return [
+        {
+            "x": list(asked.amounts), "y": values, "mode": "lines", "name": name,
+            "line": {"color": theme.ink(), "width": 2, "dash": dash}, "hoverinfo": "text",
+            "hovertext": [f"{name.split(':')[0].capitalize()} at {amount(kind, x)}: {y:.3f} nats"
+                          for x, y in zip(asked.amounts, values, strict=True)],
+        }
+        for name, values, dash in lines
+    ]  # fmt: skip
+
+
+def alt(asked: Answers, kind: Kind, names: Sequence[str]) -> str:
+    """The picture in words: where the ensemble is right."""
+    right = [x for x, good in zip(asked.amounts, asked.made.right, strict=True) if good]
+    label = names[int(asked.made.labels[0])]
+    who = "the ensemble" if asked.made.members > 1 else "the one member"
+    if not right:
+        return f"{kind.title}: {who} says {label} at no amount from {ends(asked.amounts, kind)}"
+    return (f"{kind.title}: {who} says {label} at {len(right)} of "
+            f"{len(asked.amounts)} amounts, from {ends(right, kind)}")  # fmt: skip
+
+
+def ends(amounts: Sequence[float], kind: Kind) -> str:
+    """The first and the last of some amounts."""
+    return f"{amount(kind, amounts[0])} to {amount(kind, amounts[-1])}"
+
+
+def table(asked: Answers, kind: Kind, names: Sequence[str]) -> pd.DataFrame:
+    """A row for each amount: what the ensemble and each member say, and the label's probability."""
+    made, label = asked.made, int(asked.made.labels[0])
+    named = np.asarray(names, object)
+    columns: dict[str, Any] = {
+        "corruption": kind.name, "amount": asked.amounts, "label": names[label],
+        "ensemble": named[made.said], "p_label": made.averaged[:, label],
+        "entropy_nats": asked.unsure.predictive,
+        "mutual_information_nats": asked.unsure.information,
+    }  # fmt: skip
+    for m in range(made.members):
+        columns[f"member_{m + 1}"] = named[made.votes[m]]
+        columns[f"p_label_member_{m + 1}"] = made.probabilities[m, :, label]
+    return pd.DataFrame(columns)

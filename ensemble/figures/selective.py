@@ -1,0 +1,145 @@
+"""Risk by coverage: how many answers are wrong, the more of them are given, surest first."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ensemble.analysis.quality.selective import Choice, RiskCoverage
+from ensemble.figures import lines, palette
+from ensemble.ui import theme
+from ensemble.wording import formats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+# Of the very surest few a single error is a large share: the axis need not reach so high.
+SETTLED = 0.1
+NOTHING = 0.03  # of the largest risk: what the eye does not tell from none
+
+
+def figure(
+    ensemble: RiskCoverage,
+    members: Sequence[RiskCoverage],
+    rate: float,
+    found: Choice,
+    title: str,
+) -> "go.Figure":
+    """The share that is wrong over the share that is answered, both in percent.
+
+    Args:
+      ensemble: the ensemble's curve.
+      members: each member's; of one member none.
+      rate: the error rate that is accepted.
+      found: the threshold for it, and where it puts the ensemble.
+      title: what stands over it, so that a saved picture says what it shows.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    who = "ensemble" if members else "the one member"
+    curves = [*thin(members), bold(ensemble, who)]
+    chart = go.Figure([go.Scatter(one) for one in curves])
+    chart.add_hline(100 * rate, line={"color": palette.MUTED, "width": 1.5, "dash": "dash"})
+    chart.add_annotation(
+        x=0, y=100 * rate, xref="x domain", xanchor="left", yanchor="bottom", showarrow=False,
+        text=f"accepted: {share(rate)}", font={"color": theme.ink(), "size": 12},
+    )  # fmt: skip
+    if found.kept:
+        chart.add_scatter(**mark(found))
+    chart.update_layout(lines.layout(title, 440))
+    top = max(highest(one) for one in (ensemble, *members))
+    start = begin([ensemble, *members], top)
+    chart.update_xaxes(title="answered, the surest first", ticksuffix=" %", nticks=8,
+                       range=[100 * start, 100 + 2 * (1 - start)], fixedrange=True)  # fmt: skip
+    chart.update_yaxes(title="of these wrong", ticksuffix=" %", fixedrange=True, automargin=True,
+                       range=[-3 * max(top, rate), 115 * max(top, rate)])  # fmt: skip
+    return chart
+
+
+def share(rate: float) -> str:
+    """An error rate as "0.5 %"."""
+    return f"{100 * rate:g} %"
+
+
+def certainty(threshold: float) -> str:
+    """A threshold of confidence, with as many nines as it has: "97.3 %", "99.998 %"."""
+    texts = (f"{100 * threshold:.{places}f}" for places in range(1, 6))
+    return f"{next((text for text in texts if float(text) < 100), '100')} %"
+
+
+def highest(curve: RiskCoverage) -> float:
+    """The largest risk, but for that of the very surest few."""
+    return float(curve.risk[curve.coverage >= SETTLED].max(initial=0.0))
+
+
+def begin(curves: Sequence[RiskCoverage], top: float) -> float:
+    """Where the axis of coverage begins: a tenth or two before the curves leave the ground."""
+    rising = [one.coverage[(one.risk > NOTHING * top) & (one.coverage >= SETTLED)]
+              for one in curves]  # fmt: skip
+    first = min((float(found[0]) for found in rising if len(found)), default=1.0)
+    return min(0.8, max(0.0, math.floor(10 * first) / 10 - 0.1))
+
+
+def thin(members: Sequence[RiskCoverage]) -> list[dict[str, Any]]:
+    """The members' curves."""
+    return lines.lines(
+        [100 * one.coverage for one in members], [100 * one.risk for one in members],
+        [hovers(one, f"Member {m + 1}") for m, one in enumerate(members)],
+    )  # fmt: skip
+
+
+def bold(curve: RiskCoverage, who: str) -> dict[str, Any]:
+    """The ensemble's curve."""
+    return {
+        "x": 100 * curve.coverage, "y": 100 * curve.risk, "mode": "lines", "name": who,
+        "line": lines.bold(), "hoverinfo": "text",
+        "hovertext": hovers(curve, who.capitalize()),
+    }  # fmt: skip
+
+
+def hovers(curve: RiskCoverage, who: str) -> list[str]:
+    """What is said at each point of a curve."""
+    return [
+        f"{who}: answers {100 * covered:.1f} %, errs in {100 * risk:.2f} % of them<br>"
+        f"at least {certainty(threshold)} sure"
+        for covered, risk, threshold in
+        zip(curve.coverage, curve.risk, curve.threshold, strict=True)
+    ]  # fmt: skip
+
+
+def mark(found: Choice) -> dict[str, Any]:
+    """Where the threshold puts the ensemble on the half that judges it, with its interval."""
+    return {
+        "x": [100 * found.coverage], "y": [100 * found.error], "mode": "markers",
+        "name": "with the threshold, other half", "cliponaxis": False,
+        "marker": {"symbol": "circle-open", "size": 14, "color": theme.ink(), "line": {"width": 2}},
+        "error_y": {"array": [100 * (found.high - found.error)], "symmetric": False,
+                    "arrayminus": [100 * (found.error - found.low)], "thickness": 1, "width": 4},
+        "hovertext": [f"At least {certainty(found.threshold)} sure: answers "
+                      f"{formats.percent(found.coverage, found.n)}, errs in "
+                      f"{100 * found.error:.2f} %"],
+        "hoverinfo": "text",
+    }  # fmt: skip
+
+
+def alt(ensemble: RiskCoverage, n: int) -> str:
+    """The picture in words."""
+    half = int(np.searchsorted(ensemble.coverage, 0.9))
+    return (
+        f"Share of wrong answers over the share that is answered: "
+        f"{formats.percent(float(ensemble.risk[-1]), n)} of all answers are wrong, and "
+        f"{formats.percent(float(ensemble.risk[half]), n)} of the surest 90 %"
+    )
+
+
+def table(ensemble: RiskCoverage, members: Sequence[RiskCoverage]) -> pd.DataFrame:
+    """The points that are drawn, of the ensemble and of each member."""
+    named = [("ensemble", ensemble)]
+    named += [(lines.member(m), one) for m, one in enumerate(members)]
+    return pd.concat(
+        pd.DataFrame({"who": name, "coverage": one.coverage, "risk": one.risk,
+                      "threshold": one.threshold})
+        for name, one in named
+    )  # fmt: skip

@@ -1,0 +1,128 @@
+"""Figures against the strength of a corruption: four small pictures over one axis."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ensemble.figures import lines
+from ensemble.shift.corruptions import Kind
+from ensemble.ui import theme
+from ensemble.wording import formats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Figures = dict[str, Any]
+
+# What is drawn: its name in the results, its title, and whether it is a share of images.
+PANELS = (
+    ("accuracy", "accuracy", True),
+    ("nll", "NLL (nats)", False),
+    ("ece", "calibration error (ECE)", False),
+    ("information", "mutual information (nats)", False),
+)
+
+
+TITLES = 24  # pixels
+
+
+def layout(title: str, height: int) -> dict[str, Any]:
+    """The layout of a picture of several panels, with room for the titles of the upper ones."""
+    made = lines.layout(title, height + TITLES)
+    made["margin"]["t"] += TITLES
+    return made
+
+
+def amount(kind: Kind, value: float) -> str:
+    """An amount with its unit: "30°", "4 px", "σ 0.3"."""
+    before = "σ " if kind.name in ("noise", "blur") else ""
+    return f"{before}{value:g}{kind.unit}".replace("-", "−")
+
+
+def figure(curve: Sequence[Figures], kind: Kind, n: int, title: str) -> "go.Figure":
+    """Accuracy, NLL, ECE and mutual information against the amount.
+
+    Args:
+      curve: the figures of each amount, as `runs.Results.curve` gives them.
+      kind: the corruption.
+      n: how many images they were counted on.
+      title: what stands over it, so that a saved picture says what it shows.
+    """
+    from plotly.subplots import make_subplots  # here, for it takes a while to import
+
+    chart = make_subplots(2, 2, subplot_titles=[panel[1] for panel in PANELS],
+                          vertical_spacing=0.2, horizontal_spacing=0.12)  # fmt: skip
+    for place, (name, words, share) in enumerate(PANELS):
+        row, column = place // 2 + 1, place % 2 + 1
+        for trace in traces(curve, kind, name, words, n if share else 0, first=not place):
+            chart.add_scatter(**trace, row=row, col=column)
+        axis: dict[str, Any] = {"rangemode": "tozero"}
+        if share:
+            axis = {"tickformat": ".0%", "range": [0, 1.02]}
+        chart.update_yaxes(**axis, fixedrange=True, automargin=True, row=row, col=column)
+    chart.update_layout(**layout(title, 600))
+    chart.update_xaxes(fixedrange=True, tickvals=list(kind.amounts),
+                       ticktext=[f"{value:g}" for value in kind.amounts])  # fmt: skip
+    if kind.amounts[0] > kind.amounts[-1]:
+        chart.update_xaxes(autorange="reversed")
+    for column in (1, 2):
+        chart.update_xaxes(title=kind.measure, row=2, col=column)
+    chart.update_annotations(font_size=13)
+    return chart
+
+
+def traces(
+    curve: Sequence[Figures], kind: Kind, name: str, words: str, n: int, *, first: bool
+) -> list[dict[str, Any]]:
+    """One panel's lines: the members thin, the ensemble bold and last."""
+    xs = [one["amount"] for one in curve]
+    members = [list(values) for values in zip(*(one.get(f"member_{name}", []) for one in curve),
+                                              strict=True)]  # fmt: skip
+    whole = [one[f"ensemble_{name}" if name != "information" else "mean_information"]
+             for one in curve]  # fmt: skip
+
+    def hovers(who: str, values: Sequence[float]) -> list[str]:
+        return [f"{who} at {amount(kind, x)}: {written(value, n)} {words}"
+                for x, value in zip(xs, values, strict=True)]  # fmt: skip
+
+    thin = lines.lines(
+        [xs] * len(members), members,
+        [hovers(lines.member(m).capitalize(), ys) for m, ys in enumerate(members)],
+    ) if len(members) > 1 else []  # fmt: skip
+    alone = len(curve[0]["member_accuracy"]) == 1
+    bold = {
+        "x": xs, "y": whole, "mode": "lines+markers", "name": "the one member" if alone else
+        "ensemble", "line": lines.bold(), "marker": {"size": 7, "color": theme.ink()},
+        "hovertext": hovers("It" if alone else "The ensemble", whole), "hoverinfo": "text",
+        "legendgroup": "ensemble",
+    }  # fmt: skip
+    return [{**one, "showlegend": first and one.get("showlegend", True)} for one in [*thin, bold]]
+
+
+def written(value: float, n: int) -> str:
+    """A share of `n` images in percent; any other figure, where n is 0, as it is."""
+    return formats.percent(value, n) if n else formats.significant(value)
+
+
+def alt(curve: Sequence[Figures], kind: Kind, n: int) -> str:
+    """The picture in words: the ensemble's accuracy at both ends."""
+    ends = [f"{formats.percent(one['ensemble_accuracy'], n)} at {amount(kind, one['amount'])}"
+            for one in (curve[0], curve[-1])]  # fmt: skip
+    return (f"Accuracy, NLL, calibration error and mutual information by {kind.title.lower()}: the "
+            f"ensemble's accuracy is {' and '.join(ends)}")  # fmt: skip
+
+
+def table(curves: Sequence[Sequence[Figures]]) -> pd.DataFrame:
+    """Every kind's figures: a row for each amount and member, and for the ensemble."""
+    rows: list[dict[str, Any]] = []
+    for one in (one for curve in curves for one in curve):
+        base = {"corruption": one["kind"], "amount": one["amount"]}
+        names = ("accuracy", "nll", "ece")
+        rows.append({**base, "who": "ensemble", **{n: one[f"ensemble_{n}"] for n in names},
+                     "entropy": one["mean_predictive_entropy"],
+                     "mutual_information": one["mean_information"]})  # fmt: skip
+        for m in range(len(one["member_accuracy"])):
+            figures = {name: one[f"member_{name}"][m] for name in names}
+            rows.append({**base, "who": lines.member(m), **figures})
+    return pd.DataFrame(rows)

@@ -1,0 +1,95 @@
+"""The picture of a race: images times members per second against the number of members."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ensemble.figures import lines, palette
+from ensemble.race import Race
+from ensemble.ui import theme
+from ensemble.wording import formats
+from ensemble.wording.devices import NAMES
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+HEIGHT = 420
+PIXELS = 300  # of the axis, from its foot to its head
+LABEL = 17  # pixels that a label takes
+
+
+def look(name: str) -> dict[str, Any]:
+    """How a contender's line is drawn: this engine in ink and accent, the others muted."""
+    return {
+        "float32": {"color": theme.ink(), "width": 3},
+        "bfloat16": {"color": theme.primary(), "width": 3},
+        "howto": {"color": palette.MUTED, "width": 2},
+        "one_by_one": {"color": palette.MUTED, "width": 2, "dash": "dot"},
+    }[name]
+
+
+def speeds(race: Race, title: str) -> "go.Figure":
+    """Every contender's speed by the number of members, each named beside its line's end."""
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    every = sorted({members for rates in race.rates.values() for members in rates})
+    highest = max(rate for rates in race.rates.values() for rate in rates.values())
+    chart = go.Figure([curve(name, rates) for name, rates in race.rates.items()])
+    chart.update_layout(lines.layout(title, HEIGHT, showlegend=False))
+    chart.update_layout(margin={**chart.layout.margin.to_plotly_json(), "r": 136, "b": 50})
+    chart.update_xaxes(title="members, M", type="log", tickvals=every, fixedrange=True,
+                       range=np.log10([every[0] * 0.85, every[-1] * 1.1]))  # fmt: skip
+    chart.update_yaxes(title="img·member/s", range=[0, highest * 1.08], fixedrange=True,
+                       tickformat=",", automargin=True)  # fmt: skip
+    label(chart, race, every[-1], highest * 1.08)
+    return chart
+
+
+def curve(name: str, rates: dict[int, float]) -> dict[str, Any]:
+    """One contender's line."""
+    members = sorted(rates)
+    return {
+        "type": "scatter", "mode": "lines+markers", "name": NAMES[name], "line": look(name),
+        "marker": {"size": 8}, "x": members, "y": [rates[M] for M in members],
+        "hovertext": [f"{NAMES[name].capitalize()}, {formats.count(M, 'member')}<br>"
+                      f"{formats.throughput(rates[M])}" for M in members],
+        "hoverinfo": "text",
+    }  # fmt: skip
+
+
+def label(chart: "go.Figure", race: Race, last: int, top: float) -> None:
+    """Each line's name at the right, moved just so far that no two lie on each other."""
+    ends = {name: rates[max(rates)] for name, rates in race.rates.items()}
+    for name, place in zip(
+        sorted(ends, key=ends.__getitem__),
+        apart([PIXELS * rate / top for rate in sorted(ends.values())]),
+        strict=True,
+    ):
+        chart.add_annotation(
+            x=1, xref="paper", xanchor="left", xshift=6, y=ends[name], showarrow=False,
+            yshift=place - PIXELS * ends[name] / top, text=NAMES[name].replace(", ", "<br>"),
+            align="left", font={"color": look(name)["color"], "size": 12},
+        )  # fmt: skip
+
+
+def apart(places: list[float]) -> list[float]:
+    """Places in pixels, ascending, moved up just so far that a label's height lies between two."""
+    moved: list[float] = []
+    for place in places:
+        moved.append(max(place, moved[-1] + LABEL * 1.4) if moved else place)
+    return moved
+
+
+def table(race: Race) -> pd.DataFrame:
+    """Every speed, a row each, with its ratio to one member after another."""
+    rows = []
+    for name, rates in race.rates.items():
+        ratios = race.ratios(name, "one_by_one")
+        for members in sorted(rates):
+            rows.append({
+                "contender": NAMES[name], "members": members,
+                "img_member_per_s": rates[members],
+                "times_one_after_another": round(ratios.get(members, float("nan")), 3),
+            })  # fmt: skip
+    return pd.DataFrame(rows)

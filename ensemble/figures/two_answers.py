@@ -1,0 +1,112 @@
+"""Two ensembles on one mark: their averaged probabilities as bars beside each other."""
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ensemble.figures import bars as figures_bars
+from ensemble.figures import lines
+from ensemble.figures.verdict import table as one_table
+from ensemble.ui import theme
+from ensemble.wording import formats
+from ensemble.wording import images as images_words
+from ensemble.wording import marks as marks_words
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from ensemble.recognition.classifier import Digit
+
+ROW = 34  # pixels
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One of the two.
+
+    Attributes:
+      digit: what it says of the mark.
+      name: its run and epoch.
+    """
+
+    digit: "Digit"
+    name: str
+
+
+def figure(ours: Side, theirs: Side, names: Sequence[str], title: str) -> "go.Figure":
+    """The chart: a row for each class, the shown run in ink and the other in the accent below it.
+
+    Args:
+      ours: what the run that is shown says.
+      theirs: what the other says.
+      names: the classes' names, C of them.
+      title: what stands over it; it may hold the name of a file.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
+
+    sides = ((ours, theme.ink()), (theirs, theme.primary()))
+    chart = go.Figure([go.Bar(bars(one, names, color)) for one, color in sides])
+    chart.update_layout(**lines.layout(title, ROW * len(names) + 170))
+    chart.update_layout(barmode="group", bargap=0.25, bargroupgap=0.05,
+                        margin={"r": 24, "b": 100}, legend={"traceorder": "normal"})  # fmt: skip
+    chart.update_xaxes(
+        range=[0, 1], tickvals=figures_bars.TICKS, title="averaged probability", fixedrange=True,
+        ticktext=[f"{100 * tick:.0f} %" for tick in figures_bars.TICKS],
+    )  # fmt: skip
+    said = {one.digit.label for one in (ours, theirs) if not one.digit.rejected}
+    chart.update_yaxes(
+        tickvals=list(range(len(names))), fixedrange=True, showgrid=False, zeroline=False,
+        ticktext=[f"<b>{name}</b> " if c in said else f"{name} " for c, name in enumerate(names)],
+        autorange="reversed", automargin=True,
+    )  # fmt: skip
+    return chart
+
+
+def bars(side: Side, names: Sequence[str], color: str) -> dict[str, Any]:
+    """One side's bars; faint where it declines the mark."""
+    probabilities = np.asarray(side.digit.probabilities)
+    hover = [f"{html.escape(side.name)}: {name} {images_words.chance(float(p))}"
+             for name, p in zip(names, probabilities, strict=True)]  # fmt: skip
+    return {
+        "x": probabilities, "y": list(range(len(names))), "orientation": "h",
+        "name": html.escape(side.name), "hovertext": hover, "hoverinfo": "text",
+        "marker": {"color": color, "opacity": 0.35 if side.digit.rejected else 1.0},
+    }  # fmt: skip
+
+
+def rows(ours: Side, theirs: Side, names: Sequence[str]) -> pd.DataFrame:
+    """The table on the screen: what each says, how surely, how united, how strange it finds it."""
+    return pd.DataFrame([row(one, names) for one in (ours, theirs)])
+
+
+def row(side: Side, names: Sequence[str]) -> dict[str, str]:
+    """One side in figures."""
+    digit = side.digit
+    return {
+        "run": side.name,
+        "says": "declines" if digit.rejected else names[digit.label],
+        "confidence": images_words.chance(float(digit.probabilities[digit.label])),
+        "votes": marks_words.split(digit, names),
+        "disagreement": marks_words.disagreement(digit).removeprefix("Disagreement: ") or "–",
+        "score": formats.significant(float(digit.score)),
+        "threshold": formats.significant(float(digit.threshold)),
+    }
+
+
+def alt(ours: Side, theirs: Side, names: Sequence[str]) -> str:
+    """The chart in words."""
+    told = "; ".join(f"{one.name}: {marks_words.verdict(one.digit, names)}"
+                     for one in (ours, theirs))  # fmt: skip
+    return f"Averaged probabilities of two ensembles. {told}"
+
+
+def table(ours: Side, theirs: Side, names: Sequence[str]) -> pd.DataFrame:
+    """A row for each ensemble and each of its members, with all probabilities."""
+    frames = [one_table(one.digit, names) for one in (ours, theirs)]
+    for frame, one in zip(frames, (ours, theirs), strict=True):
+        frame.insert(0, "run", one.name)
+    return pd.concat(frames, ignore_index=True)

@@ -1,0 +1,72 @@
+"""One mark's probabilities: the ensemble's as bars in ink, each member's own as dots on them."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ensemble.figures import bars, lines
+from ensemble.ui import theme
+from ensemble.wording import images as images_words
+from ensemble.wording import marks as marks_words
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+    from ensemble.recognition.classifier import Digit
+
+ROW = 28  # pixels: it stands beside the picture, where there is less room than over the page
+# How strongly bars are drawn: of the class said, of the others, and of a verdict that is rejected.
+SAID, OTHERS, REJECTED = 1.0, 0.4, 0.22
+
+
+def figure(digit: "Digit", names: Sequence[str], title: str) -> "go.Figure":
+    """The chart that test images have, without right and wrong: here nobody knows.
+
+    Args:
+      digit: what is said of the mark.
+      names: the classes' names, C of them.
+      title: what stands over it, so that a saved picture says what it shows; it may hold the
+        name of a file.
+    """
+    made = marks_words.predictions(digit)
+    chart = bars.figure(made, 0, names, "")
+    worded = lines.layout(title, ROW * len(names) + 150)
+    chart.update_layout(title=worded["title"], margin_t=worded["margin"]["t"],
+                        height=worded["height"])  # fmt: skip
+    opacity = np.full(len(names), REJECTED if digit.rejected else OTHERS)
+    if not digit.rejected:
+        opacity[digit.label] = SAID
+    chart.update_traces(
+        marker={"color": theme.ink(), "opacity": opacity.tolist()}, selector={"type": "bar"}
+    )
+    chart.update_yaxes(ticktext=labels(digit, names))
+    return chart
+
+
+def labels(digit: "Digit", names: Sequence[str]) -> list[str]:
+    """The rows' names; that of the class said in bold, unless it is rejected."""
+    return [f"<b>{name}</b> " if c == digit.label and not digit.rejected else f"{name} "
+            for c, name in enumerate(names)]  # fmt: skip
+
+
+def alt(digit: "Digit", names: Sequence[str]) -> str:
+    """The chart in words: the likeliest classes."""
+    likeliest = np.argsort(-np.asarray(digit.probabilities), kind="stable")[:3]
+    told = ", ".join(f"{names[c]} {images_words.chance(float(digit.probabilities[c]))}"
+                     for c in likeliest)  # fmt: skip
+    rejected = f"{marks_words.stranger(names)}. " if digit.rejected else ""
+    return f"{rejected}Averaged probabilities, likeliest first: {told}"
+
+
+def table(digit: "Digit", names: Sequence[str]) -> pd.DataFrame:
+    """A row for the ensemble and each member: what it says, and its probabilities."""
+    rows = [digit.probabilities, *digit.members]
+    who = ["ensemble", *(f"member {m + 1}" for m in range(len(digit.members)))]
+    told = [names[int(np.argmax(row))] for row in rows]
+    frame = pd.DataFrame({"who": who, "says": told, "rejected": digit.rejected,
+                          "score": digit.score, "threshold": digit.threshold})  # fmt: skip
+    for c, name in enumerate(names):
+        frame[f"p_{name}"] = [float(row[c]) for row in rows]
+    return frame

@@ -1,0 +1,1 @@
+"""Numbers and sentences: the same figure reads the same on every screen."""

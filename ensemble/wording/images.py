@@ -1,0 +1,102 @@
+"""Predictions in words: the answer in a sentence, an image's verdict, the members' votes."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from ensemble.analysis.predictions import Predictions
+from ensemble.wording import formats
+
+# Under an image counted votes take so many lines; what is left over is added up.
+LINES = 3
+
+# With more members than this, votes are counted rather than listed.
+LISTED_VOTES = 8
+
+
+def chance(probability: float) -> str:
+    """A probability as "61 %" or "99.7 %"; never a whole 0 or 100, which none is."""
+    if probability >= 0.9995:
+        return "over 99.9 %"
+    if probability < 0.0005:
+        return "under 0.1 %"
+    fine = probability >= 0.995 or probability < 0.01
+    return f"{100 * probability:.{1 if fine else 0}f} %"
+
+
+def listed(made: Predictions, names: Sequence[str]) -> bool:
+    """Whether votes are listed one by one: there are few members, and names are short."""
+    return made.members <= LISTED_VOTES and max(map(len, names)) == 1
+
+
+def ballot(made: Predictions, number: int, names: Sequence[str]) -> list[tuple[int, str]]:
+    """The members' votes on an image as (class, text).
+
+    A few members with short names are listed one by one, in the members' order: "7", "7", "1".
+    Else the votes are counted, the most first: "28 say 7", "1 says 4".
+    """
+    votes = [int(vote) for vote in made.votes[:, number]]
+    if listed(made, names):
+        return [(vote, names[vote]) for vote in votes]
+    counted = sorted(Counter(votes).items(), key=lambda pair: (-pair[1], pair[0]))
+    return [(vote, f"{count} say{'s' if count == 1 else ''} {names[vote]}")
+            for vote, count in counted]  # fmt: skip
+
+
+def spoken_votes(made: Predictions, number: int, names: Sequence[str]) -> str:
+    """The votes in one line: "7 7 7 1 7", or "28 say 7, 1 says 4"."""
+    between = " " if listed(made, names) else ", "
+    return between.join(text for _, text in ballot(made, number, names))
+
+
+def short_votes(made: Predictions, number: int, names: Sequence[str]) -> list[str]:
+    """Counted votes in a few lines: "21 say 7", "8 say 1", "3 others"."""
+    texts = [text for _, text in ballot(made, number, names)]
+    if len(texts) <= LINES:
+        return texts
+    counts = sorted(made.tallies[number].tolist(), reverse=True)
+    return [*texts[: LINES - 1], f"{sum(counts[LINES - 1 :])} others"]
+
+
+def answer(made: Predictions, noun: str) -> str:
+    """What the ensemble gets right, and whether its members' disagreement warns of the rest."""
+    total = len(made.labels)
+    right, split = int(made.right.sum()), int(made.split.sum())
+    who = "ensemble" if made.members > 1 else "one member"
+    said = f"The {who} gets {right:,} of {total:,} {noun}s right"
+    if made.members == 1:
+        return f"{said}; with one member there is nobody to disagree."
+    if not split:
+        return f"{said}; its members agree about every one."
+    said += f"; its members disagree about {formats.count(split, noun)}"
+    wrong, warned = total - right, int((made.split & ~made.right).sum())
+    if not wrong:
+        return f"{said}."
+    if wrong == 1:
+        return f"{said}; the one it gets wrong is {'' if warned else 'not '}among them."
+    share = f"all {wrong:,}" if warned == wrong else f"{warned:,} of the {wrong:,}"
+    return f"{said}; {share} it gets wrong {'is' if warned == 1 else 'are'} among them."
+
+
+def verdict(made: Predictions, number: int, names: Sequence[str]) -> str:
+    """What stands under an image: "✓ 7" or "✗ 7, is 1"."""
+    said, label = names[made.said[number]], names[made.labels[number]]
+    return f"✓ {said}" if made.right[number] else f"✗ {said}, is {label}"
+
+
+def sentence(made: Predictions, number: int, names: Sequence[str]) -> str:
+    """One image in words: what the ensemble says, how the members voted, what it is."""
+    who = "The ensemble" if made.members > 1 else "The one member"
+    said = f"{who} says {names[made.said[number]]} with {chance(made.confidence[number])}"
+    if made.members > 1 and made.split[number]:
+        colon = "" if listed(made, names) else ":"
+        said += f"; the members split{colon} {spoken_votes(made, number, names)}"
+    elif made.members > 1:
+        said += f"; all {made.members} members say {names[made.votes[0, number]]}"
+    return f"{said}; it is {named(names[made.labels[number]], names)}."
+
+
+def named(name: str, names: Sequence[str]) -> str:
+    """A class with its article where it is a digit: "a 1", "an 8", "labelled Coat"."""
+    if tuple(names) != tuple("0123456789"):
+        return f"labelled {name}"
+    return f"an {name}" if name == "8" else f"a {name}"

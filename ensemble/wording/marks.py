@@ -1,0 +1,124 @@
+"""What is said of one mark, in words: its verdict, how the members agree, how near a stranger."""
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ensemble.analysis.predictions import Predictions, judge
+from ensemble.datasets.registry import DIGIT_NAMES
+from ensemble.wording import formats
+from ensemble.wording import images as images_words
+
+if TYPE_CHECKING:
+    from ensemble.recognition.classifier import Digit
+
+# Members that vote alike are as sure as each other up to this difference of probabilities.
+ALIKE = 0.1
+
+INFORMATION = (
+    "Mutual information: how much of the uncertainty is the members' disagreement, in nats. 0 is "
+    "that all give the same probabilities; {most} is the most there can be."
+)
+
+
+def predictions(digit: "Digit") -> Predictions:
+    """The mark as a test set of one image whose label is what the ensemble says.
+
+    So that words and pictures of test images serve for it too; `right` says nothing here.
+    """
+    return judge(np.asarray(digit.members)[:, None], np.array([digit.label]))
+
+
+def noun(names: Sequence[str]) -> str:
+    """What a mark of these classes is called: only handwriting comes to this screen."""
+    return "digit" if tuple(names) == DIGIT_NAMES else "character"
+
+
+def stranger(names: Sequence[str]) -> str:
+    """What stands where a verdict would, were the mark not rejected."""
+    return f"Not a {noun(names)}, or not one I know"
+
+
+def verdict(digit: "Digit", names: Sequence[str]) -> str:
+    """The headline: "7 with 97 %", or that it is no digit."""
+    return stranger(names) if digit.rejected else said(digit, names)
+
+
+def said(digit: "Digit", names: Sequence[str]) -> str:
+    """What the ensemble says and how surely, rejected or not: "7 with 97 %"."""
+    sure = images_words.chance(float(digit.probabilities[digit.label]))
+    return f"{names[digit.label]} with {sure}"
+
+
+def agreement(digit: "Digit", names: Sequence[str]) -> str:
+    """How much the members agree: "All 5 members say 7.", "They split: 3 say 4, 2 say 9."."""
+    votes = np.asarray(digit.votes)
+    M = len(votes)
+    if M == 1:
+        return "There is one member, and so nobody to disagree."
+    if (votes != votes[0]).any():
+        return f"They split: {split(digit, names)}."
+    who = "Both members" if M == 2 else f"All {M} members"
+    own = np.asarray(digit.members)[:, votes[0]]
+    low, high = float(own.min()), float(own.max())
+    if high - low <= ALIKE:
+        return f"{who} say {names[votes[0]]}."
+    chances = f"{images_words.chance(low)} to {images_words.chance(high)}"
+    return f"{who} say {names[votes[0]]}, but not as surely: {chances}."
+
+
+def split(digit: "Digit", names: Sequence[str]) -> str:
+    """The votes counted, the most first: "3 say 4, 2 say 9"; a long tail is added up."""
+    counts = np.bincount(np.asarray(digit.votes), minlength=len(names))
+    order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
+    few = len(order) <= images_words.LINES + 1
+    shown = order if few else order[: images_words.LINES]
+    texts = [f"{counts[c]} {'says' if counts[c] == 1 else 'say'} {names[c]}" for c in shown]
+    if not few:
+        texts.append(f"{counts.sum() - counts[shown].sum()} something else")
+    return ", ".join(texts)
+
+
+def disagreement(digit: "Digit") -> str:
+    """The mutual information as a figure; "" where one member is alone."""
+    if len(digit.votes) == 1:
+        return ""
+    value = float(digit.information)
+    figure = formats.significant(value, 2) if value >= 0.0005 else "under 0.001"
+    return f"Disagreement: {figure} nats"
+
+
+def information(digit: "Digit", names: Sequence[str]) -> str:
+    """What the figure of disagreement means; the most there can be is ln min(M, C)."""
+    most = math.log(min(len(digit.votes), len(names)))
+    return INFORMATION.format(most=formats.significant(most, 3))
+
+
+def strangeness(digit: "Digit", refuse: float, names: Sequence[str]) -> str:
+    """How near the threshold the mark is, counted in real digits.
+
+    Args:
+      digit: what is said of the mark.
+      refuse: the share of real digits that may be turned away.
+      names: the classes' names.
+    """
+    word, share = noun(names), 1 - float(digit.stranger_than)
+    turned = f"the strangest {percent(refuse)} are turned away"
+    if share <= 0:
+        return f"None of the real {word}s held out looks as strange as this; {turned}."
+    only = "Only " if digit.rejected else ""
+    return f"{only}{percent(share)} of real {word}s look at least as strange; {turned}."
+
+
+def scores(digit: "Digit") -> str:
+    """How far the score is from the threshold, as figures."""
+    score, threshold = (formats.significant(float(one)) for one in (digit.score, digit.threshold))
+    apart = formats.significant(abs(float(digit.score - digit.threshold)), 2)
+    return f"Score {score}, threshold {threshold}: {apart} {'above' if digit.rejected else 'below'}"
+
+
+def percent(share: float) -> str:
+    """A share in few figures: "5 %", "0.3 %", "99.5 %"."""
+    return f"{100 * share:.{3 if share >= 0.99 else 2}g}\N{NO-BREAK SPACE}%"

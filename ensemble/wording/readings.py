@@ -1,0 +1,102 @@
+"""What the screen Classify says of a picture, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ensemble.wording import formats
+
+if TYPE_CHECKING:
+    from ensemble.recognition.classifier import Digit, Reading
+
+UNKNOWN = "?"
+SURE = (
+    (0.99, "Almost certain"),
+    (0.9, "Quite sure"),
+    (0.6, "It leans this way, no more"),
+    (0.0, "Little more than a guess"),
+)
+NOTHING = "I see no digit here"
+RATHER_NOT = "I would rather not say"
+STRANGE = "Not a digit, or not one I know"
+
+
+def said(digit: Digit, names: Sequence[str]) -> str:
+    """The class of a mark, or a question mark."""
+    return UNKNOWN if digit.rejected else names[digit.label]
+
+
+def joined(reading: Reading, lines: Sequence[int], names: Sequence[str]) -> str:
+    """The whole number: "4072", "4 ? 7 2" where a mark is not known, lines by a slash."""
+    texts = [said(digit, names) for digit in reading.digits]
+    between = " " if spaced(texts) else ""
+    rows: dict[int, list[str]] = {}
+    for line, text in zip(lines, texts, strict=True):
+        rows.setdefault(line, []).append(text)
+    return " / ".join(between.join(row) for _, row in sorted(rows.items()))
+
+
+def spaced(texts: Sequence[str]) -> bool:
+    """Whether gaps between what is said help: with unknown marks or long names."""
+    return UNKNOWN in texts or any(len(text) > 1 for text in texts)
+
+
+def chance(share: float) -> str:
+    """A probability as "97.3 %"; close to 1 it is not rounded up to it."""
+    if share >= 0.9995:
+        return "over 99.9 %"
+    return "under 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
+
+
+def sure(share: float) -> str:
+    """How sure a probability is, in words."""
+    return next(words for least, words in SURE if share >= least)
+
+
+def declined(reading: Reading) -> str:
+    """Why the whole picture had better not be read; "" where it is."""
+    if reading.refused:
+        return reading.refused
+    if reading.digits and all(digit.rejected for digit in reading.digits):
+        if len(reading.digits) == 1:
+            return f"{STRANGE}. {reading.digits[0].why}".strip()
+        return f"None of the {len(reading.digits)} marks is a digit I know."
+    return ""
+
+
+def sentence(reading: Reading) -> str:
+    """How sure the ensemble is of the whole, in words and figures."""
+    known = sum(not digit.rejected for digit in reading.digits)
+    unknown = len(reading.digits) - known
+    if unknown:
+        of = " of the other" if known == 1 else f" that the other {known} are right"
+    else:
+        of = {1: "", 2: " that both digits are right"}.get(
+            known, f" that all {known} digits are right"
+        )
+    begin = f"{sure(reading.confidence)}: {chance(reading.confidence)}{of}."
+    what = "One mark is" if unknown == 1 else f"{unknown} marks are"
+    return f"{what} no digit, or none I know. {begin}" if unknown else begin
+
+
+def row(reading: Reading, lines: Sequence[int], names: Sequence[str]) -> tuple[str, str, str]:
+    """A picture in a list: what is said, how surely, and why not."""
+    if not reading.digits:
+        return "–", "", f"{NOTHING}."
+    if why := declined(reading):
+        return UNKNOWN, "", why
+    return joined(reading, lines, names), chance(reading.confidence), ""
+
+
+def alt(digit: Digit, index: int, of: int, names: Sequence[str]) -> str:
+    """A mark for whoever cannot see it."""
+    place = f" · mark {index + 1} of {of}" if of > 1 else ""
+    if digit.rejected:
+        return f"{STRANGE}{place}"
+    return f"{names[digit.label]}, {chance(float(digit.probabilities[digit.label]))}{place}"
+
+
+def left(seconds: float) -> str:
+    """Time left, for a line of progress; "" while it cannot be told."""
+    return f" · about {formats.duration(seconds)} left" if seconds >= 1 else ""

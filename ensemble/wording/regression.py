@@ -1,0 +1,188 @@
+"""What a regression's measurements say, in sentences with figures."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble import regression
+from ensemble.regression import SolveStatus, Trace, Traces
+from ensemble.regression.speedup import Speedup
+from ensemble.wording import formats
+
+EARLY = 20  # iterations within which rounding has not made two solves part
+SAME = 0.01  # of the error: what cannot be seen on a log axis
+ALIKE = 0.03  # of the step time: no difference to speak of
+
+
+def step_time(seconds: float) -> str:
+    """Seconds of one iteration as "0.84 ms", "31 ms", "137 ms" or "1.25 s"."""
+    ms = 1000 * seconds
+    if ms >= 999.5:
+        return f"{formats.significant(seconds)} s"
+    return f"{formats.significant(ms, 2) if ms < 100 else round(ms)} ms"
+
+
+def times(ratio: float) -> str:
+    """A ratio as "1.7 times"; near 1 as "1.06 times"."""
+    return f"{formats.significant(ratio, 3 if 1 < ratio < 1.1 else 2)} times"
+
+
+def median(trace: Trace) -> float:
+    """The median step time, in seconds."""
+    return float(np.median(trace.seconds))
+
+
+def begun(trace: Trace | None) -> bool:
+    """Whether an iteration has been measured."""
+    return trace is not None and len(trace.seconds) > 0
+
+
+def answer(traces: Traces, active: bool) -> str:
+    """What `pmap` bought; "" before the first iteration.
+
+    Args:
+      traces: what was measured.
+      active: whether it is still being measured.
+    """
+    one, many, bought = traces.without, traces.with_pmap, traces.speedup
+    if one is None or not begun(one):
+        return ""
+    if many is None or bought is None:
+        next_one = " The solve with pmap comes next." if active else ""
+        return (
+            f"Without pmap, on one device, an iteration takes {step_time(median(one))}.{next_one}"
+        )
+    said = compared(one, many, bought)
+    partial = active and len(many.seconds) < len(one.seconds)
+    return f"So far: {said[0].lower()}{said[1:]}" if partial else said
+
+
+def compared(one: Trace, many: Trace, bought: Speedup) -> str:
+    """The step times with and without `pmap`, and whether its compiling pays."""
+    slow, fast = step_time(median(one)), step_time(median(many))
+    if many.devices == 1:
+        return (f"There is one device, so pmap has nothing to spread: an iteration takes {fast} "
+                f"with it and {slow} without.")  # fmt: skip
+    on = f"n {many.devices} devices an iteration takes {fast}"
+    if abs(bought.median - 1) < ALIKE or slow == fast:
+        return f"pmap changes little here: o{on}, and {slow} on one without pmap."
+    if bought.median < 1:
+        return (f"pmap does not pay here: o{on} instead of {slow}, "
+                f"{times(1 / bought.median)} as long.")  # fmt: skip
+    return f"O{on} instead of {slow}: {times(bought.median)} as fast. {pays(bought, one)}"
+
+
+def pays(bought: Speedup, one: Trace) -> str:
+    """From which iteration on `pmap` has paid for its compiling."""
+    after, done = bought.pays_after, len(one.seconds)
+    if after is None:
+        return "What compiling takes longer with pmap is not made up within a million iterations."
+    if not after:
+        return "Compiling with pmap took no longer, so it pays from the first iteration on."
+    more = f", more than the {done:,} here" if after > done else ""
+    return f"With compiling, pmap pays after {formats.count(after, 'iteration')}{more}."
+
+
+def replicas(traces: Traces) -> str:
+    """Whether all devices hold the same weights at the end; "" before it, and on one device."""
+    many = traces.with_pmap
+    if many is None or many.spread is None or many.devices == 1:
+        return ""
+    if many.spread == 0:
+        everyone = "Both devices" if many.devices == 2 else f"All {many.devices} devices"
+        return f"{everyone} hold the same weights, to the bit."
+    return (f"The devices' weights are not the same: they lie up to {many.spread:.1g} apart, "
+            "which should not be.")  # fmt: skip
+
+
+def shared_cores(status: SolveStatus) -> str:
+    """What the figures mean where the devices are a CPU that is split; "" where they are not."""
+    if status.platform != "cpu" or not status.devices:
+        return ""
+    most = (
+        f"at most {status.cores} times" if status.cores > 1 else "with one core nothing is gained"
+    )
+    return (
+        "These devices are virtual: JAX splits one CPU, and all of them share its "
+        f"{formats.count(status.cores, 'core')}. So the figure says how well pmap keeps the cores "
+        f"busy, {most}; accelerators would each bring their own compute and memory."
+    )
+
+
+def agreement(traces: Traces) -> str:
+    """What to see in the picture of errors: how closely both solves take the same path."""
+    if traces.without is None or traces.with_pmap is None or not begun(traces.with_pmap):
+        return "The norm of the gradient falls towards 0, where the minimum is."
+    apart = relative(traces.without.error, traces.with_pmap.error)
+    if apart.max() <= SAME:
+        return (f"The two curves lie on top of each other: the errors agree to {rounded(apart)} "
+                f"over {formats.count(len(apart), 'iteration')}. It is the same path.")  # fmt: skip
+    part = int(np.argmax(apart > SAME)) + 1
+    early = apart[:EARLY]
+    if part <= EARLY:
+        return f"The two curves part at iteration {part}: rounding sent them along other paths."
+    one, many = (f"{trace.objective[len(apart) - 1]:.4g}"
+                 for trace in (traces.without, traces.with_pmap))  # fmt: skip
+    reached = f"both objectives come to {one}" if one == many else f"{one} and {many} are reached"
+    return (
+        f"The two curves lie on top of each other at first: the errors agree to {rounded(early)} "
+        f"over {EARLY} iterations. From iteration {part} on, rounding shows; {reached}."
+    )
+
+
+def relative(one: NDArray[np.float64], many: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far two curves lie apart, (I,) of the first, as far as both go."""
+    count = min(len(one), len(many))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        apart = np.abs(many[:count] - one[:count]) / np.abs(one[:count])
+    return np.where(one[:count] == many[:count], 0.0, np.nan_to_num(apart, nan=np.inf))
+
+
+def rounded(apart: NDArray[np.float64]) -> str:
+    """The power of ten that all of these stay below: "1e-4"; "the bit" where all are 0."""
+    largest = float(apart.max())
+    return f"1e{int(np.ceil(np.log10(largest)))}" if largest else "the bit"
+
+
+def scaling(traces: Traces, cores: int) -> str:
+    """What to see in the speed-up against the number of devices.
+
+    Args:
+      traces: what was measured.
+      cores: of the CPU that the devices share; 0 where each is its own.
+    """
+    devices, ratio = max(traces.scaling, key=lambda one: one[1])
+    if devices == 1:
+        said = "No number of devices is faster than one here."
+    else:
+        said = f"Fastest on {devices} devices: {times(ratio)} as fast as on one."
+    bound = " Past them the devices only share what there is." if cores else ""
+    return f"{said} The dotted line is ideal: twice the devices, twice as fast." + (
+        f" {formats.count(cores, 'core').capitalize()} give at most {cores} times.{bound}"
+        if cores > 1 else ""
+    )  # fmt: skip
+
+
+def progress(solve: regression.Solve, waits_for: list[str], quiet: float) -> str:
+    """What an active regression is doing.
+
+    Args:
+      solve: the regression.
+      waits_for: the names of those before it.
+      quiet: seconds since it last gave news.
+    """
+    status = solve.status
+    if waits_for:
+        more = f" and {len(waits_for) - 1} more" if len(waits_for) > 1 else ""
+        return (
+            f"Waiting for its turn, after {waits_for[0]}{more}: one run has the machine at a time"
+        )
+    if solve.state != "solving":
+        return "Starting"
+    said = [status.message.rstrip(".")]
+    if status.iteration:
+        said.append(f"iteration {status.iteration:,} of {status.iterations:,}")
+    if status.seconds_left:
+        said.append(f"{formats.clock(status.seconds_left)} left")
+    if quiet > 30:
+        said.append(f"no news for {formats.duration(quiet)}")
+    return " · ".join(said)

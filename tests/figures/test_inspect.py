@@ -1,0 +1,215 @@
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from ensemble.analysis.members import committee as committees
+from ensemble.analysis.predictions import Predictions, judge
+from ensemble.analysis.quality import selective
+from ensemble.analysis.quality.calibration import reliability
+from ensemble.analysis.quality.halves import halves
+from ensemble.analysis.quality.intervals import wilson
+from ensemble.figures import calibration as calibration_figure
+from ensemble.figures import combining as combining_figure
+from ensemble.figures import committee as committee_figure
+from ensemble.figures import compare as compare_figure
+from ensemble.figures import lines
+from ensemble.figures import selective as selective_figure
+from ensemble.ui import inspect_combining, inspect_selective
+from tests.analysis.draws import distributions
+
+NAMES = tuple("0123456789")
+
+
+def predictions(M: int, N: int = 400, seed: int = 0, lean: float = 3.0) -> Predictions:
+    """Members that lean towards the label; with lean 0 as often wrong as chance has it."""
+    labels = np.random.default_rng(0).integers(10, size=N)
+    drawn = distributions(M, N, 10, seed)
+    drawn[:, np.arange(N), labels] *= np.exp(lean)
+    return judge(drawn / drawn.sum(axis=-1, keepdims=True), labels)
+
+
+def traces(chart, name: str) -> list:
+    return [trace for trace in chart.data if trace.name == name]
+
+
+def test_the_reliability_diagram_draws_what_a_loop_counts() -> None:
+    made = predictions(3)
+    members = [
+        reliability(p.max(axis=-1), votes == made.labels)
+        for p, votes in zip(made.probabilities, made.votes, strict=True)
+    ]
+    whole = reliability(made.confidence, made.right)
+    chart = calibration_figure.figure(whole, members, "digit", "title")
+    (bold,) = traces(chart, "ensemble")
+    counts = next(trace for trace in chart.data if trace.type == "bar")
+    seen = []
+    for b in range(15):
+        inside = (made.confidence > b / 15) & (made.confidence <= (b + 1) / 15)
+        assert counts.y[b] == inside.sum()
+        if inside.any():
+            seen.append((made.confidence[inside].mean(), made.right[inside].mean(), inside.sum()))
+    np.testing.assert_allclose(bold.x, [x for x, _, _ in seen])
+    np.testing.assert_allclose(bold.y, [y for _, y, _ in seen])
+    low, high = np.transpose([wilson(round(y * n), int(n)) for _, y, n in seen])
+    np.testing.assert_allclose(bold.y + bold.error_y.array, high)
+    np.testing.assert_allclose(bold.y - bold.error_y.arrayminus, low)
+    thin = [trace for trace in chart.data if (trace.legendgroup or "").startswith("member")]
+    assert [len(trace.x) for trace in thin] == [(one.count > 0).sum() for one in members]
+
+
+@pytest.mark.parametrize("name", ["accuracy", "nll"])
+def test_the_committee_curve_draws_the_mean_and_the_ends_of_all_subsets(name: str) -> None:
+    made = predictions(4, lean=1.0)
+    judged = committees.committee(made.probabilities, made.labels)
+    enough = committees.enough(judged)
+    chart = committee_figure.figure(judged, name, enough, "title")
+    scale = 100 if name == "accuracy" else 1
+
+    def value(subset: tuple[int, ...]) -> float:
+        p = made.probabilities[list(subset)].astype(float).mean(axis=0)
+        if name == "accuracy":
+            return 100 * float((p.argmax(axis=-1) == made.labels).mean())
+        return float(-np.log(p[np.arange(len(p)), made.labels]).mean())
+
+    each = [[value(subset) for subset in combinations(range(4), k)] for k in range(1, 5)]
+    (mean,) = traces(chart, "mean of the committees")
+    low, high = traces(chart, "lowest")[0], traces(chart, "best to worst")[0]
+    np.testing.assert_allclose(mean.y, [np.mean(one) for one in each])
+    np.testing.assert_allclose(low.y, [min(one) for one in each])
+    np.testing.assert_allclose(high.y, [max(one) for one in each])
+    dots = [trace.y[0] for trace in chart.data if (trace.legendgroup or "").startswith("member")]
+    np.testing.assert_allclose(dots, each[0])
+    (mark,) = traces(chart, "enough")
+    found = getattr(judged, name)[judged.size == enough.size]
+    assert (mark.x[0], mark.y[0]) == (enough.size, pytest.approx(scale * found.mean()))
+
+
+def test_ways_of_combining_are_drawn_as_they_do_on_the_judged_half() -> None:
+    made = predictions(5, lean=1.0)
+    combined, members = inspect_combining.compared(made)
+    chart = combining_figure.figure(combined, members, "accuracy", "title")
+    half = halves(made.labels)[1]
+    labels = made.labels[half]
+    geometric = np.log(made.probabilities[:, half].astype(float)).sum(axis=0).argmax(axis=-1)
+    weighted = np.tensordot(combined.weights, made.probabilities[:, half].astype(float), 1)
+    expected = {
+        "arithmetic mean": made.said[half],
+        "geometric mean": geometric,
+        "fitted weights": weighted.argmax(axis=-1),
+    }
+    for name, said in expected.items():
+        (dot,) = traces(chart, name)
+        assert dot.x[0] == pytest.approx(100 * (said == labels).mean())
+    singles = [trace.x[0] for trace in chart.data if (trace.legendgroup or "")[:6] == "member"]
+    np.testing.assert_allclose(singles, 100 * (made.votes[:, half] == labels).mean(axis=1))
+    bars = next(trace for trace in chart.data if trace.type == "bar")
+    np.testing.assert_allclose(bars.y, combined.weights)
+    assert sum(bars.y) == pytest.approx(1)
+
+
+def test_a_rule_far_beyond_the_others_is_an_arrow_at_the_edge_with_its_figure() -> None:
+    combined, members = inspect_combining.compared(predictions(5, lean=1.0))
+    chart = combining_figure.figure(combined, members, "nll", "title")
+    (vote,) = traces(chart, "majority vote")
+    others = [traces(chart, name)[0].x[0] for name in ("arithmetic mean", "geometric mean")]
+    assert combined.majority.quality.nll > 2 * max(others)
+    assert vote.marker.symbol == "triangle-right"
+    assert max(others) <= vote.x[0] <= chart.layout.xaxis.range[1]
+    assert vote.text[0] == f"{combined.majority.quality.nll:.3g}"
+
+
+def test_risk_by_coverage_is_what_sorting_and_counting_gives() -> None:
+    made = predictions(3, lean=8.0)
+    curve = selective.risk_coverage(made.confidence, made.right)
+    choice = selective.choose(made.confidence, made.right, made.labels, 0.05)
+    chart = selective_figure.figure(curve, [curve], 0.05, choice, "title")
+    (bold,) = traces(chart, "ensemble")
+    surest = sorted(zip(-made.confidence, ~made.right, strict=True))
+    wrong = np.cumsum([one for _, one in surest])
+    np.testing.assert_allclose(bold.x, 100 * np.arange(1, 401) / 400)
+    np.testing.assert_allclose(bold.y, 100 * wrong / np.arange(1, 401))
+    (mark,) = traces(chart, "with the threshold, other half")
+    half = halves(made.labels)[1]
+    kept = half & (made.confidence >= choice.threshold)
+    assert 10 < kept.sum() < half.sum()
+    assert mark.x[0] == pytest.approx(100 * kept.sum() / half.sum())
+    assert mark.y[0] == pytest.approx(100 * (kept & ~made.right).sum() / kept.sum())
+
+
+def test_no_threshold_for_so_few_errors_is_said() -> None:
+    made = predictions(3, lean=8.0)
+    both_surest_wrong = np.isin(np.arange(400), np.argsort(-made.confidence)[:200])
+    choice = selective.choose(made.confidence, ~both_surest_wrong, made.labels, 0.001)
+    assert not choice.reached
+    said = inspect_selective.answer(choice, 0.001, "the ensemble", "digit")
+    assert said.startswith("No threshold keeps the wrong answers to 0.1 %: even among the digits")
+    figure = selective_figure.figure(
+        selective.risk_coverage(made.confidence, ~both_surest_wrong), [], 0.001, choice, "title"
+    )
+    assert not traces(figure, "with the threshold, other half")
+
+
+def test_a_threshold_above_all_of_the_other_half_is_said() -> None:
+    choice = selective.Choice(0.99998, 0.0, float("nan"), 0.0, 1.0, 0, 0, 250)
+    said = inspect_selective.answer(choice, 0.001, "the ensemble", "digit")
+    assert said == (
+        "The threshold for 0.1 % wrong answers is so high (99.998 %) that the ensemble answers "
+        "none on the other half."
+    )
+
+
+def test_the_axis_of_coverage_begins_where_the_curves_are_still_on_the_ground() -> None:
+    right = np.ones(1000, bool)
+    right[950:] = False
+    sure = np.linspace(1, 0.5, 1000)
+    curve = selective.risk_coverage(sure, right)
+    choice = selective.choose(sure, right, np.zeros(1000, int), 0.01)
+    chart = selective_figure.figure(curve, [], 0.01, choice, "title")
+    assert chart.layout.xaxis.range[0] == pytest.approx(80)
+    never = selective.risk_coverage(sure, np.ones(1000, bool))
+    assert selective_figure.begin([never], 0.0) == 0.8
+    assert selective_figure.begin([selective.risk_coverage(sure, ~right)], 1.0) == 0
+
+
+def test_what_was_won_and_lost_is_counted_by_class() -> None:
+    ours, theirs = predictions(3, lean=1.0), predictions(3, seed=1, lean=1.0)
+    won, lost = compare_figure.apart(ours, theirs)
+    counts = compare_figure.per_class(ours.labels, won, lost, 10)
+    chart = compare_figure.figure(counts, NAMES, "digit", "title")
+    up, down = [0] * 10, [0] * 10
+    for n, label in enumerate(ours.labels):
+        up[label] += ours.right[n] and not theirs.right[n]
+        down[label] -= theirs.right[n] and not ours.right[n]
+    assert sum(up) > 0 > sum(down)
+    assert list(traces(chart, "won")[0].y) == up
+    assert list(traces(chart, "lost")[0].y) == down
+    assert np.all(np.diff(ours.confidence[won]) <= 0)
+    table = compare_figure.table(ours, theirs, NAMES)
+    assert table["outcome"].value_counts().to_dict() == {"won": sum(up), "lost": -sum(down)}
+    for row in table.itertuples():
+        assert (row.label == row.says) == (row.outcome == "won")
+        assert (row.label == row.other_says) == (row.outcome == "lost")
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 0), (-1.2, 0), (-3, 12), (-40, 220), (0, 9.6)])
+def test_ticks_of_a_count_are_whole_and_hold_zero(low: float, high: float) -> None:
+    ticks = compare_figure.steps(low, high)
+    assert 0 in ticks
+    assert 1 <= len(ticks) <= 7
+    assert low <= min(ticks) <= max(ticks) <= high
+
+
+def test_few_members_are_named_one_by_one_and_many_at_once() -> None:
+    few = lines.lines([[0]] * 3, [[0]] * 3, [[""]] * 3)
+    assert [line["name"] for line in few] == ["member 1", "2", "3"]
+    assert len({line["line"]["color"] for line in few}) == 3
+    many = lines.lines([[0]] * 12, [[0]] * 12, [[""]] * 12)
+    assert [line["showlegend"] for line in many] == [True] + [False] * 11
+    assert many[0]["name"] == "12 members"
+
+
+def test_a_long_curve_is_thinned_with_both_ends_kept() -> None:
+    kept = lines.thinned(10_000)
+    assert (kept[0], kept[-1], len(kept)) == (0, 9_999, lines.POINTS)
+    assert lines.thinned(5).tolist() == [0, 1, 2, 3, 4]

@@ -1,0 +1,95 @@
+"""What is said of a race, case by case; and of who works and waits."""
+
+import itertools
+from dataclasses import replace
+
+import pytest
+
+from ensemble.figures import speeds as speeds_figure
+from ensemble.ui import devices_here, devices_now
+from ensemble.wording import devices as devices_words
+from tests.race.test_race import RACE
+
+HALF = {1: 500.0, 2: 1000.0, 4: 1050.0}
+TWICE = {1: 2000.0, 2: 4000.0, 4: 4200.0}
+
+
+def with_rates(**rates: dict[int, float]):
+    return replace(RACE, rates={**RACE.rates, **rates}, absent={})
+
+
+def test_the_break_even_in_one_sentence() -> None:
+    assert devices_words.answer(RACE) == (
+        "This engine beats one member after another from M = 2 on (2.1 times as fast at M = 4) "
+        "and the HOWTO's loop from M = 1 on (5.0 times as fast at M = 2)."
+    )
+    slow = with_rates(float32={1: 900.0, 2: 900.0, 4: 900.0})
+    assert "does not beat one member after another here, with up to 4 members" in (
+        devices_words.answer(slow)
+    )
+    assert devices_words.answer(replace(RACE, differences={"float32": 0.5})) == ""
+
+
+@pytest.mark.parametrize(
+    ("race", "said"),
+    [
+        (with_rates(bfloat16=TWICE), "bfloat16 is 2.0 times as fast as float32 here."),
+        (
+            with_rates(bfloat16=HALF),
+            "bfloat16 is slower here and takes 2.0 times as long as float32: the processor has no "
+            "bfloat16 units.",
+        ),
+        (
+            replace(with_rates(bfloat16=HALF), fast_bfloat16=True),
+            "bfloat16 is slower here and takes 2.0 times as long as float32.",
+        ),
+        (with_rates(bfloat16=RACE.rates["float32"]), "bfloat16 is as fast as float32 here."),
+        (RACE, "It has no units."),
+    ],
+    ids=["faster", "emulated", "slower all the same", "alike", "left out"],
+)
+def test_what_bfloat16_is_worth(race, said: str) -> None:
+    assert devices_words.bfloat16(race) == said
+
+
+def test_what_stands_beside_the_control_on_train() -> None:
+    measured = devices_words.precision(with_rates(bfloat16=TWICE), "cpu", fast=True)
+    assert measured == "Measured: bfloat16 is 2.0 times as fast as float32 here."
+    assert "no bfloat16 units" in devices_words.precision(None, "cpu", fast=False)
+    assert devices_words.precision(None, "cpu", fast=True) == ""
+    assert devices_words.precision(None, "gpu", fast=False) == ""
+
+
+def test_results_that_differ_are_named() -> None:
+    assert devices_words.doubts(RACE) == []
+    (doubt,) = devices_words.doubts(replace(RACE, differences={"one_by_one": 0.02}))
+    assert doubt.startswith("One after another learnt something else than the HOWTO's loop (a loss")
+    assert "by at most: this engine 0.0001 %" in devices_words.check(RACE)
+
+
+def test_labels_do_not_lie_on_each_other() -> None:
+    moved = speeds_figure.apart([10.0, 12.0, 100.0, 101.0])
+    assert all(high - low >= speeds_figure.LABEL for low, high in itertools.pairwise(moved))
+    assert (moved[0], moved[2]) == (10.0, 100.0)
+
+
+@pytest.mark.parametrize(
+    ("members", "devices", "said", "lines"),
+    [
+        (4, 1, "4 members on 1 device: one after another.", ""),
+        (4, 2, "4 members on 2 devices: 2 members each.",
+         "device 1: members 1–2 · device 2: members 3–4"),
+        (3, 2, "3 members on 2 devices: up to 2 members each.",
+         "device 1: members 1–2 · device 2: member 3"),
+        (1, 4, "1 member on 1 device: alone; 3 devices would be idle.", ""),
+    ],
+)  # fmt: skip
+def test_how_members_are_spread(members: int, devices: int, said: str, lines: str) -> None:
+    assert devices_here.said(members, devices) == said
+    assert devices_here.listed(members, devices) == lines
+
+
+def test_how_one_stands() -> None:
+    assert devices_now.stands("queued", 0.0, None, 2) == "waits, 2 jobs before it"
+    assert devices_now.stands("queued", 0.0, None, 0) == "starting"
+    assert devices_now.stands("training", 0.4, 30.0, 0) == "training · 40 % · 0:30 left"

@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+
+from ensemble.analysis.members.committee import Enough
+from ensemble.analysis.members.gain import MeanGain
+from ensemble.analysis.predictions import judge
+from ensemble.figures import palette
+from ensemble.ui import inspect_answer
+from ensemble.wording import inspect as inspect_words
+from tests.analysis.draws import distributions
+from tests.contrast import contrast
+
+APART = judge(distributions(4, 60, 3), np.zeros(60, int))
+
+
+@pytest.mark.parametrize(
+    ("won", "lost", "p", "said"),
+    [
+        (31, 12, 0.0041, "31 digits right that a typical member misses, and loses 12: 19 more, and "
+                         "more than luck (p = 0.004)."),
+        (3, 0, 0.25, "3 digits right that a typical member misses, and loses none: 3 more, which "
+                     "may be luck (p = 0.25)."),
+        (1, 2, 1.0, "1 digit right that a typical member misses, and loses 2: 1 fewer, which may "
+                    "be luck (p = 1.00)."),
+        (0, 20, 1e-6, "no digit right that a typical member misses, and loses 20: 20 fewer, and "
+                      "more than luck (p < 0.001)."),
+        (4, 4, 1.0, "4 digits right that a typical member misses, and loses as many: no gain."),
+        (0, 0, 1.0, "the same digits right as a typical member: no gain."),
+    ],
+)  # fmt: skip
+def test_the_answer_says_what_is_won_and_lost(won: int, lost: int, p: float, said: str) -> None:
+    told = inspect_words.gain(APART, won, lost, p, "digit").replace("\N{NO-BREAK SPACE}", " ")
+    assert told == f"The ensemble gets {said}"
+
+
+def test_unanimous_members_are_said_to_be() -> None:
+    alike = judge(distributions(1, 9, 3).repeat(2, axis=0), np.zeros(9, int))
+    assert "Both members say the same of every digit" in inspect_words.gain(alike, 0, 0, 1, "digit")
+
+
+@pytest.mark.parametrize(
+    ("size", "members", "said"),
+    [
+        (3, 8, "Three of the eight members give the same."),
+        (1, 5, "Most single members cannot yet be told from all five by these images."),
+        (5, 5, "No fewer than all five members give the same."),
+        (2, 2, "Both members are needed."),
+        (13, 20, "13 of the 20 members give the same."),
+    ],
+)
+def test_how_many_would_do(size: int, members: int, said: str) -> None:
+    assert inspect_words.enough(Enough(size, 0.7), members) == said
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.00296, 0.00426, "0.0030 to 0.0043 lower"),
+        (-0.02, -0.01, "0.010 to 0.020 higher"),
+        (-0.001, 0.002, "−0.0020 to +0.0010"),
+        (0.0, 0.0, "the same"),
+    ],
+)
+def test_how_far_the_loss_is_from_the_mean_members(low: float, high: float, said: str) -> None:
+    gained = MeanGain(9, 0, 0, 0, (low + high) / 2, low, high)
+    assert inspect_answer.saved(gained) == said
+
+
+@pytest.mark.parametrize("color", ["#0077BB", "#EE7733", "#FFFFFF", "#0E1013", "#7A7A7A"])
+def test_words_on_a_colour_can_be_read(color: str) -> None:
+    other = {"#000000": "#FFFFFF", "#FFFFFF": "#000000"}[palette.on(color)]
+    assert contrast(palette.on(color), color) >= max(4.5, contrast(other, color))
+
+
+def test_colours_are_mixed_as_one_over_the_other() -> None:
+    assert palette.mixed("#000000", "#FF8000", 0.5) == "#804000"
+    assert palette.mixed("#123456", "#FFFFFF", 0) == "#123456"
+
+
+@pytest.mark.parametrize(
+    ("p", "low", "said"),
+    [(0.004, 6.0, False), (0.065, 6.0, True), (0.065, 0.0, False), (0.5, -3.0, False)],
+)
+def test_more_than_one_member_can_tell_is_added_where_it_holds(
+    p: float, low: float, said: bool
+) -> None:
+    assert bool(inspect_words.over_all(p, low)) == said

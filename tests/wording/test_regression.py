@@ -1,0 +1,166 @@
+"""What is said of a regression's measurements, case by case."""
+
+import os
+import socket
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ensemble import regression
+from ensemble.figures.solves import log_axis
+from ensemble.regression import SolveStatus, Trace, Traces
+from ensemble.regression.settings import LbfgsConfig
+from ensemble.wording import regression as regression_words
+
+
+def trace(seconds: list[float], devices: int = 1, compiling: float = 1.0) -> Trace:
+    """A solve with these step times, whose error halves at every step."""
+    falling = 0.5 ** np.arange(len(seconds))
+    ones = np.ones(len(seconds))
+    return Trace(
+        devices, devices > 1, compiling, falling, falling, ones, ones, np.array(seconds), 0.0
+    )
+
+
+ONE = trace([0.052] * 40)
+
+
+@pytest.mark.parametrize(
+    ("many", "answer"),
+    [
+        (
+            trace([0.031] * 40, 2, 1.77),
+            "On 2 devices an iteration takes 31 ms instead of 52 ms: 1.7 times as fast. "
+            "With compiling, pmap pays after 37 iterations.",
+        ),
+        (
+            trace([0.031] * 40, 2, 22.0),
+            "On 2 devices an iteration takes 31 ms instead of 52 ms: 1.7 times as fast. "
+            "With compiling, pmap pays after 1,001 iterations, more than the 40 here.",
+        ),
+        (
+            trace([0.026] * 40, 4, 0.5),
+            "On 4 devices an iteration takes 26 ms instead of 52 ms: 2.0 times as fast. "
+            "Compiling with pmap took no longer, so it pays from the first iteration on.",
+        ),
+        (
+            trace([0.13] * 40, 2, 0.5),
+            "pmap does not pay here: on 2 devices an iteration takes 130 ms instead of 52 ms, "
+            "2.5 times as long.",
+        ),
+        (
+            trace([0.0515] * 40, 2),
+            "pmap changes little here: on 2 devices an iteration takes 52 ms, and 52 ms on one "
+            "without pmap.",
+        ),
+        (
+            trace([0.049] * 40, 2, 0.5),
+            "On 2 devices an iteration takes 49 ms instead of 52 ms: 1.06 times as fast. "
+            "Compiling with pmap took no longer, so it pays from the first iteration on.",
+        ),
+        (
+            trace([0.05] * 40, 1),
+            "There is one device, so pmap has nothing to spread: an iteration takes 50 ms with it "
+            "and 52 ms without.",
+        ),
+    ],
+    ids=["pays", "pays later", "pays at once", "does not pay", "alike", "nearly", "one device"],
+)
+def test_the_answer(many: Trace, answer: str) -> None:
+    assert regression_words.answer(Traces(ONE, many, ()), active=False) == answer
+
+
+def test_the_answer_while_it_is_measured() -> None:
+    assert regression_words.answer(Traces(None, None, ()), active=True) == ""
+    assert regression_words.answer(Traces(trace([]), None, ()), active=True) == ""
+    alone = regression_words.answer(Traces(ONE, trace([], 2), ()), active=True)
+    assert alone.endswith("takes 52 ms. The solve with pmap comes next.")
+    partly = regression_words.answer(Traces(ONE, trace([0.026] * 9, 2), ()), active=True)
+    assert partly.startswith("So far: on 2 devices an iteration takes 26 ms")
+
+
+def test_step_times_and_ratios_are_told_apart() -> None:
+    said = [regression_words.step_time(one) for one in (0.00084, 0.031, 0.1374, 1.0, 1.254, 75)]
+    assert said == ["0.84 ms", "31 ms", "137 ms", "1.00 s", "1.25 s", "75.0 s"]
+
+
+def test_how_closely_the_errors_agree() -> None:
+    many = trace([0.03] * 40, 2)
+    same = replace(many, error=many.error * (1 + 9e-5))
+    assert "agree to 1e-4 over 40 iterations. It is the same path" in said(same)
+    drift = np.where(np.arange(40) < 30, 1 + 9e-4, 1.5)
+    later = said(replace(many, error=many.error * drift))
+    assert "agree to 1e-3 over 20 iterations. From iteration 31 on" in later
+    assert "part at iteration 1:" in said(replace(many, error=2 * many.error))
+    assert "agree to the bit" in said(many)
+
+
+def said(many: Trace) -> str:
+    return regression_words.agreement(Traces(ONE, many, ()))
+
+
+def test_replicas_that_differ_are_said_to() -> None:
+    many = trace([0.03], 4)
+    assert regression_words.replicas(Traces(ONE, many, ())).startswith(
+        "All 4 devices hold the same"
+    )
+    apart = regression_words.replicas(Traces(ONE, replace(many, spread=0.0123), ()))
+    assert "up to 0.01 apart" in apart
+    assert regression_words.replicas(Traces(ONE, replace(many, spread=None), ())) == ""
+
+
+def test_virtual_devices_are_named_so_and_others_are_not() -> None:
+    on_cpu = SolveStatus(platform="cpu", cores=2, devices=2)
+    assert "share its 2 cores" in regression_words.shared_cores(on_cpu)
+    assert regression_words.shared_cores(replace(on_cpu, platform="gpu")) == ""
+
+
+def test_a_log_axis_has_ticks_within_what_is_drawn() -> None:
+    ticks = log_axis(np.array([0.2, 3.0, np.nan]))
+    assert len([tick for tick in ticks["tickvals"] if 0.2 <= tick <= 3.0]) == 4
+    assert log_axis(np.array([1e-6, 1.0]))["dtick"] == 1
+    assert log_axis(np.array([0.0, np.nan]))["type"] == "log"
+
+
+def test_the_fastest_number_of_devices_is_named() -> None:
+    swept = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((60, 1), (30, 2), (40, 4)))
+    told = regression_words.scaling(Traces(ONE, ONE, swept), cores=2)
+    assert told.startswith("Fastest on 2 devices: 2.0 times as fast as on one. ")
+    assert "2 cores give at most 2 times. Past them the devices only share what there is." in told
+    slower = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((30, 1), (60, 2)))
+    told = regression_words.scaling(Traces(ONE, ONE, slower), cores=0)
+    assert told.startswith("No number of devices is faster than one here. ")
+    assert "at most" not in told
+
+
+def test_one_core_gains_nothing_by_virtual_devices() -> None:
+    alone = SolveStatus(platform="cpu", cores=1, devices=2)
+    assert "share its 1 core." in regression_words.shared_cores(alone)
+    assert "with one core nothing is gained" in regression_words.shared_cores(alone)
+    assert "at most 2 times" in regression_words.shared_cores(replace(alone, cores=2))
+
+
+def test_objectives_that_differ_at_the_end_are_both_named() -> None:
+    many = trace([0.03] * 40, 2)
+    later = replace(many, error=many.error * np.where(np.arange(40) < 30, 1.0, 1.5))
+    assert said(later).endswith("rounding shows; both objectives come to 1.819e-12.")
+    other = replace(later, objective=np.full(40, 1.25))
+    assert said(other).endswith("rounding shows; 1.819e-12 and 1.25 are reached.")
+
+
+@pytest.mark.parametrize(
+    ("waits_for", "quiet", "expected"),
+    [
+        ([], 30.0, "Solving · iteration 4 of 6"),
+        ([], 31.0, "Solving · iteration 4 of 6 · no news for 31 s"),
+        (["one"], 99.0, "Waiting for its turn, after one: one run has the machine at a time"),
+        (["one", "two", "three"], 0.0,
+         "Waiting for its turn, after one and 2 more: one run has the machine at a time"),
+    ],
+)  # fmt: skip
+def test_how_a_regression_goes_on(waits_for: list[str], quiet: float, expected: str) -> None:
+    mine = {"pid": os.getpid(), "host": socket.gethostname(), "iteration": 4, "iterations": 6}
+    status = SolveStatus(state="solving", message="Solving.", **mine)
+    solve = replace(regression.create_solve(LbfgsConfig()), status=status)
+    assert regression_words.progress(solve, waits_for, quiet) == expected

@@ -1,0 +1,121 @@
+"""What Classify says of a whole picture: how surely, of how many marks, and never too surely."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
+from ensemble.figures import two_answers as two_answers_figure
+from ensemble.figures import verdict as verdict_figure
+from ensemble.figures.two_answers import Side
+from ensemble.recognition.answer import WHOLE, Digit, Reading
+from ensemble.ui import classify_compare
+from ensemble.wording import marks as marks_words
+from ensemble.wording import readings as readings_words
+from tests.ui.marks import voting
+
+FOUR, SEVEN, STRANGE = voting(4), voting(7), voting(2, rejected=True)
+
+
+def reading(*digits: Digit, confidence: float = 0.973, refused: str = "") -> Reading:
+    return Reading(digits, "", confidence, refused)
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(1.0, "over 99.9 %"), (0.99996, "over 99.9 %"), (0.9996, "over 99.9 %"),
+     (0.9995, "over 99.9 %"), (0.9994, "99.9 %"), (0.973, "97.3 %"), (0.0005, "0.1 %"),
+     (0.0004, "under 0.1 %"), (0.0, "under 0.1 %")],
+)  # fmt: skip
+def test_a_chance_is_never_a_whole_0_or_100(share: float, said: str) -> None:
+    assert readings_words.chance(share) == said
+
+
+@pytest.mark.parametrize("sure", [1.0, 0.99999, 0.9996])
+def test_nothing_on_the_screen_reads_more_than_over_99_9(sure: float) -> None:
+    digit = voting(7, 7, sure=sure)
+    whole, side = reading(digit, confidence=sure), Side(digit, "run")
+    chart = verdict_figure.figure(digit, DIGIT_NAMES, "Mark")
+    texts = [
+        readings_words.sentence(whole),
+        readings_words.row(whole, [0], DIGIT_NAMES)[1],
+        readings_words.alt(digit, 0, 1, DIGIT_NAMES),
+        marks_words.verdict(digit, DIGIT_NAMES),
+        verdict_figure.alt(digit, DIGIT_NAMES),
+        classify_compare.sentence(side, side, DIGIT_NAMES),
+        two_answers_figure.alt(side, side, DIGIT_NAMES),
+        two_answers_figure.row(side, DIGIT_NAMES)["confidence"],
+        two_answers_figure.bars(side, DIGIT_NAMES, "black")["hovertext"][7],
+        *(trace.hovertext[7] for trace in chart.data),
+        chart.layout.annotations[7].text,
+    ]
+    for text in texts:
+        assert "over 99.9 %" in text
+        assert not re.search(r"\b100(\.0+)? %", text), text
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.99, "Almost certain"), (0.989, "Quite sure"), (0.9, "Quite sure"),
+     (0.899, "It leans this way, no more"), (0.6, "It leans this way, no more"),
+     (0.599, "Little more than a guess"), (0.0, "Little more than a guess")],
+)  # fmt: skip
+def test_words_follow_the_chance(share: float, said: str) -> None:
+    assert readings_words.sure(share) == said
+
+
+@pytest.mark.parametrize(
+    ("digits", "said"),
+    [
+        ([FOUR], "Quite sure: 97.3 %."),
+        ([FOUR, SEVEN], "Quite sure: 97.3 % that both digits are right."),
+        ([FOUR, SEVEN, FOUR], "Quite sure: 97.3 % that all 3 digits are right."),
+        ([FOUR, STRANGE], "One mark is no digit, or none I know. Quite sure: 97.3 % of the other."),
+        ([STRANGE, FOUR, SEVEN, STRANGE, FOUR], "2 marks are no digit, or none I know. "
+         "Quite sure: 97.3 % that the other 3 are right."),
+    ],
+)  # fmt: skip
+def test_what_the_chance_is_of_is_said(digits: list[Digit], said: str) -> None:
+    assert readings_words.sentence(reading(*digits)) == said
+
+
+@pytest.mark.parametrize(
+    ("digits", "lines", "names", "said"),
+    [
+        ([FOUR, SEVEN], [0, 0], DIGIT_NAMES, "47"),
+        ([FOUR, STRANGE, SEVEN], [0, 0, 0], DIGIT_NAMES, "4 ? 7"),
+        ([FOUR, SEVEN, FOUR], [0, 1, 1], DIGIT_NAMES, "4 / 74"),
+        ([FOUR, SEVEN, FOUR], [1, 0, 1], DIGIT_NAMES, "7 / 44"),
+        ([FOUR, SEVEN], [0, 0], HIRAGANA_NAMES, f"{HIRAGANA_NAMES[4]} {HIRAGANA_NAMES[7]}"),
+    ],
+)
+def test_lines_and_gaps_of_the_whole_number(
+    digits: list[Digit], lines: list[int], names: tuple[str, ...], said: str
+) -> None:
+    assert readings_words.joined(reading(*digits), lines, names) == said
+
+
+def test_a_picture_in_a_list_is_read_or_says_why_not() -> None:
+    def row(*digits: Digit, **changes: str) -> tuple[str, str, str]:
+        return readings_words.row(
+            replace(reading(*digits), **changes), [0] * len(digits), DIGIT_NAMES
+        )
+
+    assert row() == ("–", "", "I see no digit here.")
+    assert row(FOUR, STRANGE) == ("4 ?", "97.3 %", "")
+    assert row(STRANGE) == ("?", "", "Not a digit, or not one I know. It is too faint.")
+    assert row(STRANGE, STRANGE) == ("?", "", "None of the 2 marks is a digit I know.")
+    assert row(FOUR, STRANGE, refused=WHOLE) == ("?", "", WHOLE)
+
+
+def test_a_mark_for_whoever_cannot_see_it() -> None:
+    assert readings_words.alt(SEVEN, 0, 1, DIGIT_NAMES) == "7, 91.0 %"
+    assert readings_words.alt(SEVEN, 1, 3, DIGIT_NAMES) == "7, 91.0 % · mark 2 of 3"
+    strange = readings_words.alt(STRANGE, 2, 3, DIGIT_NAMES)
+    assert strange == "Not a digit, or not one I know · mark 3 of 3"
+
+
+def test_time_left_is_said_from_a_second_on() -> None:
+    assert readings_words.left(0.9) == ""
+    assert readings_words.left(1.0) == " · about 1 s left"
