@@ -1,11 +1,11 @@
 """The dashboard: page config, navigation and what a page shows when it fails."""
 
-from ensemble.ui import warm
-from ensemble.ui.entry import configure, navigation
-from ensemble.ui.guard import guarded
+from ensemble.ui.shared import preload
+from ensemble.ui.shared.entry import configure, navigation
+from ensemble.ui.shared.guard import guarded
 
 configure()
 page = navigation()
 with guarded():
     page.run()
-    warm.start()
+    preload.start()

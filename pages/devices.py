@@ -2,20 +2,21 @@
 
 import streamlit as st
 
-from ensemble.ui import devices_here, devices_now, devices_race, entry
+from ensemble.ui.devices import here, now, race
+from ensemble.ui.shared import entry
 
 
 def main() -> None:
     entry.through_app()
-    devices_here.header()
-    devices_race.show()
+    here.header()
+    race.show()
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**At work and waiting**")
-        devices_now.show()
+        now.show()
     with right:
         st.markdown("**Members per device**")
-        devices_here.spread()
+        here.spread()
 
 
 main()

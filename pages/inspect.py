@@ -3,20 +3,12 @@
 import streamlit as st
 
 from ensemble import datasets, runs
-from ensemble.ui import (
-    address,
-    answer,
-    digits_controls,
-    digits_waiting,
-    entry,
-    epoch_panel,
-    inspect_answer,
-    inspect_digits,
-    inspect_views,
-    loaders,
-    run_panel,
-)
-from ensemble.ui.inspect_shown import Inspected
+from ensemble.ui.inspect import answer as inspect_answer
+from ensemble.ui.inspect import images
+from ensemble.ui.inspect import views as inspect_views
+from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.predictions import controls, epoch_panel, waiting
+from ensemble.ui.shared import address, entry, loaders, run_figures, run_panel
 
 MARKER = "address_view_"  # how the key of the views' control begins
 
@@ -28,7 +20,7 @@ def main() -> None:
 
 def no_runs() -> None:
     """The first visit."""
-    digits_waiting.no_runs(
+    waiting.no_runs(
         "See what an ensemble knows, and what it does not",
         "Whether it beats its members, where they disagree, how sure it is and how many "
         "members would do: all of it stands here once a first run has finished an epoch.",
@@ -37,27 +29,27 @@ def no_runs() -> None:
 
 def of_run(run: runs.Run) -> None:
     """The answer, the views and the one that is chosen, or why there is none yet."""
-    first = not digits_waiting.opened_before(MARKER)
+    first = not waiting.opened_before(MARKER)
     chosen = epoch_panel.choose(run, MARKER, "The answer stands")
     if not chosen:
         return
     shown = Inspected(
         run, chosen.epoch, chosen.epochs, chosen.made, loaders.dataset(run.config.dataset),
-        answer.noun(datasets.info(run.config.dataset)),
+        run_figures.noun(datasets.info(run.config.dataset)),
         loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz"),
     )  # fmt: skip
     place = inspect_answer.show(shown)
     with st.container(horizontal=True, gap="medium", key="answer"):
         figures = st.container(horizontal=True, gap="medium")
-        digits_controls.epoch(chosen.epochs, chosen.epoch)
+        controls.epoch(chosen.epochs, chosen.epoch)
     epoch_panel.watch(run, chosen)
     details = st.container()
     # With another epoch the picture comes first; at first it must not be pushed down by these.
     if first:
         inspect_answer.fill(shown, figures, details)
-    inspect_digits.begin()
+    images.begin()
     inspect_views.show(choose_view(), shown)
-    inspect_digits.end(shown)
+    images.end(shown)
     if not first:
         inspect_answer.fill(shown, figures, details)
     inspect_answer.finish(shown, place)

@@ -2,21 +2,22 @@
 
 import streamlit as st
 
-from ensemble.ui import entry, parallel_actions, parallel_launch, parallel_list, parallel_live
+from ensemble.ui.parallel import actions, launch, live, picker
+from ensemble.ui.shared import entry
 
 
 def main() -> None:
     entry.through_app()
-    choice = parallel_list.choose()
+    choice = picker.choose()
     with st.sidebar:
-        parallel_launch.controls()
-        parallel_launch.launch_button()
+        launch.controls()
+        launch.launch_button()
     if choice.problem:
-        parallel_list.show_problem(choice.problem)
+        picker.show_problem(choice.problem)
     elif choice.solve:
-        parallel_list.header(choice.solve)
-        parallel_live.watch(choice.solve)
-        parallel_actions.actions(choice.solve)
+        picker.header(choice.solve)
+        live.watch(choice.solve)
+        actions.actions(choice.solve)
     else:
         nothing_yet()
 
@@ -32,7 +33,7 @@ def nothing_yet() -> None:
     )
     st.caption("The settings are on the left; on a phone, behind the arrows at the top.")
     with st.container(width=420):
-        parallel_launch.quick_button()
+        launch.quick_button()
     st.caption(
         "Here you will see, live, whether both take the same path, how long each step takes, "
         "from which iteration on pmap pays, and what 1, 2, 4 and 8 devices make of it."

@@ -3,18 +3,8 @@
 import streamlit as st
 
 from ensemble import datasets, runs
-from ensemble.ui import (
-    answer,
-    digits_address,
-    digits_controls,
-    digits_detail,
-    digits_gallery,
-    digits_waiting,
-    entry,
-    epoch_panel,
-    loaders,
-    run_panel,
-)
+from ensemble.ui.predictions import address, controls, detail, epoch_panel, gallery, waiting
+from ensemble.ui.shared import entry, loaders, run_figures, run_panel
 from ensemble.wording import images as images_words
 
 
@@ -25,7 +15,7 @@ def main() -> None:
 
 def no_runs() -> None:
     """The first visit."""
-    digits_waiting.no_runs(
+    waiting.no_runs(
         "See where the members of an ensemble agree, and where they do not",
         "Every test image stands here with what the ensemble says of it and each member's "
         "vote, once a first run has finished an epoch.",
@@ -39,17 +29,17 @@ def of_run(run: runs.Run) -> None:
         return
     epoch, made = chosen.epoch, chosen.made
     dataset = loaders.dataset(run.config.dataset)
-    noun = answer.noun(datasets.info(run.config.dataset))
-    view = digits_controls.fitting(digits_address.read(), made, len(dataset.class_names))
+    noun = run_figures.noun(datasets.info(run.config.dataset))
+    view = controls.fitting(address.read(), made, len(dataset.class_names))
     st.markdown(f"#### {images_words.answer(made, noun)}")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        digits_controls.epoch(chosen.epochs, epoch)
-        digits_controls.filters(made, view, dataset.class_names, noun)
+        controls.epoch(chosen.epochs, epoch)
+        controls.filters(made, view, dataset.class_names, noun)
     epoch_panel.watch(run, chosen)
-    numbers = digits_gallery.show(run, epoch, made, dataset, view, noun)
+    numbers = gallery.show(run, epoch, made, dataset, view, noun)
     if view.digit is not None:
         source = f"{run.id} · epoch {epoch}"
-        digits_detail.show(digits_detail.Shown(made, dataset, numbers, noun, source))
+        detail.show(detail.Shown(made, dataset, numbers, noun, source))
 
 
 main()

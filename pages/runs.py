@@ -2,16 +2,17 @@
 
 import streamlit as st
 
-from ensemble.ui import entry, loaders, runs_list, runs_regressions
+from ensemble.ui.runs import overview, regressions
+from ensemble.ui.shared import entry, loaders
 
 
 def main() -> None:
     entry.through_app()
     if loaders.all_runs():
-        runs_list.show()
+        overview.show()
     else:
         nothing_yet()
-    runs_regressions.show()
+    regressions.show()
 
 
 def nothing_yet() -> None:

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from ensemble.ui import entry, launch, live, run_panel, settings
-from ensemble.ui.run_panel import Choice
+from ensemble.ui.shared import entry, run_panel, settings
+from ensemble.ui.shared.run_panel import Choice
+from ensemble.ui.train import launch, live
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.figures import palette
-from ensemble.ui import theme
+from ensemble.ui.shared import theme
 from ensemble.wording import images as images_words
 
 if TYPE_CHECKING:

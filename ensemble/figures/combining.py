@@ -8,7 +8,7 @@ import pandas as pd
 from ensemble.analysis.members.combining import Combination, Combined
 from ensemble.analysis.quality.summary import Quality
 from ensemble.figures import lines, palette
-from ensemble.ui import theme
+from ensemble.ui.shared import theme
 from ensemble.wording import formats
 
 if TYPE_CHECKING:

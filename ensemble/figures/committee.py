@@ -7,7 +7,7 @@ import pandas as pd
 from ensemble.analysis.members import committee as committees
 from ensemble.analysis.members.committee import FIGURES, Committee, Curve, Enough
 from ensemble.figures import lines, palette
-from ensemble.ui import theme
+from ensemble.ui.shared import theme
 from ensemble.wording import formats
 
 if TYPE_CHECKING:

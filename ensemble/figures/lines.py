@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ensemble.figures import palette
-from ensemble.ui import theme
+from ensemble.ui.shared import theme
 
 # Points of one line: more than a screen is wide would only be sent and not seen.
 POINTS = 400

@@ -13,8 +13,8 @@ from ensemble.figures import lines as figures_lines
 from ensemble.figures import palette
 from ensemble.figures.shift import amount, layout
 from ensemble.shift.corruptions import Kind
-from ensemble.ui import theme
-from ensemble.ui.inspect_digit_answers import Answers
+from ensemble.ui.inspect.shift.answers import Answers
+from ensemble.ui.shared import theme
 from ensemble.wording import images as images_words
 
 if TYPE_CHECKING:

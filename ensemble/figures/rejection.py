@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.figures import lines, palette
-from ensemble.ui import theme
+from ensemble.ui.shared import theme
 from ensemble.wording import formats
 
 if TYPE_CHECKING:

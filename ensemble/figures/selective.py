@@ -9,7 +9,7 @@ import pandas as pd
 
 from ensemble.analysis.quality.selective import Choice, RiskCoverage
 from ensemble.figures import lines, palette
-from ensemble.ui import theme
+from ensemble.ui.shared import theme
 from ensemble.wording import formats
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ensemble.figures import lines
 from ensemble.shift.corruptions import Kind
-from ensemble.ui import theme
+from ensemble.ui.shared import theme
 from ensemble.wording import formats
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ensemble.figures import lines, palette
 from ensemble.regression import Trace, Traces
-from ensemble.ui import theme
+from ensemble.ui.shared import theme
 from ensemble.wording import formats
 from ensemble.wording.regression import begun, median, step_time, times
 

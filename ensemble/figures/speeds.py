@@ -7,7 +7,7 @@ import pandas as pd
 
 from ensemble.figures import lines, palette
 from ensemble.race import Race
-from ensemble.ui import theme
+from ensemble.ui.shared import theme
 from ensemble.wording import formats
 from ensemble.wording.devices import NAMES
 

@@ -11,7 +11,7 @@ import pandas as pd
 from ensemble.figures import bars as figures_bars
 from ensemble.figures import lines
 from ensemble.figures.verdict import table as one_table
-from ensemble.ui import theme
+from ensemble.ui.shared import theme
 from ensemble.wording import formats
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ensemble.figures import bars, lines
-from ensemble.ui import theme
+from ensemble.ui.shared import theme
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 

@@ -11,7 +11,8 @@ from ensemble.figures import verdict as verdict_figure
 from ensemble.figures.two_answers import Side
 from ensemble.recognition.neighbours import Neighbours
 from ensemble.recognition.rejection_threshold import Gate, Turned
-from ensemble.ui import classify_gate, classify_neighbours, classify_saliency_picture, theme
+from ensemble.ui.classify.details import neighbours, rejection, saliency_picture
+from ensemble.ui.shared import theme
 from tests.ui.marks import covered, voting
 
 GATE = Gate(
@@ -88,12 +89,12 @@ def test_the_gates_mistakes_are_orange() -> None:
 
 
 def test_the_gate_in_a_sentence_and_a_table() -> None:
-    assert classify_gate.sentence(GATE, "digit") == (
+    assert rejection.sentence(GATE, "digit") == (
         "It lets **94.0 %** of other real digits through and reads 99.0 % of these right; of each "
         "kind of strangers it turns away **75.0 % to 100.0 %**."
     )
     nobody = replace(GATE, strangers=(), kept=0.0)
-    assert classify_gate.sentence(nobody, "digit") == (
+    assert rejection.sentence(nobody, "digit") == (
         "It lets **0.0 %** of other real digits through."
     )
     read = rejection_figure.shares(GATE, "MNIST", "digit")
@@ -103,7 +104,7 @@ def test_the_gate_in_a_sentence_and_a_table() -> None:
 def test_places_are_blue_where_the_probability_falls_and_orange_where_it_rises() -> None:
     image, change = np.full((28, 28, 1), 200, np.uint8), np.zeros((28, 28))
     change[2, 3], change[5, 6] = 0.5, -0.25
-    painted = classify_saliency_picture.painted(image, change, 0.5)
+    painted = saliency_picture.painted(image, change, 0.5)
     assert painted[2, 3].tolist() == list(palette.parts(palette.RIGHT))
     half = (110 + np.array(palette.parts(palette.WRONG))) / 2
     np.testing.assert_allclose(painted[5, 6], half, atol=1)
@@ -112,34 +113,34 @@ def test_places_are_blue_where_the_probability_falls_and_orange_where_it_rises()
 
 def test_the_frame_hides_nothing_of_the_patch_that_it_marks() -> None:
     image, found = np.full((28, 28, 1), 90, np.uint8), covered((5, 4), None)
-    averaged, first, second = classify_saliency_picture.maps(image, found, [0, 1])
-    full = classify_saliency_picture.scale(found)
+    averaged, first, second = saliency_picture.maps(image, found, [0, 1])
+    full = saliency_picture.scale(found)
     for picture, change in ((averaged, found.averaged), (second, found.change[1])):
         small = np.asarray(picture)[2::4, 2::4]
         np.testing.assert_array_equal(
-            small, classify_saliency_picture.painted(image, change, full)
+            small, saliency_picture.painted(image, change, full)
         )  # fmt: skip
     framed = np.asarray(first)
-    inside = classify_saliency_picture.painted(image, found.change[0], full)[5:10, 3:8]
+    inside = saliency_picture.painted(image, found.change[0], full)[5:10, 3:8]
     np.testing.assert_array_equal(framed[20:40, 12:32][2::4, 2::4], inside)
     assert (framed == 255).all(axis=-1).sum() == 24 * 24 - 20 * 20  # 2 px around 20 by 20
-    table = classify_saliency_picture.table(found)
+    table = saliency_picture.table(found)
     at = table[(table["row"] == 9) & (table["column"] == 4)].iloc[0]
     assert at["member_2"] == pytest.approx(found.change[1, 9, 4])
 
 
 def test_the_nearest_digits_are_told_and_the_confused_ones_marked() -> None:
-    said = classify_neighbours.sentence(NEAREST, DIGIT_NAMES, "digit")
+    said = neighbours.sentence(NEAREST, DIGIT_NAMES, "digit")
     assert said == (
         "The 3 test digits nearest to it are 4 twice and 9 once; members confuse 1 of them."
     )
-    tiles = [classify_neighbours.tile(NEAREST, place, DIGIT_NAMES, "digit") for place in range(3)]
+    tiles = [neighbours.tile(NEAREST, place, DIGIT_NAMES, "digit") for place in range(3)]
     assert [tile["number"] for tile in tiles] == [7, 812, 3]
     assert [tile["verdict"] for tile in tiles] == ["✓ 4", "✓ 9", "✓ 4"]
     assert [tile["sure"] for tile in tiles] == ["", "", "confused"]
     assert tiles[2]["votes"] == [("9", True), ("4", False), ("4", False)]
     assert tiles[2]["alt"] == "Test digit 3, which is 4; votes: 9 4 4"
-    table = classify_neighbours.table(NEAREST, DIGIT_NAMES)
+    table = neighbours.table(NEAREST, DIGIT_NAMES)
     assert table["member_1"].tolist() == ["4", "9", "9"]
 
 
@@ -152,7 +153,7 @@ def test_one_member_gets_them_wrong_and_several_confuse_them(
     votes: list[list[int]], said: str
 ) -> None:
     found = replace(NEAREST, votes=np.array(votes))
-    assert classify_neighbours.sentence(found, DIGIT_NAMES, "digit").endswith(said)
+    assert neighbours.sentence(found, DIGIT_NAMES, "digit").endswith(said)
 
 
 def test_both_ensembles_stand_beside_each_other_and_the_one_that_declines_is_faint() -> None:

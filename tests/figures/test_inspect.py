@@ -15,7 +15,8 @@ from ensemble.figures import committee as committee_figure
 from ensemble.figures import compare as compare_figure
 from ensemble.figures import lines
 from ensemble.figures import selective as selective_figure
-from ensemble.ui import inspect_combining, inspect_selective
+from ensemble.ui.inspect.certainty import selective as certainty_selective
+from ensemble.ui.inspect.members import combining
 from tests.analysis.draws import distributions
 
 NAMES = tuple("0123456789")
@@ -87,7 +88,7 @@ def test_the_committee_curve_draws_the_mean_and_the_ends_of_all_subsets(name: st
 
 def test_ways_of_combining_are_drawn_as_they_do_on_the_judged_half() -> None:
     made = predictions(5, lean=1.0)
-    combined, members = inspect_combining.compared(made)
+    combined, members = combining.compared(made)
     chart = combining_figure.figure(combined, members, "accuracy", "title")
     half = halves(made.labels)[1]
     labels = made.labels[half]
@@ -109,7 +110,7 @@ def test_ways_of_combining_are_drawn_as_they_do_on_the_judged_half() -> None:
 
 
 def test_a_rule_far_beyond_the_others_is_an_arrow_at_the_edge_with_its_figure() -> None:
-    combined, members = inspect_combining.compared(predictions(5, lean=1.0))
+    combined, members = combining.compared(predictions(5, lean=1.0))
     chart = combining_figure.figure(combined, members, "nll", "title")
     (vote,) = traces(chart, "majority vote")
     others = [traces(chart, name)[0].x[0] for name in ("arithmetic mean", "geometric mean")]
@@ -142,7 +143,7 @@ def test_no_threshold_for_so_few_errors_is_said() -> None:
     both_surest_wrong = np.isin(np.arange(400), np.argsort(-made.confidence)[:200])
     choice = selective.choose(made.confidence, ~both_surest_wrong, made.labels, 0.001)
     assert not choice.reached
-    said = inspect_selective.answer(choice, 0.001, "the ensemble", "digit")
+    said = certainty_selective.answer(choice, 0.001, "the ensemble", "digit")
     assert said.startswith("No threshold keeps the wrong answers to 0.1 %: even among the digits")
     figure = selective_figure.figure(
         selective.risk_coverage(made.confidence, ~both_surest_wrong), [], 0.001, choice, "title"
@@ -152,7 +153,7 @@ def test_no_threshold_for_so_few_errors_is_said() -> None:
 
 def test_a_threshold_above_all_of_the_other_half_is_said() -> None:
     choice = selective.Choice(0.99998, 0.0, float("nan"), 0.0, 1.0, 0, 0, 250)
-    said = inspect_selective.answer(choice, 0.001, "the ensemble", "digit")
+    said = certainty_selective.answer(choice, 0.001, "the ensemble", "digit")
     assert said == (
         "The threshold for 0.1 % wrong answers is so high (99.998 %) that the ensemble answers "
         "none on the other half."

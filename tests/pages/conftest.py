@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from streamlit.components.v2 import manifest_scanner
 
-from ensemble.ui import classify_opening
+from ensemble.ui.classify.input import members
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -25,5 +25,5 @@ def packages_are_searched_once() -> Iterator[None]:
 def members_are_waited_for() -> Iterator[None]:
     """The tester draws a page once, where a browser is told when the members are open."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(classify_opening, "PATIENCE", 60.0)
+        patch.setattr(members, "PATIENCE", 60.0)
         yield

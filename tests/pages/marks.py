@@ -11,7 +11,7 @@ from ensemble.pictures.files.opening import open_picture
 from ensemble.pictures.prepare import prepare
 from ensemble.recognition.answer import Digit, Reading
 from ensemble.runs import Run
-from ensemble.ui.classify_shown import Shown
+from ensemble.ui.classify.answer.shown import Shown
 
 NAMES = tuple("0123456789")
 # In the networks' own form, so that it is taken as it is.

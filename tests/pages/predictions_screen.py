@@ -8,7 +8,7 @@ from typing import Any
 from streamlit.testing.v1 import AppTest
 
 from ensemble.runs import Run
-from ensemble.ui import loaders
+from ensemble.ui.shared import loaders
 
 APP = Path(__file__).parents[2] / "app.py"
 Open = Callable[..., AppTest]

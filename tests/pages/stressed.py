@@ -25,7 +25,7 @@ from ensemble.shift import Results, StressStatus, figures
 from ensemble.shift import results as shift_results
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.status import stress_folder
-from ensemble.ui import loaders
+from ensemble.ui.shared import loaders
 from tests.pages.ensembles import probabilities
 
 APP = Path(__file__).parents[2] / "app.py"

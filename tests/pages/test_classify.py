@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets
 from ensemble.runs import Run
-from ensemble.ui import classify_opening, classify_sheet, classify_tray
+from ensemble.ui.classify.input import members, sheet, tray
 from tests.pages.members import askable
 from tests.pages.predictions_screen import opened, value, widget
 
@@ -92,7 +92,7 @@ def test_without_a_run_the_next_step_is_to_train() -> None:
 
 
 def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
-    said = classify_opening.classifier(run, 2).read(datasets.load("digits").test_images[:300])
+    said = members.classifier(run, 2).read(datasets.load("digits").test_images[:300])
     known = next(n for n, one in enumerate(said.digits) if not one.rejected)
     strange = next(n for n, one in enumerate(said.digits) if one.rejected)
     at = hand_in(classify(run), ("strange.png", png(digit(strange))))
@@ -108,19 +108,19 @@ def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
 def test_the_page_can_be_used_while_the_members_are_being_opened(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    classify_opening._job.clear()
-    monkeypatch.setattr(classify_opening, "PATIENCE", 0.0)
+    members._job.clear()
+    monkeypatch.setattr(members, "PATIENCE", 0.0)
     at = hand_in(classify(run), ("one.png", png(digit(0))))
     assert "Opening the 2 members of epoch 2" in words(at)
     assert "handed in is read then" in words(at)
-    assert classify_opening.classifier(run, 2).epoch == 2
+    assert members.classifier(run, 2).epoch == 2
     at = sound(at.run())
     assert "Opening" not in words(at)
     assert number(at)
 
 
 def test_another_epoch_is_asked_about_the_same_picture(run: Run) -> None:
-    said = classify_opening.classifier(run, 1).read(datasets.load("digits").test_images[:300])
+    said = members.classifier(run, 1).read(datasets.load("digits").test_images[:300])
     known = next(n for n, one in enumerate(said.digits) if not one.rejected)
     at = hand_in(classify(run), ("one.png", png(digit(known))))
     widget(at, "select_slider", "classify_epoch").set_value(1).run()
@@ -167,9 +167,9 @@ def test_a_picture_that_the_program_chokes_on_takes_no_other_with_it(
 def test_two_hundred_pictures_are_kept_and_the_rest_is_said(run: Run) -> None:
     at = classify(run)
     at.session_state["classify_files_rows"] = {}
-    many = [(f"{n}.png", png(np.full((4, 4 + n), 255))) for n in range(classify_tray.MOST + 5)]
+    many = [(f"{n}.png", png(np.full((4, 4 + n), 255))) for n in range(tray.MOST + 5)]
     hand_in(at, *many)
-    assert len(at.session_state[classify_tray.TRAY]) == len(table(at)) == classify_tray.MOST
+    assert len(at.session_state[tray.TRAY]) == len(table(at)) == tray.MOST
     assert "the last 5 of these" in at.warning[0].value
     for _ in range(40):
         if "…" not in set(table(at)["Says"]):
@@ -181,9 +181,9 @@ def test_two_hundred_pictures_are_kept_and_the_rest_is_said(run: Run) -> None:
 
 
 def test_the_files_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(classify_tray, "MOST_BYTES", 25)
-    every = [classify_tray.source(str(n), bytes([n]) * 10) for n in range(4)]
-    kept = classify_tray.bounded(every)
+    monkeypatch.setattr(tray, "MOST_BYTES", 25)
+    every = [tray.source(str(n), bytes([n]) * 10) for n in range(4)]
+    kept = tray.bounded(every)
     assert [one.content is None for one in kept] == [False, False, True, True]
 
 
@@ -216,7 +216,7 @@ def test_a_drawing_is_read_and_outlives_another_way_in(run: Run) -> None:
     at = classify(run, input="draw")
     strokes = [{"w": 18.0, "p": path} for path in SEVEN]
     drawn = {"strokes": strokes, "serial": 2, "pen": 18, "width": 300, "height": 280}
-    at.session_state[classify_sheet.DRAWING] = classify_sheet.cleaned(drawn)
+    at.session_state[sheet.DRAWING] = sheet.cleaned(drawn)
     at.run()
     assert len(sent(sound(at), "strokes")["boxes"]) == 1
     for way in ("upload", "camera", "draw"):
@@ -234,12 +234,12 @@ def test_a_drawing_is_read_and_outlives_another_way_in(run: Run) -> None:
 def test_what_is_no_drawing_is_not_taken_for_one(wrong: Any) -> None:
     whole = {"serial": 1, "pen": 18, "width": 300, "height": 280}
     sent_ = wrong | whole if isinstance(wrong, dict) and wrong else wrong
-    assert classify_sheet.cleaned(sent_) is None
+    assert sheet.cleaned(sent_) is None
 
 
 def test_the_drawing_is_ink_where_the_pen_was() -> None:
     drawn = {"strokes": [{"w": 10.0, "p": [20, 30, 60, 30, 100, 30]}], "width": 120, "height": 60}
-    page = np.asarray(Image.open(io.BytesIO(classify_sheet.picture(drawn))))
+    page = np.asarray(Image.open(io.BytesIO(sheet.picture(drawn))))
     assert page.shape == (60, 120)
     inked = np.argwhere(page < 128)
     assert abs(inked.min(axis=0) - [25, 15]).max() <= 1

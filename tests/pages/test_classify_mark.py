@@ -13,7 +13,10 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.pictures import corrections
 from ensemble.runs.parameters import write_parameters
-from ensemble.ui import classify_compare, classify_opening, classify_verdict, loaders
+from ensemble.ui.classify.answer import verdict
+from ensemble.ui.classify.details import compare
+from ensemble.ui.classify.input import members
+from ensemble.ui.shared import loaders
 from tests.pages.ensembles import trained
 from tests.pages.marks import IMAGE, shown
 from tests.pages.members import askable
@@ -24,20 +27,21 @@ from tests.ui.marks import voting
 
 def corrected(run_id: str, rejected: bool) -> None:
     from ensemble import runs
-    from ensemble.ui import classify_corrections
+    from ensemble.ui.classify.details import corrections as details_corrections
     from tests.pages.marks import shown
     from tests.ui.marks import voting
 
-    classify_corrections.show(shown(runs.find(run_id), voting(7, 7, 1, rejected=rejected)))
+    details_corrections.show(shown(runs.find(run_id), voting(7, 7, 1, rejected=rejected)))
 
 
 def compared(run_id: str) -> None:
     from ensemble import runs
-    from ensemble.ui import classify_compare, classify_opening
+    from ensemble.ui.classify.details import compare
+    from ensemble.ui.classify.input import members
     from tests.pages.marks import shown
 
     run = runs.find(run_id)
-    classify_compare.show(shown(run, classifier=classify_opening.classifier(run, 1)))
+    compare.show(shown(run, classifier=members.classifier(run, 1)))
 
 
 def opened(screen: object, *args: object, **address: str) -> AppTest:
@@ -107,7 +111,7 @@ def test_a_deleted_run_to_compare_with_gives_way_to_another_and_at_last_to_nobod
     # Untrained members of one seed: both runs say the same of the mark.
     assert [one["name"] for one in chart["data"]] == ["this, epoch 1", "left, epoch 1"]
     ours, theirs = (values(one["x"]) for one in chart["data"])
-    reading = classify_opening.classifier(run, 1).read(IMAGE[None])
+    reading = members.classifier(run, 1).read(IMAGE[None])
     np.testing.assert_allclose(ours, reading.digits[0].probabilities, atol=1e-6)
     np.testing.assert_array_equal(ours, theirs)
     runs.delete(left.id)
@@ -122,7 +126,7 @@ def test_a_run_is_compared_with_others_of_its_classes_and_with_its_own_other_epo
     characters = runs.create(EnsembleConfig(dataset="kmnist", members=2))
     write_parameters(characters.path, 1, {"bias": np.ones(2)}, best=1)
     loaders.forget_runs()
-    found = classify_compare.comparable(shown(run, voting(7, 7)))  # read at epoch 2
+    found = compare.comparable(shown(run, voting(7, 7)))  # read at epoch 2
     assert {name: epochs for name, (_, epochs) in found.items()} == {
         run.id: [1, 3], other.id: [1, 2, 3],
     }  # fmt: skip
@@ -132,19 +136,19 @@ def test_a_run_is_compared_with_others_of_its_classes_and_with_its_own_other_epo
 def test_runs_of_one_name_are_told_apart_by_their_ids() -> None:
     one, same, other = (trained(name=name) for name in ("digits", "digits", "other"))
     assert len({one.id, same.id, other.id}) == 3
-    assert classify_compare.called(one, other) == "digits"
-    assert classify_compare.called(one, same) == f"digits ({one.id})"
-    assert classify_compare.called(one, one) == "digits"
+    assert compare.called(one, other) == "digits"
+    assert compare.called(one, same) == f"digits ({one.id})"
+    assert compare.called(one, one) == "digits"
 
 
 def test_whoever_votes_against_the_ensemble_stands_out() -> None:
     run = trained()
-    strip = classify_verdict.strip(shown(run, voting(7, 7, 1)))
+    strip = verdict.strip(shown(run, voting(7, 7, 1)))
     votes = re.findall(r"<span.*?</span>", strip)
     assert [re.findall(r"Member \d says \d", vote) for vote in votes] == [
         ["Member 1 says 7"], ["Member 2 says 7"], ["Member 3 says 1"],
     ]  # fmt: skip
     assert ["underline" in vote for vote in votes] == [False, False, True]
     assert "opacity" not in strip
-    assert "opacity" in classify_verdict.strip(shown(run, voting(7, 7, 1, rejected=True)))
-    assert classify_verdict.strip(shown(run, voting(7))) == ""
+    assert "opacity" in verdict.strip(shown(run, voting(7, 7, 1, rejected=True)))
+    assert verdict.strip(shown(run, voting(7))) == ""

@@ -20,9 +20,11 @@ from ensemble.race.job import expected_seconds
 from ensemble.race.results import write_race
 from ensemble.race.status import race_folder
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui import devices_here, devices_loader, devices_now, devices_race, loaders
-from ensemble.ui.launch import rounded
-from ensemble.ui.run_panel import plain
+from ensemble.ui.devices import here, loader, now
+from ensemble.ui.devices import race as devices_race
+from ensemble.ui.shared import loaders
+from ensemble.ui.shared.run_panel import plain
+from ensemble.ui.train.launch import rounded
 from ensemble.wording import formats
 from tests.race.test_race import RACE, TINY
 
@@ -92,7 +94,7 @@ def test_what_was_measured_is_answered_drawn_and_used(page: Open) -> None:
     labels = [one["text"] for one in spec["layout"]["annotations"]]
     assert sorted(labels) == sorted(drawn)
     assert button(at, "race_measure").label.startswith("Measure again")
-    assert devices_loader.latest() == race, "that of another machine is another's"
+    assert loader.latest() == race, "that of another machine is another's"
 
 
 def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open) -> None:
@@ -159,14 +161,14 @@ def test_the_last_race_tells_how_long_the_next_takes_where_they_are_alike(page: 
 
 def test_a_speed_that_was_reached_with_other_results_is_not_named() -> None:
     race = measured()
-    assert devices_here.measured(2) == race.rates["float32"][2]
+    assert here.measured(2) == race.rates["float32"][2]
     write_race(replace(race, created=race.created + 1, differences={"float32": 0.5}))
-    assert devices_here.measured(2) is None
+    assert here.measured(2) is None
 
 
 def test_up_to_eight_devices_are_listed() -> None:
-    assert devices_here.listed(8, 8).count("device") == 8
-    assert devices_here.listed(9, 9) == ""
+    assert here.listed(8, 8).count("device") == 8
+    assert here.listed(9, 9) == ""
 
 
 @pytest.mark.parametrize(("count", "more"), [(8, False), (9, True)])
@@ -178,6 +180,6 @@ def test_of_many_that_wait_eight_are_shown(page: Open, count: int, more: bool) -
 
 def test_the_share_of_a_regression_is_that_of_its_iterations() -> None:
     solve = regression.create_solve(LbfgsConfig())
-    assert devices_now.progress(solve) == 0.0
+    assert now.progress(solve) == 0.0
     status = replace(solve.status, iteration=3, iterations=12)
-    assert devices_now.progress(replace(solve, status=status)) == 0.25
+    assert now.progress(replace(solve, status=status)) == 0.25

@@ -11,11 +11,12 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
 from ensemble.analysis.predictions import judge
-from ensemble.ui import inspect_confusion, inspect_views
+from ensemble.ui.inspect import views
+from ensemble.ui.inspect.certainty import confusion
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import answer, numbers, opened, value, widget
 
-VIEWS = list(inspect_views.VIEWS)
+VIEWS = list(views.VIEWS)
 
 
 def inspected(run: Any = "", **address: object) -> AppTest:
@@ -116,7 +117,7 @@ def test_the_members_who_swing_a_verdict_are_listed() -> None:
 
 def test_the_confusion_matrix_counts_and_its_cell_lists_its_digits() -> None:
     made = judge(probabilities("digits", 3, 2, 1.0), datasets.load("digits").test_labels)
-    matrix = inspect_confusion.confusion(made)
+    matrix = confusion.confusion(made)
     assert matrix.sum() == 500
     is_, said = np.argwhere((matrix > 2) & ~np.eye(10, dtype=bool))[0]
     at = inspected(trained(sure=1.0), view="uncertainty", picture="confusion", cell=f"{is_}-{said}")

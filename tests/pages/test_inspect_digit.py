@@ -10,7 +10,7 @@ from ensemble import datasets, runs
 from ensemble.analysis.predictions import judge
 from ensemble.runs import Run
 from ensemble.shift.corruptions import KINDS
-from ensemble.ui.inspect_digit_answers import AMOUNTS
+from ensemble.ui.inspect.shift.answers import AMOUNTS
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import value, widget
 from tests.pages.stressed import checkpointed, figure, opened, said, values

@@ -5,7 +5,8 @@ import numpy as np
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.runs.history import write_predictions
-from ensemble.ui import inspect_compare, loaders
+from ensemble.ui.inspect import compare
+from ensemble.ui.shared import loaders
 from tests.pages.ensembles import trained
 
 
@@ -15,4 +16,4 @@ def test_only_runs_with_predictions_of_the_same_images_are_compared() -> None:
     other = runs.create(EnsembleConfig(dataset="mnist"))
     write_predictions(other.path, 1, np.full((2, 10_000, 10), 0.1, np.float32))
     loaders.forget_runs()
-    assert [one.id for one in inspect_compare.comparable(run)] == [alike.id]
+    assert [one.id for one in compare.comparable(run)] == [alike.id]

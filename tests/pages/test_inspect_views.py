@@ -13,7 +13,7 @@ from ensemble.analysis.predictions import Predictions, judge
 from ensemble.analysis.quality.averaging import votes
 from ensemble.analysis.quality.halves import halves
 from ensemble.runs import Run
-from ensemble.ui import loaders
+from ensemble.ui.shared import loaders
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import value, widget
 

@@ -17,14 +17,11 @@ from ensemble import race, regression, runs
 from ensemble.jobs import launch as jobs_launch
 from ensemble.race.status import race_folder
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui import (
-    launch,
-    loaders,
-    parallel_launch,
-    parallel_loader,
-    parallel_settings,
-    settings,
-)
+from ensemble.ui.parallel import launch as parallel_launch
+from ensemble.ui.parallel import loader
+from ensemble.ui.parallel import settings as parallel_settings
+from ensemble.ui.shared import loaders, settings
+from ensemble.ui.train import launch
 from tests.pages.ensembles import trained
 from tests.race.test_race import TINY
 
@@ -36,7 +33,7 @@ Open = Callable[..., AppTest]
 def nothing_of_an_earlier_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
     loaders.forget_runs()
-    parallel_loader.forget_solves()
+    loader.forget_solves()
 
 
 @pytest.fixture

@@ -17,8 +17,9 @@ from streamlit.testing.v1 import AppTest
 from ensemble import regression, runs
 from ensemble.regression import Solve
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui import loaders, parallel_loader
-from ensemble.ui.parallel_settings import key
+from ensemble.ui.parallel import loader
+from ensemble.ui.parallel.settings import key
+from ensemble.ui.shared import loaders
 from tests.pages.ensembles import trained
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -58,7 +59,7 @@ def solved(solved_once: Path, runs_of_one_test: Path) -> Callable[..., Solve]:
 @pytest.fixture(autouse=True)
 def no_list_of_an_earlier_test() -> None:
     loaders.forget_runs()
-    parallel_loader.forget_solves()
+    loader.forget_solves()
 
 
 @pytest.fixture

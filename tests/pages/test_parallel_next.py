@@ -18,7 +18,8 @@ from ensemble import regression
 from ensemble.jobs.queue import Place, wait_for_turn
 from ensemble.regression import Solve
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui import loaders, parallel_list, parallel_loader
+from ensemble.ui.parallel import loader, picker
+from ensemble.ui.shared import loaders
 
 APP = Path(__file__).parents[2] / "app.py"
 CONFIG = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=False)
@@ -28,7 +29,7 @@ CONFIG = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=Fal
 def the_machine_is_taken() -> Iterator[None]:
     """Workers are real and wait their turn, which does not come; at the end all have ended."""
     loaders.forget_runs()
-    parallel_loader.forget_solves()
+    loader.forget_solves()
     turn = wait_for_turn(Place(0.0, "", ""), lambda: False, lambda: None)
     assert turn
     with turn:
@@ -95,8 +96,8 @@ def test_a_while_later_the_address_is_obeyed_again(
     stopped: Solve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at, begun = relaunched(stopped)
-    later = time.monotonic() + parallel_list.SECONDS_NEXT
-    monkeypatch.setattr(parallel_list, "time", SimpleNamespace(monotonic=lambda: later))
+    later = time.monotonic() + picker.SECONDS_NEXT
+    monkeypatch.setattr(picker, "time", SimpleNamespace(monotonic=lambda: later))
     ask_for(at, stopped)
     assert shown(at) == (stopped.id, stopped.name)
     ask_for(at, begun)

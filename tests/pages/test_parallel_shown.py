@@ -11,8 +11,8 @@ import pytest
 from ensemble import regression
 from ensemble.regression import Solve
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui import parallel_launch, parallel_loader
-from ensemble.ui.machine import Machine
+from ensemble.ui.devices.probe import Machine
+from ensemble.ui.parallel import launch, loader
 from tests.pages.predictions_screen import opened, value
 
 CONFIG = LbfgsConfig(iterations=30)
@@ -20,7 +20,7 @@ CONFIG = LbfgsConfig(iterations=30)
 
 @pytest.fixture(autouse=True)
 def no_list_of_an_earlier_test() -> None:
-    parallel_loader.forget_solves()
+    loader.forget_solves()
 
 
 def ended(state: str = "finished", config: LbfgsConfig = CONFIG, **status: Any) -> Solve:
@@ -29,7 +29,7 @@ def ended(state: str = "finished", config: LbfgsConfig = CONFIG, **status: Any) 
     known = {"host": socket.gethostname(), "started": 1000.0, "updated": 1100.0, **status}
     changed = replace(solve.status, state=state, **known)
     (solve.path / "status.json").write_text(json.dumps(asdict(changed)))
-    parallel_loader.forget_solves()
+    loader.forget_solves()
     return regression.find_solve(solve.id)
 
 
@@ -45,9 +45,9 @@ def test_without_one_in_its_address_the_regression_shown_last_is_shown() -> None
 def test_one_of_the_same_size_on_this_machine_tells_how_long_another_takes() -> None:
     ended()
     said = "About 1 min 40 s, as one of this size took before."
-    assert parallel_launch.about(CONFIG) == said
+    assert launch.about(CONFIG) == said
     half = replace(CONFIG, iterations=15)
-    assert parallel_launch.about(half) == said.replace("1 min 40 s", "50 s")
+    assert launch.about(half) == said.replace("1 min 40 s", "50 s")
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_one_of_the_same_size_on_this_machine_tells_how_long_another_takes() -> 
 )
 def test_one_that_is_not_alike_tells_nothing(other: dict[str, Any]) -> None:
     ended(**other)
-    assert parallel_launch.about(CONFIG) == ""
+    assert launch.about(CONFIG) == ""
 
 
 def test_all_devices_of_a_cpu_are_no_more_than_its_cores() -> None:
     split = int(os.environ["JAX_NUM_CPU_DEVICES"])
-    assert parallel_launch.all_devices(Machine("cpu", ("cpu",), 2)) == min(2, split)
-    assert parallel_launch.all_devices(Machine("cpu", ("cpu",), 99)) == split
-    assert parallel_launch.all_devices(Machine("gpu", ("a", "b", "c"), 2)) == 3
+    assert launch.all_devices(Machine("cpu", ("cpu",), 2)) == min(2, split)
+    assert launch.all_devices(Machine("cpu", ("cpu",), 99)) == split
+    assert launch.all_devices(Machine("gpu", ("a", "b", "c"), 2)) == 3

@@ -4,7 +4,7 @@ import numpy as np
 
 from ensemble import datasets
 from ensemble.analysis.predictions import judge
-from ensemble.ui import digits_grid
+from ensemble.ui.predictions import grid
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import answer, numbers, opened, tiles, value, widget
 
@@ -149,6 +149,6 @@ def test_what_a_person_named_a_run_stays_text() -> None:
 
 def test_fewer_columns_make_shorter_pages_of_whole_rows() -> None:
     for columns in range(1, 40):
-        size = digits_grid.size(columns)
+        size = grid.size(columns)
         assert size % columns == 0
         assert columns > 24 or 24 <= size <= 60

@@ -7,8 +7,8 @@ import pytest
 
 from ensemble import datasets, runs
 from ensemble.analysis.predictions import judge
-from ensemble.ui.digits_address import View
-from ensemble.ui.digits_controls import fitting
+from ensemble.ui.predictions.address import View
+from ensemble.ui.predictions.controls import fitting
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import numbers, opened, value, widget
 

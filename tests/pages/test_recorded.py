@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble.ui import loaders, parallel_loader
-from ensemble.ui.inspect_views import VIEWS
+from ensemble.ui.inspect.views import VIEWS
+from ensemble.ui.parallel import loader
+from ensemble.ui.shared import loaders
 from tests.recorded.recording import Recording, digests, unpack
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -26,7 +27,7 @@ def recording(unpacked: Recording, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     monkeypatch.setenv("ENSEMBLE_RUNS", str(unpacked.runs))
     monkeypatch.setenv("ENSEMBLE_DATA", str(unpacked.data))
     loaders.forget_runs()
-    parallel_loader.forget_solves()
+    loader.forget_solves()
     before = digests(unpacked.runs), digests(unpacked.data / "machine")
     yield unpacked
     assert (digests(unpacked.runs), digests(unpacked.data / "machine")) == before

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
-from ensemble.ui import loaders
+from ensemble.ui.shared import loaders
 from tests.pages.ensembles import trained
 
 APP = Path(__file__).parents[2] / "app.py"

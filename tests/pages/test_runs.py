@@ -12,7 +12,9 @@ from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.runs import Run
 from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
-from ensemble.ui import digits_files, loaders, runs_table
+from ensemble.ui.predictions import downloads
+from ensemble.ui.runs import table as runs_table
+from ensemble.ui.shared import loaders
 from tests.pages.ensembles import trained
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -265,7 +267,7 @@ def test_filters_come_with_many_runs_and_narrow_the_table(page: Open) -> None:
 def test_the_download_holds_every_setting_and_figure() -> None:
     run = trained(name="a, b", done=1, state="stopped")
     write_note(run.id, "two\nlines")
-    read = pd.read_csv(io.BytesIO(digits_files.csv(runs_table.export([run]))))
+    read = pd.read_csv(io.BytesIO(downloads.csv(runs_table.export([run]))))
     row = read.iloc[0].to_dict()
     assert (row["id"], row["name"], row["note"]) == (run.id, "a, b", "two\nlines")
     assert {"learning_rate", "bootstrap", "rotation_degrees"} <= set(row)

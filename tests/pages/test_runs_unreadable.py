@@ -2,7 +2,7 @@
 
 from streamlit.testing.v1 import AppTest
 
-from ensemble.ui import loaders
+from ensemble.ui.shared import loaders
 from tests.pages.ensembles import trained
 from tests.pages.test_runs import APP
 

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.runs.notes import write_note
-from ensemble.ui import runs_table
+from ensemble.ui.runs import table
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened, value
 
@@ -23,13 +23,13 @@ def test_the_best_run_is_named_with_its_share() -> None:
 
 def test_one_member_has_no_mean_member() -> None:
     alone, two = trained(members=1), trained(members=2)
-    means = runs_table.table([alone, two], [alone, two])["mean"]
+    means = table.table([alone, two], [alone, two])["mean"]
     assert means.isna().tolist() == [True, False]
 
 
 def test_of_a_note_the_first_line_is_shown_up_to_sixty_characters() -> None:
-    assert runs_table.first_line("a" * 60 + "\nmore") == "a" * 60
-    assert runs_table.first_line("a" * 61) == "a" * 59 + "…"
+    assert table.first_line("a" * 60 + "\nmore") == "a" * 60
+    assert table.first_line("a" * 61) == "a" * 59 + "…"
 
 
 def test_runs_are_found_by_words_state_and_data() -> None:
@@ -37,11 +37,11 @@ def test_runs_are_found_by_words_state_and_data() -> None:
     other = runs.create(EnsembleConfig(dataset="mnist"))
     write_note(other.id, "Wide")
     both = [digits, other]
-    assert runs_table.matching(both) == both
-    assert runs_table.matching(both, datasets=["mnist"]) == [other]
-    assert runs_table.matching(both, states=["finished"]) == [digits]
-    assert runs_table.matching(both, "wIDE") == [other]
-    assert runs_table.matching(both, "one wide") == []
+    assert table.matching(both) == both
+    assert table.matching(both, datasets=["mnist"]) == [other]
+    assert table.matching(both, states=["finished"]) == [digits]
+    assert table.matching(both, "wIDE") == [other]
+    assert table.matching(both, "one wide") == []
 
 
 def test_a_few_runs_need_no_filters() -> None:
@@ -77,11 +77,11 @@ def unchosen(run_id: str) -> None:
     import streamlit as st
 
     from ensemble import runs
-    from ensemble.ui import runs_list
+    from ensemble.ui.runs import overview
 
-    runs_list.run_panel.remember(runs.find(run_id))
+    overview.run_panel.remember(runs.find(run_id))
     st.session_state["pressed"] = SimpleNamespace(selection=SimpleNamespace(rows=[]))
-    runs_list.choose("pressed", [run_id])
+    overview.choose("pressed", [run_id])
 
 
 def test_a_row_that_is_no_longer_chosen_leaves_the_address() -> None:

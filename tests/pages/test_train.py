@@ -13,8 +13,9 @@ from streamlit.testing.v1 import AppTest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.runs import Run
-from ensemble.ui import live, loaders, settings
-from tests.ui.test_history import epoch, steps
+from ensemble.ui.shared import loaders, settings
+from ensemble.ui.train import live
+from tests.ui.train.test_history import epoch, steps
 
 APP = Path(__file__).parents[2] / "app.py"
 ROWS = [steps(0.5, 2.0, 1.0, whole=1.2), epoch(1.0, [0.96, 0.97], 0.98)]
@@ -207,7 +208,7 @@ def told_old_words(run_id: str) -> None:
     """What a browser sends that has not heard yet that the run has begun."""
     import streamlit as st
 
-    from ensemble.ui import run_panel
+    from ensemble.ui.shared import run_panel
 
     st.query_params["run"] = run_id
     st.session_state["box"] = f"{run_id} · queued"

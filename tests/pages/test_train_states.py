@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble.runs import Run
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
-from tests.ui.test_history import epoch
+from tests.ui.train.test_history import epoch
 
 
 def shown(share: float = 0.9, members: int = 2, **status: Any) -> AppTest:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ensemble.figures import speeds as speeds_figure
-from ensemble.ui import devices_here, devices_now
+from ensemble.ui.devices import here, now
 from ensemble.wording import devices as devices_words
 from tests.race.test_race import RACE
 
@@ -85,11 +85,11 @@ def test_labels_do_not_lie_on_each_other() -> None:
     ],
 )  # fmt: skip
 def test_how_members_are_spread(members: int, devices: int, said: str, lines: str) -> None:
-    assert devices_here.said(members, devices) == said
-    assert devices_here.listed(members, devices) == lines
+    assert here.said(members, devices) == said
+    assert here.listed(members, devices) == lines
 
 
 def test_how_one_stands() -> None:
-    assert devices_now.stands("queued", 0.0, None, 2) == "waits, 2 jobs before it"
-    assert devices_now.stands("queued", 0.0, None, 0) == "starting"
-    assert devices_now.stands("training", 0.4, 30.0, 0) == "training · 40 % · 0:30 left"
+    assert now.stands("queued", 0.0, None, 2) == "waits, 2 jobs before it"
+    assert now.stands("queued", 0.0, None, 0) == "starting"
+    assert now.stands("training", 0.4, 30.0, 0) == "training · 40 % · 0:30 left"

@@ -5,7 +5,7 @@ from ensemble.analysis.members.committee import Enough
 from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import judge
 from ensemble.figures import palette
-from ensemble.ui import inspect_answer
+from ensemble.ui.inspect import answer
 from ensemble.wording import inspect as inspect_words
 from tests.analysis.draws import distributions
 from tests.contrast import contrast
@@ -63,7 +63,7 @@ def test_how_many_would_do(size: int, members: int, said: str) -> None:
 )
 def test_how_far_the_loss_is_from_the_mean_members(low: float, high: float, said: str) -> None:
     gained = MeanGain(9, 0, 0, 0, (low + high) / 2, low, high)
-    assert inspect_answer.saved(gained) == said
+    assert answer.saved(gained) == said
 
 
 @pytest.mark.parametrize("color", ["#0077BB", "#EE7733", "#FFFFFF", "#0E1013", "#7A7A7A"])

@@ -16,14 +16,11 @@ from ensemble.analysis.quality.selective import Choice
 from ensemble.analysis.quality.summary import qualities
 from ensemble.config import EnsembleConfig
 from ensemble.shift.status import StressStatus
-from ensemble.ui import (
-    inspect_answer,
-    inspect_combining,
-    inspect_committee,
-    inspect_outside,
-    inspect_selective,
-    inspect_stress,
-)
+from ensemble.ui.inspect import answer
+from ensemble.ui.inspect.certainty import selective
+from ensemble.ui.inspect.members import combining
+from ensemble.ui.inspect.members import committee as members_committee
+from ensemble.ui.inspect.shift import job, ood
 
 N = 60
 
@@ -50,10 +47,10 @@ def erring_in_turn() -> Predictions:
 def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() -> None:
     made = outvoted()
     assert not made.right.any()
-    combined, _ = inspect_combining.compared(made)
+    combined, _ = combining.compared(made)
     n = int(combined.judged.sum())
-    assert inspect_combining.against_mean(combined.majority, combined, made) == (n, 0)
-    said = inspect_combining.answer(combined, made, "digit")
+    assert combining.against_mean(combined.majority, combined, made) == (n, 0)
+    said = combining.answer(combined, made, "digit")
     beyond, chance = said.split("; not more than chance does: ")
     assert f"majority vote +{n} digits (p < 0.001)" in beyond.replace("\N{NO-BREAK SPACE}", " ")
     assert "geometric mean ±0 digits" in chance
@@ -67,13 +64,13 @@ def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() ->
 )  # fmt: skip
 def test_a_smaller_committee_gets_more_or_fewer_right(made: Predictions, said: str) -> None:
     judged = committee(made.probabilities, made.labels)
-    assert said in inspect_committee.answer(judged, Enough(1, 0.6), "digit")
+    assert said in members_committee.answer(judged, Enough(1, 0.6), "digit")
 
 
 @pytest.mark.parametrize(("rate", "too_many"), [(0.01, True), (0.02, False), (0.05, False)])
 def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -> None:
     found = Choice(0.9, 0.5, error=0.02, low=0.01, high=0.08, kept=50, wrong=1, n=100)
-    said = inspect_selective.answer(found, rate, "the ensemble", "digit")
+    said = selective.answer(found, rate, "the ensemble", "digit")
     assert ("that you accept" in said) == too_many
 
 
@@ -81,7 +78,7 @@ def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -
 def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(auroc: float, fooled: bool) -> None:
     figures = {"auroc": auroc, "fpr95": 0.2}
     one = {"title": "Noise", "ensemble": figures, "members": [figures, figures]}
-    said = inspect_outside.sentence(one, "digit")
+    said = ood.sentence(one, "digit")
     assert ("it is surer of what it has never seen" in said) == fooled
     assert ("20.0 % of the outside images pass too" in said) != fooled
 
@@ -89,8 +86,8 @@ def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(auroc: float, fool
 def test_one_member_is_the_only_row_of_figures() -> None:
     whole = erring_in_turn()
     alone = judge(whole.probabilities[:1], whole.labels)
-    assert [who for who, _ in inspect_answer.rows(qualities(alone))] == ["member 1"]
-    assert [who for who, _ in inspect_answer.rows(qualities(whole))] == [
+    assert [who for who, _ in answer.rows(qualities(alone))] == ["member 1"]
+    assert [who for who, _ in answer.rows(qualities(whole))] == [
         "ensemble", "mean member", "member 1", "member 2", "member 3",
     ]  # fmt: skip
 
@@ -99,7 +96,7 @@ def test_one_member_is_the_only_row_of_figures() -> None:
     ("seconds", "said"), [(2, 5), (58, 60), (61, 60), (220, 210), (310, 300), (340, 360)]
 )
 def test_a_time_is_said_roughly(seconds: float, said: float) -> None:
-    assert inspect_stress.rough(seconds) == said
+    assert job.rough(seconds) == said
 
 
 @pytest.mark.parametrize(
@@ -115,8 +112,8 @@ def test_what_the_measuring_is_at(
     state: str, silence: float, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = time.time()
-    monkeypatch.setattr(inspect_stress, "time", SimpleNamespace(time=lambda: now))
+    monkeypatch.setattr(job, "time", SimpleNamespace(time=lambda: now))
     stress = shift.read_stress(runs.create(EnsembleConfig()).id)
     mine = {"pid": os.getpid(), "host": socket.gethostname(), "updated": now - silence}
     status = StressStatus(state=state, message="Waiting", steps=3, total=9, **mine)
-    assert inspect_stress.stage(replace(stress, status=status)) == said
+    assert job.stage(replace(stress, status=status)) == said

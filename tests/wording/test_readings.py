@@ -4,7 +4,7 @@ import pytest
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
 from ensemble.figures.two_answers import Side
 from ensemble.recognition.answer import Digit
-from ensemble.ui import classify_compare, classify_saliency
+from ensemble.ui.classify.details import compare, saliency
 from ensemble.wording import marks as marks_words
 from tests.ui.marks import covered, voting
 
@@ -100,7 +100,7 @@ def test_strangeness_is_counted_in_real_digits(
     ],
 )  # fmt: skip
 def test_how_many_minds_a_patch_changes(flips: list[tuple[int, int] | None], said: str) -> None:
-    assert classify_saliency.sentence(covered(*flips)) == f"**{said}**"
+    assert saliency.sentence(covered(*flips)) == f"**{said}**"
 
 
 @pytest.mark.parametrize(
@@ -121,15 +121,15 @@ def test_how_many_minds_a_patch_changes(flips: list[tuple[int, int] | None], sai
 )  # fmt: skip
 def test_what_would_change_each_mind(flips: list[tuple[int, int] | None], said: list[str]) -> None:
     digit = voting(*[7] * len(flips))
-    assert classify_saliency.told(covered(*flips), digit, DIGIT_NAMES) == said
+    assert saliency.told(covered(*flips), digit, DIGIT_NAMES) == said
 
 
 def test_of_many_members_those_are_drawn_whose_minds_change_first() -> None:
     sides = [9, 7, None, 5, 3] * 4
-    drawn = classify_saliency.drawn(covered(*[side and (side, 1) for side in sides]))
-    assert len(drawn) == classify_saliency.MOST
+    drawn = saliency.drawn(covered(*[side and (side, 1) for side in sides]))
+    assert len(drawn) == saliency.MOST
     assert sorted(sides[m] or 99 for m in drawn) == [3] * 4 + [5] * 4 + [7] * 4
-    assert classify_saliency.drawn(covered(None, (3, 1))) == [0, 1]
+    assert saliency.drawn(covered(None, (3, 1))) == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_of_many_members_those_are_drawn_whose_minds_change_first() -> None:
 )
 def test_two_ensembles_beside_each_other(ours: Digit, theirs: Digit, said: str) -> None:
     sides = Side(ours, "one_run, epoch 3"), Side(theirs, "other, epoch 1")
-    assert classify_compare.sentence(*sides, DIGIT_NAMES).startswith(said)
+    assert compare.sentence(*sides, DIGIT_NAMES).startswith(said)

@@ -10,7 +10,7 @@ from ensemble.figures import two_answers as two_answers_figure
 from ensemble.figures import verdict as verdict_figure
 from ensemble.figures.two_answers import Side
 from ensemble.recognition.answer import WHOLE, Digit, Reading
-from ensemble.ui import classify_compare
+from ensemble.ui.classify.details import compare
 from ensemble.wording import marks as marks_words
 from ensemble.wording import readings as readings_words
 from tests.ui.marks import voting
@@ -43,7 +43,7 @@ def test_nothing_on_the_screen_reads_more_than_over_99_9(sure: float) -> None:
         readings_words.alt(digit, 0, 1, DIGIT_NAMES),
         marks_words.verdict(digit, DIGIT_NAMES),
         verdict_figure.alt(digit, DIGIT_NAMES),
-        classify_compare.sentence(side, side, DIGIT_NAMES),
+        compare.sentence(side, side, DIGIT_NAMES),
         two_answers_figure.alt(side, side, DIGIT_NAMES),
         two_answers_figure.row(side, DIGIT_NAMES)["confidence"],
         two_answers_figure.bars(side, DIGIT_NAMES, "black")["hovertext"][7],

@@ -1,0 +1,1 @@
+"""What the ensemble says of a picture."""

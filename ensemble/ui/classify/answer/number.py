@@ -1,0 +1,92 @@
+"""The answer: the whole number, large, each of its digits to be opened, and how sure it is."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from ensemble.ui.classify.input import selected
+from ensemble.ui.shared import theme
+from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import readings as readings_words
+
+if TYPE_CHECKING:
+    from ensemble.pictures.prepare import Prepared
+    from ensemble.recognition.classifier import Classifier, Reading
+
+KEY = "classify_answer"
+# How many marks are shown how large.
+LARGE, MEDIUM = 8, 30
+
+
+def show(asked: Classifier, prepared: Prepared, reading: Reading, index: int, ident: str) -> None:
+    """What the ensemble says of the picture, or that it would rather not.
+
+    Args:
+      asked: who says it.
+      prepared: the picture's marks.
+      reading: what is said of them.
+      index: the mark that is open.
+      ident: the picture's id.
+    """
+    if not reading.digits:
+        st.subheader(readings_words.NOTHING, anchor=False)
+    elif why := readings_words.declined(reading):
+        # Of one mark the reason stands below, with the mark.
+        alone = len(reading.digits) == 1 and not reading.refused
+        st.subheader(readings_words.RATHER_NOT, anchor=False)
+        if not alone:
+            st.markdown(plain(why))
+        if len(reading.digits) > 1:
+            number(asked, prepared, reading, index, ident, "small")
+    else:
+        many = len(reading.digits)
+        size = "large" if many <= LARGE else "medium" if many <= MEDIUM else "small"
+        number(asked, prepared, reading, index, ident, size)
+        st.markdown(plain(readings_words.sentence(reading)), help=HELP if many > 1 else None)
+    for note in prepared.notes:
+        st.caption(plain(note))
+
+
+HELP = (
+    "The product of the digits' own probabilities: how likely all of them are right at once, as "
+    "if their errors had nothing to do with each other. Press a digit to see more of it."
+)
+
+
+def number(
+    asked: Classifier, prepared: Prepared, reading: Reading, index: int, ident: str, size: str
+) -> None:
+    """The digits as they stand in the picture, each a button."""
+    names, of = asked.class_names, len(reading.digits)
+    lines: dict[int, list[dict[str, Any]]] = {}
+    for place, (mark, digit) in enumerate(zip(prepared.marks, reading.digits, strict=True)):
+        lines.setdefault(mark.line, []).append({
+            "index": place, "said": readings_words.said(digit, names), "open": place == index,
+            "rejected": digit.rejected, "alt": readings_words.alt(digit, place, of, names),
+        })  # fmt: skip
+    said = [one["said"] for line in lines.values() for one in line]
+    component()(
+        data={
+            "lines": [line for _, line in sorted(lines.items())],
+            "size": f"{size} {theme.mode()}",
+            "spaced": readings_words.spaced(said),
+        },
+        key=KEY,
+        on_opened_change=lambda: selected.follow(KEY, ident),
+    )
+
+
+@functools.cache
+def component() -> Any:
+    """The component, registered once."""
+    folder = Path(__file__).parents[1] / "js"
+    return st.components.v2.component(
+        "ensemble_answer",
+        html='<div class="answer" role="group" aria-label="What the ensemble says"></div>',
+        css=(folder / "answer.css").read_text(),
+        js=(folder / "answer.js").read_text(),
+    )

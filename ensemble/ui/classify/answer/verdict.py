@@ -1,0 +1,83 @@
+"""What the ensemble says of one mark: its verdict, how the members agree, and how it was seen."""
+
+import html
+
+import streamlit as st
+
+from ensemble.figures import palette, thumbnails
+from ensemble.figures.verdict import alt, figure, table
+from ensemble.ui.classify.answer.shown import Shown
+from ensemble.ui.classify.details.choice import DETAILS
+from ensemble.ui.shared import figure_panel as pictures
+from ensemble.wording import images as images_words
+from ensemble.wording import marks as marks_words
+
+TIMES = 4  # pixels of the screen for one of the mark's
+
+STRANGENESS = (
+    "How strange a mark is to the members, counted against real digits of the test set that "
+    f"were held out. “{DETAILS['gate']}”, below, says how the threshold was set, and sets it."
+)
+
+
+def words(shown: Shown) -> None:
+    """The mark, the verdict, the votes, and how sure one may be of it."""
+    digit, names = shown.digit, shown.names
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.image(thumbnails.enlarged(shown.image, TIMES), width=28 * TIMES,
+                 alt=f"Mark {shown.index + 1} as the networks see it, 28 by 28 pixels")  # fmt: skip
+        with st.container(width=230, gap="xsmall"):
+            st.subheader(marks_words.verdict(digit, names), anchor=False)
+            if digit.rejected:
+                st.caption(f"It would have said {marks_words.said(digit, names)}.")
+            if votes := strip(shown):
+                st.html(votes)
+    if digit.rejected:
+        st.markdown(digit.why)
+    st.markdown(marks_words.agreement(digit, names))
+    if disagreement := marks_words.disagreement(digit):
+        st.caption(disagreement, help=marks_words.information(digit, names))
+    st.caption(
+        f"{marks_words.strangeness(digit, shown.refuse, names)}",
+        help=f"{STRANGENESS} {marks_words.scores(digit)}.",
+    )
+
+
+def strip(shown: Shown) -> str:
+    """The votes as HTML: "7 7 7 1 7" in the members' order, each over its member's colour.
+
+    "" where they are counted instead, in words: with many members or long names.
+    """
+    made = marks_words.predictions(shown.digit)
+    if made.members == 1 or not images_words.listed(made, shown.names):
+        return ""
+    votes = "".join(
+        vote(m, made.members, text, against=voted != shown.digit.label)
+        for m, (voted, text) in enumerate(images_words.ballot(made, 0, shown.names))
+    )
+    dim = ";opacity:.65" if shown.digit.rejected else ""
+    return f'<div style="display:flex;flex-wrap:wrap;gap:4px{dim}">{votes}</div>'
+
+
+def vote(m: int, M: int, text: str, *, against: bool) -> str:
+    """One member's vote; whoever votes against the ensemble stands out."""
+    weight = "font-weight:700;text-decoration:underline" if against else ""
+    color = palette.member_color(m, M)
+    return (
+        f'<span title="Member {m + 1} says {html.escape(text)}" style="min-width:1.5em;'
+        f'text-align:center;border-bottom:3px solid {color};{weight}">{html.escape(text)}</span>'
+    )
+
+
+def chart(shown: Shown) -> None:
+    """Bars and dots, how to read them, and their files."""
+    digit, names = shown.digit, shown.names
+    title = f"Mark {shown.index + 1} · {shown.name} · {shown.source}"
+    sees = "Bars: the averaged probabilities. Dots: each member's own."
+    if shown.members == 1:
+        sees = "The probabilities that the one member gives."
+    pictures.show(
+        figure(digit, names, title), key="classify_verdict", name=f"{shown.stem}-verdict",
+        title="The probabilities", alt=alt(digit, names), table=lambda: table(digit, names),
+        sees=sees,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Details of an open mark, one at a time."""

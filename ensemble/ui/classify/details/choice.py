@@ -1,0 +1,24 @@
+"""The details of an open mark: each is a module, imported and run when it is chosen."""
+
+from importlib import import_module
+
+from ensemble.ui.classify.answer.shown import Shown
+from ensemble.ui.shared import address
+
+# The word in the address, and the label on the screen.
+DETAILS = {
+    "neighbours": "Nearest test digits",
+    "saliency": "What would change its mind",
+    "compare": "Another run or epoch",
+    "gate": "When it declines",
+}
+# What an address of before says for a module that has another name now.
+MODULES = {"gate": "rejection"}
+
+
+def show(shown: Shown) -> None:
+    """The choice of a detail, and the `show` of its module."""
+    key = address.choose(
+        "detail", "Details", DETAILS, next(iter(DETAILS)), label_visibility="collapsed"
+    )
+    import_module(f"ensemble.ui.classify.details.{MODULES.get(key, key)}").show(shown)

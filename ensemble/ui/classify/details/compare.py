@@ -1,0 +1,141 @@
+"""Another run, or another epoch of this one, asked about the same mark: both side by side."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ensemble import datasets, runs
+from ensemble.errors import EnsembleError, RunError
+from ensemble.figures.two_answers import Side, alt, figure, rows, table
+from ensemble.runs.members import member_epochs
+from ensemble.ui.classify.answer.shown import Shown
+from ensemble.ui.classify.input import members
+from ensemble.ui.predictions import controls
+from ensemble.ui.shared import address, loaders
+from ensemble.ui.shared import figure_panel as pictures
+from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import marks as marks_words
+
+WITH, EPOCH = "with", "with_epoch"
+
+
+def show(shown: Shown) -> None:
+    """Whom to compare with, whether both say the same, and everybody's probabilities."""
+    others = comparable(shown)
+    if not others:
+        nothing(shown)
+        return
+    other, epoch = choose(shown, others)
+    try:
+        with st.spinner("Opening the other members"):
+            asked = members.classifier(other, epoch)
+    except EnsembleError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    theirs = asked.read(shown.image[None], shown.refuse).digits[0]
+    ours = Side(shown.digit, f"{called(shown.run, other)}, epoch {shown.epoch}")
+    both = ours, Side(theirs, f"{called(other, shown.run)}, epoch {epoch}")
+    pictures.show(
+        figure(*both, shown.names, f"Mark {shown.index + 1} · {shown.name}"),
+        key="classify_compare", name=f"{shown.stem}-against-{other.id}-epoch-{epoch}",
+        title="Both probabilities", alt=alt(*both, shown.names),
+        table=lambda: table(*both, shown.names), sees=sentence(*both, shown.names),
+    )  # fmt: skip
+    st.dataframe(rows(*both, shown.names), hide_index=True, key="classify_compare_table",
+                 width="content")  # fmt: skip
+
+
+def comparable(shown: Shown) -> dict[str, tuple[runs.Run, list[int]]]:
+    """Runs whose classes are the same, with the epochs that can be asked; this one's are others."""
+    found = {}
+    for run in [shown.run, *(one for one in loaders.all_runs() if one.id != shown.run.id)]:
+        if tuple(datasets.info(run.config.dataset).class_names) != tuple(shown.names):
+            continue
+        here = shown.epoch if run.id == shown.run.id else None
+        if epochs := [one for one in kept(run) if one != here]:
+            found[run.id] = run, epochs
+    return found
+
+
+def kept(run: runs.Run) -> Sequence[int]:
+    """The epochs that a run can be asked at; none where it has been deleted meanwhile."""
+    try:
+        return member_epochs(run.id)
+    except RunError:
+        return ()
+
+
+def nothing(shown: Shown) -> None:
+    """There is nobody else to ask: say so, and the next step."""
+    st.info(
+        f"There is no other run whose members know the same {marks_words.noun(shown.names)}s, "
+        "and this one keeps no other epoch. Train a second one, and both can be asked here.",
+        icon=":material/compare_arrows:",
+    )
+    st.page_link("pages/train.py", label="Train another", icon=":material/arrow_forward:",
+                 query_params={"run": shown.run.id})  # fmt: skip
+
+
+def choose(shown: Shown, others: dict[str, tuple[runs.Run, list[int]]]) -> tuple[runs.Run, int]:
+    """Controls for the other run and its epoch; what they say stands in the address."""
+    wanted = st.query_params.get(WITH)
+    # Another run says more than another epoch.
+    usual = next((one for one in others if one != shown.run.id), shown.run.id)
+    chosen = wanted if wanted in others else usual
+    if wanted and wanted != chosen:
+        st.caption("That run is not there any more, or knows something else; here it is another.")
+    address.put(WITH, chosen)
+    other, epochs = others[chosen]
+    epoch = address.number(EPOCH, epochs[-1], 0, 10**8)
+    epoch = epoch if epoch in epochs else epochs[-1]
+    names = {one: "This run, another epoch" if one == shown.run.id else
+             f"{run.name} · {run.state}" for one, (run, _) in others.items()}  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        address.bound(f"classify_with_{controls.stamp(names.values())}", chosen,
+            lambda key: st.selectbox(
+                "Compare with", list(names), format_func=names.__getitem__, key=key, width=320,
+                on_change=picked, args=(key,), help="Runs whose members know the same classes.",
+            ))  # fmt: skip
+        turn(epochs, epoch)
+    return other, epoch
+
+
+def turn(epochs: Sequence[int], epoch: int) -> None:
+    """The other run's epoch, where there is a choice."""
+    if len(epochs) > 1:
+        address.bound(f"classify_with_epoch_{controls.stamp(epochs)}", epoch, lambda key:
+            st.select_slider("Its epoch", epochs, key=key, width=260, on_change=turned,
+                             args=(key, epochs[-1])))  # fmt: skip
+
+
+def picked(key: str) -> None:
+    """Callback: another run to compare with, at its last epoch."""
+    address.put(WITH, st.session_state[key])
+    address.put(EPOCH, None)
+
+
+def turned(key: str, last: int) -> None:
+    """Callback: another epoch of the other run."""
+    address.put(EPOCH, st.session_state[key], last)
+
+
+def called(run: runs.Run, beside: runs.Run) -> str:
+    """What a run is called beside another: by its id too where both have one name."""
+    if run.id == beside.id or run.name != beside.name:
+        return run.name
+    return f"{run.name} ({run.id})"
+
+
+def sentence(ours: Side, theirs: Side, names: Sequence[str]) -> str:
+    """Whether both say the same."""
+    first, second = (marks_words.verdict(one.digit, names) for one in (ours, theirs))
+    rejected = [one.digit.rejected for one in (ours, theirs)]
+    if all(rejected):
+        return f"**Both decline it.** {marks_words.stranger(names)}."
+    if any(rejected):
+        who, other = (ours, theirs) if rejected[0] else (theirs, ours)
+        said = marks_words.said(other.digit, names)
+        return f"**Only one declines it:** {plain(who.name)}; {plain(other.name)} says {said}."
+    if ours.digit.label == theirs.digit.label:
+        return f"**Both say {names[ours.digit.label]}:** {first}, the other {second}."
+    return f"**They differ:** {plain(ours.name)} says {first}, {plain(theirs.name)} says {second}."

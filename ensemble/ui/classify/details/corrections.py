@@ -1,0 +1,103 @@
+"""What a mark really was, said by whoever wrote it: kept where the person chose, or not at all."""
+
+import zlib
+
+import streamlit as st
+
+from ensemble.errors import StorageError
+from ensemble.pictures import corrections
+from ensemble.ui.classify.answer.shown import Shown
+from ensemble.ui.shared import address
+from ensemble.wording import formats
+from ensemble.wording import images as images_words
+
+PROBLEM = "classify_correction_problem"
+OFF = (
+    "Nothing you bring is written to disk. Start the app with the environment variable "
+    "ENSEMBLE_CORRECTIONS naming a folder, and you can say what a mark was; its 28×28 pixels "
+    "and your word are kept there, and all of them can be downloaded as a labelled set."
+)
+ON = (
+    "Keeps the mark's 28×28 pixels, your word and what the ensemble said, and nothing else of the "
+    "picture, in the folder that ENSEMBLE_CORRECTIONS names."
+)
+
+
+def show(shown: Shown) -> None:
+    """The classes to choose from, what is kept of this mark, and all that is kept."""
+    folder = corrections.folder()
+    if not folder:
+        st.caption("Corrections are not kept.", help=OFF)
+        return
+    kept = labelled(shown)
+    key = f"classify_correction_{zlib.crc32(shown.image.tobytes()):08x}"
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        address.bound(key, kept, lambda key: st.pills(
+            "What it was", range(len(shown.names)), key=key, format_func=shown.names.__getitem__,
+            on_change=chosen, args=(shown, key), help=ON, width="content",
+        ))  # fmt: skip
+        if kept is not None:
+            st.button("Undo", key="classify_correction_undo", icon=":material/undo:",
+                      on_click=keep, args=(shown, None))  # fmt: skip
+        download(str(folder))
+    if problem := st.session_state.pop(PROBLEM, ""):
+        st.error(problem, icon=":material/error:")
+    elif kept is not None:
+        st.caption(said(shown, kept))
+
+
+def labelled(shown: Shown) -> int | None:
+    """What this mark is kept as; None where it is not."""
+    for label in range(len(shown.names)):
+        if corrections.is_whole(corrections.path_of(shown.image, label)):
+            return label
+    return None
+
+
+def said(shown: Shown, label: int) -> str:
+    """That it is kept, and whether the ensemble was right about it."""
+    right = label == shown.digit.label
+    about = "declined it" if shown.digit.rejected else f"said {shown.names[shown.digit.label]}"
+    if right and not shown.digit.rejected:
+        about = "is right"
+    what = images_words.named(shown.names[label], shown.names).removeprefix("labelled ")
+    return f"Kept as {what}; the ensemble {about}."
+
+
+def chosen(shown: Shown, key: str) -> None:
+    """Callback: a class was chosen, or chosen again to take it back."""
+    keep(shown, st.session_state[key])
+
+
+def keep(shown: Shown, label: int | None) -> None:
+    """Keep the mark as `label` and as nothing else; None forgets it."""
+    told = "?" if shown.digit.rejected else shown.names[shown.digit.label]
+    try:
+        if label is not None:
+            corrections.keep(shown.image, label, told, shown.run.id, shown.epoch)
+        # Only now: on a full disk the word of before stays.
+        for other in range(len(shown.names)):
+            if other != label:
+                corrections.undo(shown.image, other)
+    except StorageError as error:
+        st.session_state[PROBLEM] = str(error)
+    count.clear()
+
+
+def download(folder: str) -> None:
+    """How many corrections are kept, as a labelled set."""
+    total = count(folder)
+    if total:
+        st.download_button(
+            f"{formats.count(total, 'correction')} (ZIP)", corrections.export, "corrections.zip",
+            "application/zip", icon=":material/download:", key="classify_corrections_zip",
+            on_click="ignore", help="images.npz with images (N, 28, 28, 1) and labels, "
+            "labels.csv, and the pictures by label.",
+        )  # fmt: skip
+
+
+# Every file is read to count it: seldom, and after a change of one's own.
+@st.cache_data(max_entries=2, ttl=60, show_spinner=False)
+def count(folder: str) -> int:
+    """How many corrections are kept in the folder; at most a minute old."""
+    return corrections.count()

@@ -1,0 +1,154 @@
+"""What would change the members' minds: each place of a mark covered in turn."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import streamlit as st
+
+from ensemble.figures import thumbnails
+from ensemble.recognition.occlusion import Occlusion
+from ensemble.ui.classify.answer.shown import Shown
+from ensemble.ui.classify.details import saliency_picture as painting
+from ensemble.ui.predictions import downloads
+from ensemble.wording import marks as marks_words
+
+if TYPE_CHECKING:
+    from ensemble.recognition.classifier import Digit
+
+NAMED = 8  # members that are listed by their numbers
+MOST = 12  # members whose maps are drawn one by one: those whose minds change first
+
+OCCLUSION = (
+    "A patch of ground is laid over each place in turn (occlusion: Zeiler and Fergus 2014). Blue: "
+    "covering this place lowers the probability of what the member says; orange: it raises it. "
+    "The colours mean the same in every map. White frame: the smallest patch that changes a mind."
+)
+
+
+def show(shown: Shown) -> None:
+    """The answer, a map for everybody, and one sentence a member."""
+    found = occlusion(shown)
+    members = drawn(found)
+    pictures = painting.maps(shown.image, found, members)
+    captions = [*(["all, averaged"] if shown.members > 1 else []),
+                *(caption(found, m, shown) for m in members)]  # fmt: skip
+    st.markdown(sentence(found), help=OCCLUSION)
+    with st.container(horizontal=True, gap="small"):
+        for picture, text in zip(pictures, captions, strict=True):
+            st.image(thumbnails.png(picture), text, width=picture.width,
+                     alt=f"What covering a place does, {text}")  # fmt: skip
+    if len(members) < shown.members:
+        st.caption(f"The {len(members)} of {shown.members} members whose minds change first.")
+    st.markdown("\n".join(f"- {one}" for one in told(found, shown.digit, shown.names)))
+    keep(shown, found, pictures, captions)
+
+
+def occlusion(shown: Shown) -> Occlusion:
+    """What covering does, found once for each mark, run and epoch."""
+    return _occlusion(shown.run.id, shown.epoch, shown.image.tobytes(), shown.classifier)
+
+
+# A member's map takes 3 kB.
+@st.cache_resource(max_entries=64, show_spinner="Covering one place after another")
+def _occlusion(run_id: str, epoch: int, image: bytes, _classifier: Any) -> Occlusion:
+    found: Occlusion = _classifier.occlusion(np.frombuffer(image, np.uint8).reshape(28, 28, 1))
+    return found
+
+
+def side(found: Occlusion, m: int) -> int:
+    """How large the patch is that changes a member's mind, in pixels; 99 where none does."""
+    box = painting.box_of(found, m)
+    return 99 if box is None else max(box[2] - box[0], box[3] - box[1])
+
+
+def drawn(found: Occlusion) -> list[int]:
+    """The members that have a map: all of a few, else those whose minds change first."""
+    M = len(found.change)
+    if M <= MOST:
+        return list(range(M))
+    return sorted(sorted(range(M), key=lambda m: side(found, m))[:MOST])
+
+
+def caption(found: Occlusion, m: int, shown: Shown) -> str:
+    """What stands under a member's map: "member 3: 9 → 4"."""
+    who = f"member {m + 1}: " if shown.members > 1 else ""
+    said, flip = shown.names[int(shown.digit.votes[m])], found.flips[m]
+    return f"{who}{said}" if flip is None else f"{who}{said} → {shown.names[flip.label]}"
+
+
+def sentence(found: Occlusion) -> str:
+    """How many members would change their minds, and under what."""
+    M, sides = len(found.change), [side(found, m) for m in range(len(found.change))]
+    few = sorted(one for one in sides if one < 99)
+    if not few:
+        return f"**{steady(found.largest, M)}**"
+    patch = size(few[0]) if few[0] == few[-1] else f"{size(few[0])} to {size(few[-1])}"
+    if M == 1:
+        return f"**Covering {patch} pixels changes its mind.**"
+    who = "Both" if len(few) == M == 2 else f"All {M}" if len(few) == M else f"{len(few)} of {M}"
+    whose = "its mind" if len(few) == 1 else "their minds"
+    return f"**{who} members would change {whose} under a patch of {patch} pixels.**"
+
+
+def steady(largest: int, M: int) -> str:
+    """That nothing changes a mind."""
+    whose = "its mind" if M == 1 else "any member's mind"
+    return f"No patch up to {size(largest)} pixels changes {whose}."
+
+
+def told(found: Occlusion, digit: "Digit", names: Sequence[str]) -> list[str]:
+    """What would change each member's mind, members of whom the same is said together.
+
+    Nothing where no mind changes: the answer has said so already.
+    """
+    if all(flip is None for flip in found.flips):
+        return []
+    alike: dict[str, list[int]] = {}
+    for m in range(len(found.flips)):
+        alike.setdefault(mind(found, m, digit, names), []).append(m)
+    return [f"{who(members, len(found.flips))} {said}" for said, members in alike.items()]
+
+
+def mind(found: Occlusion, m: int, digit: "Digit", names: Sequence[str]) -> str:
+    """What would change a member's mind, without saying who it is."""
+    flip, said = found.flips[m], names[int(digit.votes[m])]
+    if flip is None:
+        return f"would say {said} still: no patch up to {size(found.largest)} changes that."
+    return (f"would say {names[flip.label]} if the place marked were covered "
+            f"({size(side(found, m))} pixels).")  # fmt: skip
+
+
+def who(members: Sequence[int], M: int) -> str:
+    """Some of M members by their numbers; many are counted."""
+    if M == 1:
+        return "It"
+    if len(members) == 1:
+        return f"Member {members[0] + 1}"
+    if len(members) > NAMED:
+        return f"{len(members)} members"
+    numbers = [str(m + 1) for m in members]
+    return f"Members {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+
+def size(side: int) -> str:
+    """A patch by its side: "5×5"."""
+    return f"{side}×{side}"
+
+
+def keep(shown: Shown, found: Occlusion, pictures: Any, captions: list[str]) -> None:
+    """The maps as a picture, and their figures as a table."""
+    title = f"What covering a place does · {marks_words.said(shown.digit, shown.names)}"
+    with st.container(horizontal=True, gap="small"):
+        st.download_button(
+            "Maps (PNG)", lambda: painting.sheet(pictures, captions, title),
+            f"{shown.stem}-covered.png", "image/png", icon=":material/image:",
+            key="classify_saliency_png", on_click="ignore",
+        )  # fmt: skip
+        st.download_button(
+            "Figures (CSV)", lambda: downloads.csv(painting.table(found)),
+            f"{shown.stem}-covered.csv", "text/csv", icon=":material/table:",
+            key="classify_saliency_csv", on_click="ignore",
+            help=f"A row for each of the {shown.image.size} places: how far the probabilities "
+            f"of {marks_words.noun(shown.names)}s said fall when it is covered.",
+        )  # fmt: skip

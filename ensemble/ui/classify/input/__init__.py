@@ -1,0 +1,1 @@
+"""How a picture comes in: files, sheet, camera, samples."""

@@ -1,0 +1,64 @@
+"""What the screen Classify shows while there is no picture, and the next step."""
+
+import contextlib
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ensemble.errors import ImageError
+from ensemble.pictures.files.opening import open_picture
+from ensemble.ui.classify.answer import overrule
+from ensemble.ui.classify.input import picture, sheet
+from ensemble.ui.classify.input.tray import Source
+from ensemble.ui.predictions import waiting
+from ensemble.ui.shared.run_panel import plain
+
+WAYS = {
+    "upload": "Drop pictures on the left, press **Ctrl+V** to paste one, or browse. One digit or "
+    "a whole number, on one picture or on two hundred.",
+    "draw": "Draw one digit or several, as large as the sheet allows. The answer comes when the "
+    "pen rests.",
+    "camera": "Write a digit on plain paper, hold it up, and take the photograph.",
+}
+HINT = "Draw a digit here, or several side by side"
+
+
+def no_runs() -> None:
+    """The first visit."""
+    waiting.no_runs(
+        "Give an ensemble a digit of your own",
+        "Upload it, draw it or hold it up to the camera, and see what each network makes of it, "
+        "and when they had better not be believed. It takes a run that has finished an epoch: "
+        "on `digits`, about a minute.",
+    )
+
+
+def no_picture(way: str, left: DeltaGenerator, right: DeltaGenerator) -> None:
+    """What to do next on this way in, and what will be here."""
+    with left:
+        if way == "draw":
+            sheet.show([], sheet.serial(), HINT)
+    with right:
+        st.subheader("What does it say?", anchor=False)
+        st.markdown(WAYS[way])
+        st.markdown(
+            "You will see the number it reads, how sure it is, what every member votes, and "
+            "when it would rather not say."
+        )
+        if way == "upload":
+            st.caption("No picture at hand? Try a test digit.")
+
+
+def not_read_yet(way: str, source: Source, left: DeltaGenerator, right: DeltaGenerator) -> None:
+    """A picture whose readers are still being opened; the sheet goes on being drawn on."""
+    if way == "draw":
+        with left:
+            sheet.show([], sheet.serial(), "")
+        return
+    with right:
+        st.caption(plain(source.name))
+    # What is wrong with a picture is said when it is read.
+    with left, contextlib.suppress(ImageError):
+        if source.content is not None:
+            picture.show(open_picture(source.content), source.key, [],
+                                  overrule.of(source.id), source.id)  # fmt: skip

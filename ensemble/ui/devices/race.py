@@ -1,0 +1,162 @@
+"""Measuring this machine: the button, how far it is, Stop, and what the last race found."""
+
+import contextlib
+import time
+
+import streamlit as st
+
+from ensemble.errors import EnsembleError, RunError
+from ensemble.figures import speeds as speeds_figure
+from ensemble.machine.jax_settings import only_cpu
+from ensemble.machine.this_machine import machine
+from ensemble.race import (
+    Race,
+    RaceConfig,
+    RaceJob,
+    race_stops,
+    read_race_job,
+    start_race,
+    stop_race,
+    usual_race,
+)
+from ensemble.race.job import expected_seconds
+from ensemble.race.status import race_folder
+from ensemble.ui.devices import loader
+from ensemble.ui.shared import figure_panel as pictures
+from ensemble.ui.shared import run_advice
+from ensemble.ui.shared.guard import guarded
+from ensemble.ui.train.launch import rounded
+from ensemble.wording import devices as devices_words
+from ensemble.wording import formats
+
+SECONDS_BETWEEN = 1.0
+EMULATED_TOO = "race_emulated"
+HELP = (
+    "img·member/s: images that a second of training takes in, times the members that learn from "
+    "them. The HOWTO's loop is the one of Flax's guide to ensembling, with a device for each "
+    "member; one after another trains the members in turn, on one device."
+)
+
+
+def show() -> None:
+    """The race that is on, what the last one found, and the button for another."""
+    job = read_race_job()
+    active = job is not None and job.active
+    st.fragment(watched, run_every=SECONDS_BETWEEN if active else None)(active)
+    if race := loader.latest():
+        found(race)
+    elif not active:
+        nothing_yet()
+    if not active:
+        measure(again=loader.latest() is not None)
+
+
+def watched(was_active: bool) -> None:
+    """What changes while a race is on; draws the page anew when it begins or ends."""
+    with guarded():
+        job = read_race_job()
+        if (job is not None and job.active) != was_active:
+            st.rerun()
+        if job is None:
+            return
+        if job.active:
+            going_on(job)
+        elif job.state == "failed":
+            st.error(job.message or "It ended unexpectedly.", icon=":material/error:")
+            if tail := run_advice.log_tail(race_folder() / "log.txt"):
+                with st.expander("The end of its log"):
+                    st.code(tail, language=None)
+        elif job.state == "stopped":
+            st.info(job.message, icon=":material/stop:")
+
+
+def going_on(job: RaceJob) -> None:
+    """How far the race is, and the button that stops it."""
+    status = job.status
+    said = status.message or ("Starting." if status.state == "starting" else "Waiting.")
+    if status.seconds_left is not None:
+        left = status.seconds_left - (time.time() - status.updated)
+        said = f"{said.rstrip('.')} · {formats.clock(left)} left"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(min(status.progress, 1.0), text=said)
+        if race_stops():
+            st.button("Stopping…", disabled=True, key="race_stopping", help="Within a second")
+        else:
+            st.button("Stop", icon=":material/stop:", key="race_stop", on_click=stop,
+                      help="What earlier races found is kept.")  # fmt: skip
+    st.caption("You can leave: it goes on without this page. Runs wait until it has ended.")
+
+
+def stop() -> None:
+    """Callback: ask it to stop; it may just have ended, which the page then shows."""
+    with contextlib.suppress(RunError):
+        stop_race()
+
+
+def nothing_yet() -> None:
+    """The first visit: what will be here."""
+    st.markdown("#### How fast does this machine train an ensemble?")
+    st.markdown(
+        "Measuring lets four ways to train take turns, a second each, on the same images: this "
+        "engine in both precisions, the loop of Flax's HOWTO, and one member after another, as "
+        "people do without a tool for ensembles. It also checks that all of them learn the same."
+    )
+    st.caption(
+        "Here you will see each one's speed with 1, 2, 4 and 8 members, and from how many on an "
+        "ensemble pays. Train then tells better how long a run will take."
+    )
+
+
+def found(race: Race) -> None:
+    """The answer in sentences, the picture, and what they hold for."""
+    if said := devices_words.answer(race):
+        st.markdown(f"#### {said}")
+    for doubt in devices_words.doubts(race):
+        st.warning(doubt, icon=":material/warning:")
+    if race.rates:
+        on = devices_words.machine_and_day(race)
+        best = max(race.rates, key=lambda name: max(race.rates[name].values()))
+        top = formats.throughput(max(race.rates[best].values()))
+        pictures.show(
+            speeds_figure.speeds(race, f"Training speed by members · {on}"),
+            key="race_speeds", name="training-speed", title="Training speed by members",
+            alt=f"Speed against members; the fastest is {devices_words.NAMES[best]}: {top}",
+            table=lambda: speeds_figure.table(race), sees=devices_words.bfloat16(race) or
+            "Higher is faster.", help=HELP,
+        )  # fmt: skip
+    st.caption(devices_words.measured_on(race))
+    st.caption(devices_words.check(race))
+
+
+def measure(again: bool) -> None:
+    """The button that starts a race, and what it takes."""
+    last = loader.latest()
+    config = usual_race()
+    alike = last is not None and last.settings == config.as_dict()
+    seconds = last.seconds if last and alike else sum(expected_seconds(config).values())
+    emulates = only_cpu() and not machine().fast_bfloat16
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        pressed = st.button(
+            f"Measure {'again' if again else 'this machine'}, about "
+            f"{formats.duration(rounded(seconds))}",
+            type="secondary" if again else "primary", icon=":material/timer:", key="race_measure",
+        )  # fmt: skip
+        if emulates:
+            st.toggle(
+                "bfloat16 too", key=EMULATED_TOO,
+                help="Without bfloat16 units, as here, it is a little slower than float32.",
+            )  # fmt: skip
+    st.caption("It has the machine to itself meanwhile, and waits for runs that came before it.")
+    if pressed:
+        start(bool(st.session_state.get(EMULATED_TOO)) and emulates)
+
+
+def start(emulated: bool) -> None:
+    """Start a race; a second click finds the first."""
+    usual = usual_race().as_dict()
+    try:
+        start_race(RaceConfig.from_dict({**usual, "emulated": emulated}))
+    except EnsembleError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    st.rerun()

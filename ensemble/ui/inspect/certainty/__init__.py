@@ -1,0 +1,1 @@
+"""Views on how sure the ensemble is, and rightly so."""

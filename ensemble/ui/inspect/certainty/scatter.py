@@ -1,0 +1,156 @@
+"""Each image by its two uncertainties: what it is unclear in itself, and what members differ in."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from ensemble.analysis.members.uncertainty import Uncertainty, uncertainty
+from ensemble.analysis.predictions import ordered
+from ensemble.analysis.quality.averaging import Ints
+from ensemble.figures import lines, palette
+from ensemble.ui.inspect import images
+from ensemble.ui.inspect.loader import measured, pictured
+from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.predictions import downloads
+from ensemble.ui.shared import figure_panel
+from ensemble.wording import formats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+KEY = "inspect_scatter"
+MOST = 1_500  # points that a browser draws and lets one choose from without a wait
+GLOSS = (
+    "Aleatoric: what each member is unsure of by itself, as of a digit that is hard to read "
+    "(the mean of the members' entropies). Epistemic: what the members disagree about, as of a "
+    "digit unlike those they learnt from (mutual information). Together they are the entropy of "
+    "the averaged probabilities; in nats, 0 is sure."
+)
+
+
+def show(shown: Inspected) -> None:
+    """Draw the scatter, and beside it the images that are chosen in it."""
+    measures = measured(shown, uncertainty)
+    drawn = points(shown, measures)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        state = picture(shown, measures, drawn)
+        if len(drawn) < shown.n:
+            st.caption(f"Drawn are all mistakes and the unsure; of the surest, one in "
+                       f"{thinning(shown)} stands for the rest.")  # fmt: skip
+    with right:
+        digits_of(shown, measures, chosen_numbers(state, shown))
+
+
+def picture(shown: Inspected, measures: Uncertainty, drawn: Ints) -> Any:
+    """The scatter; returns what is chosen in it."""
+    title = f"Uncertainty · {shown.source}"
+    return figure_panel.show(
+        pictured(shown, lambda: scatter(shown, measures, drawn, title), KEY), key=KEY,
+        name=f"{shown.stem}-uncertainty", title="Both uncertainties of every image",
+        alt=f"Aleatoric against epistemic uncertainty of {shown.n:,} {shown.noun}s, right and "
+        "wrong marked", table=lambda: table(shown, measures), sees=sees(shown, measures),
+        help=GLOSS, on_select="rerun", selection_mode=("points", "box", "lasso"),
+    )  # fmt: skip
+
+
+def digits_of(shown: Inspected, measures: Uncertainty, chosen: Ints) -> None:
+    """The images that are chosen; before any is, the most uncertain ones."""
+    numbers = chosen
+    if len(chosen):
+        st.markdown(f"**{formats.count(len(chosen), shown.noun)} chosen**, the least sure first")
+    else:
+        st.markdown(
+            f"Click a point to see its {shown.noun}, or take the box or lasso over the picture and "
+            "draw it around many. Until then: those the members disagree about most."
+        )
+        numbers = np.argsort(-measures.information, kind="stable")
+    images.show(shown, numbers, key="inspect_scatter_digits", rows=4)
+
+
+def points(shown: Inspected, measures: Uncertainty) -> Ints:
+    """The images to draw: every wrong one, and of the right ones the surest thinned out."""
+    wrong, right = np.flatnonzero(~shown.made.right), np.flatnonzero(shown.made.right)
+    by_doubt = right[np.argsort(-measures.predictive[right], kind="stable")]
+    room = max(MOST - len(wrong), MOST // 2)
+    if len(by_doubt) <= room:
+        return np.arange(shown.n)
+    unsure, sure = by_doubt[: room // 2], by_doubt[room // 2 :]
+    return np.concatenate([wrong, unsure, sure[:: thinning(shown)]])
+
+
+def thinning(shown: Inspected) -> int:
+    """Of how many sure images one is drawn."""
+    wrong = int((~shown.made.right).sum())
+    room = max(MOST - wrong, MOST // 2)
+    return -(-(shown.n - wrong - room // 2) // (room - room // 2))
+
+
+def scatter(shown: Inspected, measures: Uncertainty, drawn: Ints, title: str) -> "go.Figure":
+    """Right ones as blue circles, wrong ones as orange crosses over them."""
+    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
+
+    traces = []
+    for name, kept, mark in (
+        ("right", shown.made.right, {"color": palette.RIGHT, "symbol": "circle", "opacity": 0.6}),
+        ("wrong", ~shown.made.right, {"color": palette.WRONG, "symbol": "x", "opacity": 0.9}),
+    ):
+        numbers = drawn[kept[drawn]]
+        traces.append(go.Scatter(
+            x=measures.expected[numbers], y=measures.information[numbers], mode="markers",
+            name=f"{name} {int(kept.sum()):,}", marker={"size": 7, **mark},
+            customdata=facts(shown, numbers), hovertemplate=hover(shown.noun),
+        ))  # fmt: skip
+    chart = go.Figure(traces)
+    chart.update_layout(**lines.layout(title, 480))
+    chart.update_xaxes(title="aleatoric (nats)", rangemode="tozero", zeroline=False)
+    chart.update_yaxes(title="epistemic (nats)", rangemode="tozero", zeroline=False)
+    return chart
+
+
+def facts(shown: Inspected, numbers: Ints) -> list[list[Any]]:
+    """For each image its number, what the ensemble says and what it is."""
+    names, made = shown.names, shown.made
+    return [[int(n), names[made.said[n]], names[made.labels[n]]] for n in numbers]
+
+
+def hover(noun: str) -> str:
+    """What is said at a point."""
+    return (
+        f"{noun.capitalize()} %{{customdata[0]}}: says %{{customdata[1]}}, is %{{customdata[2]}}"
+        "<br>aleatoric %{x:.3f} nats, epistemic %{y:.3f} nats<extra></extra>"
+    )
+
+
+def sees(shown: Inspected, measures: Uncertainty) -> str:
+    """Whether the wrong ones stand apart from the right ones."""
+    right = shown.made.right
+    if right.all():
+        return f"The ensemble gets every {shown.noun} right: no cross stands here."
+    median = np.median(measures.predictive[~right])
+    share = float((measures.predictive[right] < median).mean())
+    surer = formats.percent(share, shown.n)
+    said = f"Half of the mistakes are less sure than {surer} of the {shown.noun}s it gets right"
+    part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
+    return f"{said}; {100 * part:.0f} % of the doubt about mistakes is the members' disagreement."
+
+
+def chosen_numbers(state: Any, shown: Inspected) -> Ints:
+    """The images of the points that are chosen, the least sure first."""
+    found = [point.get("customdata") for point in state.selection.points]
+    numbers = np.unique([int(facts[0]) for facts in found if facts]).astype(int)
+    return ordered(shown.made, numbers[numbers < shown.n], "unsure")
+
+
+def table(shown: Inspected, measures: Uncertainty) -> pd.DataFrame:
+    """Every image with its measures and what is said of it."""
+    frame = downloads.table(shown.made, np.arange(shown.n), shown.names)
+    frame = frame.drop(columns="mutual_information_nats")
+    frame.insert(5, "predictive_entropy_nats", measures.predictive)
+    frame.insert(6, "aleatoric_nats", measures.expected)
+    frame.insert(7, "epistemic_nats", measures.information)
+    frame.insert(8, "variation_ratio", measures.variation_ratio)
+    frame.insert(9, "vote_margin", measures.vote_margin)
+    return frame

@@ -1,0 +1,154 @@
+"""Selective prediction: which answers to keep to oneself, so that few of the others are wrong."""
+
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality import selective
+from ensemble.analysis.quality.averaging import confidence
+from ensemble.analysis.quality.selective import Choice, RiskCoverage
+from ensemble.figures import lines
+from ensemble.figures.selective import alt, certainty, figure, share, table
+from ensemble.ui.inspect.loader import measured
+from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.shared import address
+from ensemble.ui.shared import figure_panel as pictures
+from ensemble.wording import formats
+
+# The error rates to choose from, by their words in the address: percent.
+RATES = {word: float(word) / 100 for word in ("10", "5", "2", "1", "0.5", "0.2", "0.1")}
+USUAL = "0.5"
+POINTS = 12_000  # of all curves together
+LEAST = 20  # examples, below which two halves say nothing
+
+
+def show(shown: Inspected) -> None:
+    """The answer, a control for the error rate, the curve and every member's figures."""
+    if shown.n < LEAST:
+        st.info(f"With fewer than {LEAST} {shown.noun}s there is nothing to find a threshold on.",
+                icon=":material/grid_off:")  # fmt: skip
+        return
+    answered = st.container()
+    rate = choose()
+    ensemble, members = measured(shown, curves)
+    found = measured(shown, choices, rate)
+    who = "the ensemble" if shown.members > 1 else "the one member"
+    answered.markdown(f"##### {answer(found[0], rate, who, shown.noun)}")
+    title = f"Risk by coverage · {shown.source}"
+    pictures.show(
+        figure(ensemble, members, rate, found[0], title), key="selective",
+        name=f"{shown.stem}-selective", title="Risk by coverage", alt=alt(ensemble, shown.n),
+        table=lambda: table(ensemble, members), sees=sees(ensemble, shown.noun),
+    )  # fmt: skip
+    st.dataframe(figures([ensemble, *members], found, shown.n), hide_index=True,
+                 key="selective_table")  # fmt: skip
+    st.caption(
+        f"AURC: the area under the curve, the mean share of wrong answers over all coverages. Were "
+        f"every wrong {shown.noun} the least sure, {who}'s would be "
+        f"{formats.significant(ensemble.aurc_best)}. Thresholds are found on one half of the test "
+        "set, what is answered and wrong is counted on the other, where more may be wrong; in "
+        "brackets the 95 % interval."
+    )
+
+
+def choose() -> float:
+    """The control for the error rate; what it says stands in the address."""
+    word = address.word("error", RATES, USUAL)
+    address.bound("selective_rate", word, lambda key: st.select_slider(
+        "Wrong answers that you accept", list(RATES), key=key, width=340, on_change=chosen,
+        args=(key,), format_func=lambda word: f"{word} %",
+        help="Of the answers that are given, not of all: the others go to a person.",
+    ))  # fmt: skip
+    return RATES[word]
+
+
+def chosen(key: str) -> None:
+    """Callback: the address follows the control."""
+    address.put("error", st.session_state[key], USUAL)
+
+
+def curves(made: Predictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
+    """Risk by coverage of the ensemble and of each member, in the points that are drawn."""
+    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
+    most = max(100, min(lines.POINTS, POINTS // (made.members + 1)))
+    whole = selective.risk_coverage(made.confidence, made.right)
+    return drawn(whole, most), [
+        drawn(selective.risk_coverage(confidence(p), votes == made.labels), most)
+        for p, votes in each
+    ]
+
+
+def drawn(curve: RiskCoverage, most: int) -> RiskCoverage:
+    """A curve in as many points as a screen shows: kept for every member, all would be much."""
+    kept = lines.thinned(len(curve.risk), most)
+    return replace(curve, coverage=curve.coverage[kept], risk=curve.risk[kept],
+                   threshold=curve.threshold[kept])  # fmt: skip
+
+
+def choices(made: Predictions, rate: float) -> list[Choice]:
+    """The threshold for an error rate and what comes of it: the ensemble's, then each member's."""
+    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
+    return [
+        selective.choose(made.confidence, made.right, made.labels, rate),
+        *(selective.choose(confidence(p), votes == made.labels, made.labels, rate)
+          for p, votes in each),
+    ]  # fmt: skip
+
+
+def answer(found: Choice, rate: float, who: str, noun: str) -> str:
+    """What is answered and what is wrong of it, with the threshold for an error rate."""
+    if not found.reached:
+        return (f"No threshold keeps the wrong answers to {share(rate)}: even among the {noun}s "
+                f"that {who} is surest of, more are wrong.")  # fmt: skip
+    if not found.kept:
+        sure = certainty(found.threshold)
+        return (f"The threshold for {share(rate)} wrong answers is so high ({sure}) that {who} "
+                "answers none on the other half.")  # fmt: skip
+    errs = f"errs in {in_percent(found.error)} of them ({ends(found)})"
+    if found.error > rate:
+        errs += f": more than the {share(rate)} that you accept"
+    if found.coverage == 1:
+        return f"Answering every {noun}, {who} {errs}."
+    return (
+        f"Answering only where it is at least {certainty(found.threshold)} sure, {who} answers "
+        f"{formats.percent(found.coverage, found.n)} of the {noun}s and {errs}."
+    )
+
+
+def in_percent(value: float) -> str:
+    """A small share, with two decimals."""
+    return f"{100 * value:.2f} %"
+
+
+def ends(found: Choice) -> str:
+    """The ends of the 95 % interval of the errors."""
+    return f"{100 * found.low:.2f} to {100 * found.high:.2f}"
+
+
+def sees(ensemble: RiskCoverage, noun: str) -> str:
+    """What to see in the curve."""
+    return (
+        f"From left to right more {noun}s are answered, the surest first: the later a curve rises, "
+        f"the better it knows which of its answers are wrong. All answered, "
+        f"{in_percent(float(ensemble.risk[-1]))} are."
+    )
+
+
+def figures(curves: list[RiskCoverage], found: list[Choice], n: int) -> pd.DataFrame:
+    """One row for the ensemble, then each member: AURC, and what the threshold gives."""
+    M = len(curves) - 1
+    rows = zip(curves, found, strict=True)
+    return pd.DataFrame(
+        [
+            {
+                "who": "ensemble" if M and not place else lines.member(max(0, place - 1)),
+                "AURC": formats.significant(curve.aurc),
+                "threshold": certainty(one.threshold) if one.reached else "none",
+                "answered": formats.percent(one.coverage, n) if one.reached else "–",
+                "of these wrong": f"{in_percent(one.error)} ({ends(one)})" if one.kept else "–",
+            }
+            for place, (curve, one) in enumerate(rows)
+        ]
+    )

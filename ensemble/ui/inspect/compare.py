@@ -1,0 +1,203 @@
+"""Compare: this run against another on the same test images, digit by digit."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from ensemble import datasets, runs
+from ensemble.analysis.members.gain import Gain, gain
+from ensemble.analysis.predictions import Predictions
+from ensemble.errors import EnsembleError
+from ensemble.figures.compare import apart, figure, per_class, table
+from ensemble.ui.inspect import images
+from ensemble.ui.inspect.loader import measured
+from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.predictions import controls, loader
+from ensemble.ui.shared import address, loaders, settings
+from ensemble.ui.shared import figure_panel as pictures
+from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import formats
+from ensemble.wording import images as images_words
+from ensemble.wording import inspect as inspect_words
+
+SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ"}
+
+
+def show(shown: Inspected) -> None:
+    """A run to compare with, what this one is better by, and where."""
+    others = comparable(shown.run)
+    if not others:
+        nothing(shown)
+        return
+    other, epoch = choose(shown.run, others)
+    try:
+        theirs = loader.predictions(other, epoch)
+    except EnsembleError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    path = other.path / "predictions" / f"epoch-{epoch:04d}.npz"
+    found = measured(shown, against, other.id, epoch, loaders.version(path))
+    st.markdown(f"##### {answer(found, plain(other.name), shown.noun)}")
+    picture(shown, theirs, other, epoch)
+    details(shown, theirs, other)
+
+
+def comparable(run: runs.Run) -> list[runs.Run]:
+    """The other runs on the same test images that have predictions, newest first."""
+    return [
+        other for other in loaders.all_runs()
+        if other.config.dataset == run.config.dataset and other.id != run.id
+        and runs.prediction_epochs(other.id)
+    ]  # fmt: skip
+
+
+def nothing(shown: Inspected) -> None:
+    """There is no other run to compare with: say so, and the next step."""
+    title = datasets.info(shown.run.config.dataset).title
+    st.info(f"There is no other run on {title} with predictions. Train a second one, with other "
+            "settings or another seed, and it can be compared here.",
+            icon=":material/compare_arrows:")  # fmt: skip
+    st.page_link("pages/train.py", label="Train another", icon=":material/arrow_forward:",
+                 query_params={"run": shown.run.id})  # fmt: skip
+
+
+def choose(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
+    """Controls for the other run and its epoch; what they say stands in the address."""
+    wanted = st.query_params.get("with")
+    names = {other.id: f"{other.name} · {other.state}" for other in others}
+    chosen = wanted if wanted in names else others[0].id
+    if wanted and wanted != chosen:
+        why = "That is this run itself" if wanted == run.id else "That run cannot be compared"
+        st.caption(f"{why}; here it is compared with another.")
+    address.put("with", chosen)
+    other = next(one for one in others if one.id == chosen)
+    epochs = runs.prediction_epochs(other.id)
+    epoch = address.number("with_epoch", epochs[-1], 0, 10**8)
+    epoch = epoch if epoch in epochs else epochs[-1]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        address.bound(f"compare_with_{controls.stamp(names.values())}", chosen, lambda key:
+            st.selectbox("Compare with", list(names), format_func=names.__getitem__, key=key,
+                         width=320, on_change=picked, args=(key,),
+                         help="Runs on the same test images."))  # fmt: skip
+        if len(epochs) > 1:
+            address.bound(f"compare_epoch_{controls.stamp(epochs)}", epoch, lambda key:
+                st.select_slider("Its epoch", epochs, key=key, width=260, on_change=turned,
+                                 args=(key, epochs[-1])))  # fmt: skip
+    return other, epoch
+
+
+def picked(key: str) -> None:
+    """Callback: another run to compare with, at its last epoch."""
+    address.put("with", st.session_state[key])
+    address.put("with_epoch", None)
+
+
+def turned(key: str, last: int) -> None:
+    """Callback: another epoch of the other run."""
+    address.put("with_epoch", st.session_state[key], last)
+
+
+def against(made: Predictions, other: str, epoch: int, seen: tuple[int, int]) -> Gain:
+    """What these predictions are better by than those of another run's epoch."""
+    theirs = loader.predictions(runs.find(other), epoch)
+    return gain(made.averaged, theirs.averaged, made.labels)
+
+
+def answer(found: Gain, other: str, noun: str) -> str:
+    """Which run is better, by how much, and whether that is more than luck."""
+    if not found.won + found.lost:
+        return f"Both get the same {noun}s right{nll(found)}."
+    counts = f"{found.won:,} won, {found.lost:,} lost, {inspect_words.p_value(found.p)}"
+    if found.p >= inspect_words.LUCK:
+        return (f"On these {found.n:,} {noun}s it cannot be told from {other}: {counts}"
+                f"{nll(found)}.")  # fmt: skip
+    more = formats.count(abs(round(found.digits)), noun)
+    sign, which = (1, "more") if found.digits > 0 else (-1, "fewer")
+    ends = [f"{end:,.0f}".replace("-", "−")
+            for end in sorted((sign * found.digits_low, sign * found.digits_high))]  # fmt: skip
+    return (f"It gets {more} {which} right than {other} ({ends[0]} to {ends[1]}): "
+            f"{counts}{nll(found)}.")  # fmt: skip
+
+
+def nll(found: Gain) -> str:
+    """The difference in NLL with its interval, as the end of a sentence."""
+    if not found.nll:
+        return ""
+    if found.nll_low <= 0 <= found.nll_high:
+        return "; nor can their NLL be told apart" if found.p >= inspect_words.LUCK else \
+            "; their NLL cannot be told apart"  # fmt: skip
+    ends = sorted((abs(found.nll_low), abs(found.nll_high)))
+    return (f"; its NLL is {'lower' if found.nll > 0 else 'higher'} by "
+            f"{formats.significant(abs(found.nll), 2)} ({formats.significant(ends[0], 2)} to "
+            f"{formats.significant(ends[1], 2)})")  # fmt: skip
+
+
+def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) -> None:
+    """Where the difference comes from, class by class."""
+    won, lost = apart(shown.made, theirs)
+    counts = per_class(shown.made.labels, won, lost, len(shown.names))
+    title = f"Won and lost · {shown.source}, against {other.name} · epoch {epoch}"
+    pictures.show(
+        figure(counts, shown.names, shown.noun, title), key="compare",
+        name=f"{shown.stem}-against-{other.id}-epoch-{epoch}", title="Won and lost by class",
+        alt=f"Of each class, {shown.noun}s that only one of the two runs gets right: "
+        f"{len(won):,} won, {len(lost):,} lost",
+        table=lambda: table(shown.made, theirs, shown.names),
+        sees=f"By what it is: {shown.noun}s that only this run gets right (won, blue, up) and "
+        "that only the other does (lost, orange, down).",
+    )  # fmt: skip
+
+
+def details(shown: Inspected, theirs: Predictions, other: runs.Run) -> None:
+    """The images won or lost, or the settings that differ."""
+    won, lost = apart(shown.made, theirs)
+    name = address.choose("side", "Show", SIDES, "won", width="content",
+                          label_visibility="collapsed")  # fmt: skip
+    if name == "settings":
+        differing(shown.run, other)
+        return
+    numbers = won if name == "won" else lost
+    who = "this run" if name == "won" else plain(other.name)
+    if not len(numbers):
+        st.caption(f"There is no {shown.noun} that only {who} gets right.")
+        return
+    st.caption(f"{formats.count(len(numbers), shown.noun)} that only {who} gets right, this run's "
+               "surest first.")  # fmt: skip
+    images.show(shown, numbers, key=f"compare_{name}",
+                        under=lambda number: under(theirs, number, shown.names))  # fmt: skip
+
+
+def under(theirs: Predictions, number: int, names: Sequence[str]) -> list[str]:
+    """What the other run says of an image."""
+    sure = images_words.chance(theirs.confidence[number])
+    return [f"other {names[theirs.said[number]]}", sure]
+
+
+def differing(ours: runs.Run, theirs: runs.Run) -> None:
+    """The settings that the two runs were trained with, where they differ."""
+    frame = settings_apart(ours, theirs)
+    if frame.empty:
+        st.caption("Both runs have the same settings.")
+    else:
+        st.dataframe(frame, hide_index=True, key="compare_settings", width="content")
+
+
+def settings_apart(ours: runs.Run, theirs: runs.Run) -> pd.DataFrame:
+    """One row for each setting that differs: its name, and the value in either run."""
+    first, second = ours.config.as_dict(), theirs.config.as_dict()
+    return pd.DataFrame(
+        [
+            {"setting": settings.label(name), "this run": value(first[name]),
+             "the other": value(second[name])}
+            for name in first if first[name] != second[name]
+        ]
+    )  # fmt: skip
+
+
+def value(setting: Any) -> str:
+    """A setting's value in words."""
+    if isinstance(setting, bool):
+        return "yes" if setting else "no"
+    return setting if isinstance(setting, str) else settings.shown(setting)

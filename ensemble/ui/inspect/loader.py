@@ -1,0 +1,64 @@
+"""What the screen Inspect measures and draws, once for each version of a run's predictions.
+
+Shared by every tab and bounded. What comes back is shared too: treat it as read-only.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import streamlit as st
+
+from ensemble.analysis.predictions import Predictions
+from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.shared import theme
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+Result = TypeVar("Result")
+
+
+def measured(shown: Inspected, measure: Callable[..., Result], *also: Any) -> Result:
+    """What `measure` makes of the predictions that are shown, computed once.
+
+    Args:
+      shown: the run's epoch.
+      measure: a function of the predictions and `also`, in a module: it goes by its name.
+      also: its further arguments, small and hashable; they are part of what is remembered.
+    """
+    name = f"{measure.__module__}.{measure.__qualname__}"
+    place = shown.run.id, shown.epoch, shown.version
+    result: Result = _measured(name, place, also, measure, shown.made)
+    return result
+
+
+# The largest, figures of every example or of every committee, take half a megabyte.
+@st.cache_resource(max_entries=96, show_spinner=False)
+def _measured(
+    name: str, place: tuple[Any, ...], also: tuple[Any, ...],
+    _measure: Callable[..., Any], _made: Predictions,
+) -> Any:  # fmt: skip
+    return _measure(_made, *also)
+
+
+def pictured(shown: Inspected, make: "Callable[[], go.Figure]", *by: Any) -> "go.Figure":
+    """The picture that `make` draws of what is shown, drawn once for each look of the page.
+
+    Plotly checks each word of a figure, which takes as long as the rest of the screen.
+
+    Args:
+      shown: the run's epoch.
+      make: draws it.
+      by: the picture's name and all else that it follows from, small and hashable.
+    """
+    place = shown.run.id, shown.run.name, shown.epoch, shown.version
+    figure: go.Figure = _pictured(place, theme.mode(), by, make)
+    return figure
+
+
+# The largest, of a point for each of 1,500 images, takes some hundred kilobytes.
+@st.cache_resource(max_entries=48, show_spinner=False)
+def _pictured(
+    place: tuple[Any, ...], mode: str, by: tuple[Any, ...], _make: Callable[[], Any]
+) -> Any:
+    return _make()

@@ -1,0 +1,1 @@
+"""Views on the members and what they are to each other."""

@@ -1,0 +1,1 @@
+"""Views on images unlike those of training."""

@@ -1,0 +1,162 @@
+"""The job that measures a run under shift, as a page shows it: start, how far, stop, go on."""
+
+import time
+
+import streamlit as st
+
+from ensemble import datasets, runs, shift
+from ensemble.errors import EnsembleError
+from ensemble.shift import Results, Stress
+from ensemble.shift.corruptions import KINDS
+from ensemble.shift.ood_images import outsiders
+from ensemble.ui.inspect.shown import Inspected
+from ensemble.wording import formats
+
+# Asking a member costs about a third of teaching it, and measuring its answers a little more.
+ASKING = 0.4
+START_SECONDS = 10.0
+OUTSIDE = 2  # sets of outside images that there are at least
+STALE_SECONDS = 30.0
+
+
+def show(shown: Inspected, stress: Stress) -> None:
+    """What the job does, has done or would do, with its button."""
+    if stress.active:
+        working(shown, stress)
+    elif stress.last_tick is None:
+        st.info(
+            "The members are needed for this, and no checkpoint of them is there yet: one is kept "
+            "at the end of the first epoch.", icon=":material/hourglass_empty:",
+        )  # fmt: skip
+    else:
+        resting(shown, stress)
+    if stress.results and stress.results.clean:
+        st.caption(measured(shown, stress, stress.results))
+
+
+def working(shown: Inspected, stress: Stress) -> None:
+    """How far it is, and the button that stops it."""
+    status, asked = stress.status, f"stopping_stress_{shown.run.id}"
+    if status is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(min(max(status.progress, 0.0), 1.0), text=stage(stress))
+        if st.session_state.get(asked) == status.queued:
+            st.button("Stopping…", disabled=True, key="stress_stopping")
+        elif st.button("Stop", icon=":material/stop:", key="stress_stop",
+                       help="What is measured so far is kept."):  # fmt: skip
+            shift.stop_stress(shown.run.id)
+            st.session_state[asked] = status.queued
+            st.rerun(scope="fragment")
+
+
+def stage(stress: Stress) -> str:
+    """What the job is doing, in words."""
+    status = stress.status
+    if status is None or status.state == "queued":
+        return stress.message or "Starting"
+    if status.state == "starting":
+        return "Starting: reading the members and the images"
+    said = stress.message
+    if status.total:
+        said += f" · {status.steps} of {status.total} done"
+    if status.seconds_left is not None:
+        said += f" · {formats.clock(status.seconds_left)} left"
+    quiet = time.time() - status.updated
+    return said + (f" · no news for {formats.duration(quiet)}" if quiet > STALE_SECONDS else "")
+
+
+def resting(shown: Inspected, stress: Stress) -> None:
+    """What the job would do, or why it ended, and the button that starts it."""
+    if stress.state == "failed":
+        st.error(stress.message, icon=":material/error:")
+    results = None if stress.outdated else stress.results
+    whole = results is not None and stress.state == "finished" and results.images >= shown.n
+    if results and whole:
+        if not (new := unseen(results)):
+            return
+        label = f"Show the members {' and '.join(new)} too"
+        help = "What is measured already is not measured again."
+    elif results and stress.state in ("stopped", "failed"):
+        status = stress.status
+        done = 1 + len(results.steps) + len(results.outside)
+        total = max(status.total, done) if status else done
+        label = f"Go on ({done} of {total} done)"
+        help = "What is measured already is not measured again."
+    else:
+        st.markdown(offer(shown))
+        label = f"Measure {formats.count(shown.members, 'member')} under shift"
+        label += f", {about}" if (about := estimate(shown.run)) else ""
+        help = "In a process of its own: you can leave this page, and come back."
+    st.button(label, key="stress_start", type="primary", icon=":material/play_arrow:",
+              on_click=start, args=(shown.run.id, asked_for(stress, results)),
+              help=help)  # fmt: skip
+    if problem := st.session_state.pop("stress_problem", None):
+        st.error(problem, icon=":material/error:")
+
+
+def unseen(results: Results) -> list[str]:
+    """Sets of outside images that are there now and were not when the run was measured."""
+    seen = {one["key"] for one in results.outside}
+    return [one.title for one in outsiders(results.dataset) if one.key not in seen]
+
+
+def asked_for(stress: Stress, results: Results | None) -> int | None:
+    """The limit to start with: that of what is to be gone on with, else none."""
+    going_on = results and stress.state in ("stopped", "failed")
+    return stress.status.limit if going_on and stress.status else None
+
+
+def start(run_id: str, limit: int | None) -> None:
+    """Callback: start the job, or keep the reason why it cannot be."""
+    try:
+        shift.start_stress(run_id, limit)
+    except EnsembleError as error:
+        st.session_state["stress_problem"] = str(error)
+
+
+def steps() -> int:
+    """How often the members are shown a set of images."""
+    return 1 + sum(len(kind.amounts) - 1 for kind in KINDS.values()) + OUTSIDE
+
+
+def offer(shown: Inspected) -> str:
+    """What the job does, in a sentence or two."""
+    return (
+        f"An ensemble that is good on its own test set may fail on {shown.noun}s that look a "
+        f"little different, and should then at least be unsure. This turns, shifts, blurs, fades "
+        f"and adds noise to all {shown.n:,} test {shown.noun}s, in {steps() - OUTSIDE - 1} steps, "
+        "and asks every member each time; then it shows them images that belong to no class."
+    )
+
+
+def estimate(run: runs.Run) -> str:
+    """About how long it will take, "about 4 min", from how fast the run trained; "" if unknown."""
+    if not run.status.img_member_per_s:
+        return ""
+    images = datasets.info(run.config.dataset).test_size * steps()
+    seconds = ASKING * images * run.config.members / run.status.img_member_per_s
+    return f"about {formats.duration(rough(START_SECONDS + seconds))}"
+
+
+def rough(seconds: float) -> float:
+    """Seconds as one says them: to five up to a minute, then to half minutes, then to minutes."""
+    step = 5 if seconds < 60 else 30 if seconds < 300 else 60
+    return max(step, step * round(seconds / step))
+
+
+def place(results: Results) -> str:
+    """Which members were measured: "epoch 4", or "epoch 4 and 12 steps"."""
+    more = f" and {formats.count(results.steps_after, 'step')}" if results.steps_after else ""
+    return f"epoch {results.epoch}{more}"
+
+
+def measured(shown: Inspected, stress: Stress, results: Results) -> str:
+    """What the figures below are of, and whether there is something newer."""
+    all_of = "all" if results.images >= shown.n else "the first"
+    said = (f"Measured on {all_of} {results.images:,} test {shown.noun}s, with the members of the "
+            f"run's last checkpoint, at {place(results)}.")  # fmt: skip
+    if stress.outdated:
+        said = (f"Measured at {place(results)}, on {all_of} {results.images:,} test {shown.noun}s; "
+                "the run has gone on since.")  # fmt: skip
+    return said

@@ -1,0 +1,67 @@
+"""What can be done with a regression besides watching it: solve it again, reuse it, delete it."""
+
+import streamlit as st
+
+from ensemble import regression
+from ensemble.errors import EnsembleError
+from ensemble.ui.parallel import launch, loader, picker, settings
+from ensemble.ui.shared.run_panel import plain
+
+ASKED = "solve_delete_asked"
+SAID = "solve_said"
+
+
+def actions(solve: regression.Solve) -> None:
+    """The same again, its settings again, and Delete, which asks first."""
+    tell()
+    if st.session_state.get(ASKED) == solve.id:
+        sure(solve)
+        return
+    with st.container(horizontal=True, gap="small"):
+        if not solve.active and st.button("Solve the same again", key="solve_again",
+                                          icon=":material/play_arrow:"):  # fmt: skip
+            launch.launch(solve.config)
+        st.button(
+            "Use these settings again", key="solve_reuse", icon=":material/replay:",
+            on_click=settings.fill, args=(solve.config,),
+            help="Copies these settings to the controls, ready to change and launch.",
+        )  # fmt: skip
+        st.button("Delete…", icon=":material/delete:", key="solve_delete", disabled=solve.active,
+                  on_click=ask, args=(solve.id,),
+                  help="Stop it first." if solve.active else None)  # fmt: skip
+
+
+def sure(solve: regression.Solve) -> None:
+    """The second question before deleting."""
+    name = plain(solve.name)
+    st.warning(f"Delete {name} with its measurements? It cannot be brought back.",
+               icon=":material/delete_forever:")  # fmt: skip
+    with st.container(horizontal=True):
+        st.button(f"Delete {name} for good", key="solve_delete_sure", type="primary",
+                  on_click=delete, args=(solve.id,))  # fmt: skip
+        st.button("Keep it", key="solve_keep", on_click=ask, args=(None,))
+
+
+def ask(solve_id: str | None) -> None:
+    """Callback: the first press on Delete, or Keep it."""
+    st.session_state[ASKED] = solve_id
+
+
+def delete(solve_id: str) -> None:
+    """Callback: the second press."""
+    ask(None)
+    try:
+        regression.delete_solve(solve_id)
+    except EnsembleError as error:
+        st.session_state[SAID] = str(error)
+    except OSError as error:
+        st.session_state[SAID] = f"Its files cannot be deleted ({error.strerror})."
+    else:
+        picker.forget()
+    loader.forget_solves()
+
+
+def tell() -> None:
+    """Why the last press could not be obeyed."""
+    if said := st.session_state.pop(SAID, ""):
+        st.error(said, icon=":material/error:")

@@ -1,0 +1,168 @@
+"""Setting a regression up and launching it: what will be solved, on what, and if it fits."""
+
+import os
+import socket
+import time
+from dataclasses import dataclass
+
+import psutil
+import streamlit as st
+
+from ensemble import regression
+from ensemble.errors import ConfigError, EnsembleError
+from ensemble.regression.commands import MOST_CPU_DEVICES
+from ensemble.regression.settings import LbfgsConfig
+from ensemble.ui.devices import loader, probe
+from ensemble.ui.devices.probe import Machine
+from ensemble.ui.parallel import loader as parallel_loader
+from ensemble.ui.parallel import picker, settings
+from ensemble.ui.shared import loaders
+from ensemble.ui.train.launch import rounded
+from ensemble.wording import formats
+
+DOUBLE_CLICK_SECONDS = 2.0
+TIMES_THE_SAMPLES = 2.5  # what solving holds at most, of the samples' own size
+QUICK = LbfgsConfig(samples=5_000, iterations=30)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the button will do: the regression, or the reason why it cannot be launched."""
+
+    config: LbfgsConfig | None
+    label: str
+    reason: str = ""
+    note: str = ""
+
+
+def controls() -> None:
+    """Every setting as a widget; those that a first solve can leave alone stand under More."""
+    settings.dataset_control()
+    if settings.value("dataset") == "synthetic":
+        for name in settings.DRAWN:
+            settings.control(name)
+    for name in ("iterations", "linesearch", "stepsize"):
+        settings.control(name)
+    here = probe.probe().answer
+    settings.devices_control(most_devices(here) if here else 0)
+    more = st.expander("More", key="solve_more", on_change="rerun")
+    if more.open:
+        with more:
+            for name in settings.MORE:
+                settings.control(name)
+    elif said := settings.unusual_now():
+        st.caption(f"Also: {said}.")
+
+
+def most_devices(here: Machine) -> int:
+    """How many devices a regression can be given: a CPU can be split into several."""
+    if here.platform != "cpu":
+        return here.devices
+    return int(os.environ.get("JAX_NUM_CPU_DEVICES") or MOST_CPU_DEVICES)
+
+
+def all_devices(here: Machine) -> int:
+    """How many devices "all" are: of a CPU, no more than it has cores."""
+    return min(here.cores, most_devices(here)) if here.platform == "cpu" else here.devices
+
+
+def plan(config: LbfgsConfig) -> Plan:
+    """What the button will do with these settings."""
+    here = probe.probe().answer
+    devices = config.devices or (all_devices(here) if here else 0)
+    on = f"on {formats.count(devices, 'device')}" if devices else "on all devices"
+    label = f"Solve {settings.shape(config)} with and without pmap {on}"
+    if here and devices > most_devices(here):
+        return Plan(None, label, f"This machine has {formats.count(most_devices(here), 'device')}: "
+                    "choose at most that, or all.")  # fmt: skip
+    if reason := too_large(config):
+        return Plan(None, label, reason)
+    return Plan(config, label, note=about(config))
+
+
+def about(config: LbfgsConfig) -> str:
+    """About how long it will take, where one of the same size has been solved on this machine."""
+    for past in parallel_loader.all_solves():
+        status = past.status
+        alike = settings.size(past.config) == settings.size(config)
+        here = status.host == socket.gethostname() and status.started
+        if alike and here and past.state == "finished" and past.config.sweep == config.sweep:
+            share = config.iterations / past.config.iterations
+            seconds = share * (status.updated - (status.started or 0.0))
+            return f"About {formats.duration(rounded(seconds))}, as one of this size took before."
+    return ""
+
+
+def too_large(config: LbfgsConfig) -> str:
+    """Why the samples do not fit into the memory that is free; "" where they do."""
+    samples, features, _ = settings.size(config)
+    needed = TIMES_THE_SAMPLES * 4 * samples * features
+    free = psutil.virtual_memory().available
+    if needed <= free:
+        return ""
+    return (
+        f"Solving {settings.shape(config)} takes about {gigabytes(needed)} of memory, and "
+        f"{gigabytes(free)} are free: take fewer samples or features."
+    )
+
+
+def gigabytes(size: float) -> str:
+    """Bytes as "3.1 GB"."""
+    return f"{size / 1e9:,.1f} GB"
+
+
+def launch_button() -> None:
+    """The button that starts what the settings say, with the reason where it cannot."""
+    waiting = probe.probe().waiting
+    st.fragment(launch_body, run_every=0.5 if waiting else None)(waiting)
+
+
+def launch_body(was_waiting: bool) -> None:
+    """The body of `launch_button`: looks again until the devices are known."""
+    if probe.probe().waiting != was_waiting:
+        st.rerun()
+    try:
+        planned = plan(settings.chosen())
+    except ConfigError as error:
+        planned = Plan(None, "Solve with and without pmap", str(error))
+    button(planned, "solve_launch")
+    if planned.reason:
+        st.caption(f":material/block: {planned.reason}")
+    if planned.note:
+        st.caption(planned.note)
+    first = sum(run.active for run in loaders.all_runs())
+    first += sum(solve.active for solve in parallel_loader.all_solves())
+    first += loader.racing()
+    if first and not planned.reason:
+        st.caption(f"Starts after the {formats.count(first, 'run')} before it.")
+
+
+def button(planned: Plan, key: str) -> None:
+    """A button that does what is planned."""
+    pressed = st.button(planned.label, type="primary", icon=":material/play_arrow:", key=key,
+                        width="stretch", disabled=planned.config is None)  # fmt: skip
+    if pressed and planned.config:
+        launch(planned.config)
+
+
+def quick_button() -> None:
+    """The button of the first visit: an example that is solved in seconds."""
+    iterations = formats.count(QUICK.iterations, "iteration")
+    said = f"Solve a quick example: {settings.shape(QUICK)}, {iterations}"
+    button(Plan(QUICK, said, too_large(QUICK)), "solve_quick")
+
+
+def launch(config: LbfgsConfig) -> None:
+    """Start `config` in the background and show it; a second click does not start two."""
+    last, when = st.session_state.get("solve_launched", (None, 0.0))
+    if last == config and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
+        return
+    try:
+        solve = regression.launch_solve(config)
+    except EnsembleError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    st.session_state["solve_launched"] = config, time.monotonic()
+    parallel_loader.forget_solves()
+    picker.show_next(solve)
+    st.rerun()

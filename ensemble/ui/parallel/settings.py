@@ -1,0 +1,124 @@
+"""Widgets for the settings of a regression, each made from its field of `LbfgsConfig`."""
+
+import dataclasses
+from typing import Any
+
+import streamlit as st
+
+from ensemble import datasets
+from ensemble.regression.settings import LbfgsConfig
+from ensemble.ui.shared import settings
+
+FIELDS = {field.name: field for field in dataclasses.fields(LbfgsConfig)}
+DRAWN = ("samples", "features", "classes")
+MORE = ("l2", "history", "seed", "sweep")
+TITLES = {"synthetic": "Synthetic", "digits": "Digits", "mnist": "MNIST"}
+LABELS = {
+    "dataset": "Data", "linesearch": "Line search", "stepsize": "Step size, 0 searches", "l2": "L2",
+    "history": "Steps remembered", "sweep": "Also on 1, 2, 4 and 8 devices",
+}  # fmt: skip
+STEPS: dict[str, float] = {"samples": 1000, "features": 10, "iterations": 10, "stepsize": 0.1,
+                           "l2": 0.001}  # fmt: skip
+
+
+def key(name: str) -> str:
+    """The widget's key, under which `st.session_state` holds the setting."""
+    return f"solve_set_{name}"
+
+
+def value(name: str) -> Any:
+    """A setting as it stands in its widget, else its default."""
+    return st.session_state.get(key(name), FIELDS[name].default)
+
+
+def control(name: str) -> None:
+    """The widget that fits a setting's type and range; what is set stays for other visits."""
+    field = FIELDS[name]
+    held = key(name)
+    st.session_state.setdefault(held, field.default)
+    label = LABELS.get(name, name.capitalize())
+    about = {"key": held, "help": field.metadata["help"], "persist_state": "session"}
+    if isinstance(field.default, bool):
+        st.toggle(label, **about)
+    elif choices := field.metadata["choices"]:
+        st.segmented_control(label, choices, required=True, format_func=str.capitalize, **about)
+    else:
+        kind = float if isinstance(field.default, float) else int
+        step = kind(STEPS.get(name, 1))
+        low, high = (kind(field.metadata[end]) for end in ("low", "high"))
+        shape = "%g" if kind is float else None
+        st.number_input(label, low, high, step=step, format=shape, **about)
+
+
+def dataset_control() -> None:
+    """Which samples; a dataset can be chosen once it is there."""
+    held = key("dataset")
+    there = [name for name in TITLES if name == "synthetic" or datasets.is_prepared(name)]
+    if st.session_state.setdefault(held, FIELDS["dataset"].default) not in there:
+        st.session_state[held] = FIELDS["dataset"].default
+    st.selectbox(LABELS["dataset"], there, key=held, format_func=TITLES.__getitem__,
+                 help=FIELDS["dataset"].metadata["help"], persist_state="session")  # fmt: skip
+
+
+def devices_control(most: int) -> None:
+    """How many devices: all, or a power of two of them; `most` is 0 while that is not known.
+
+    The words of a choice must not depend on what is known: the browser sends them back.
+    """
+    held = key("devices")
+    if not isinstance(st.session_state.setdefault(held, FIELDS["devices"].default), int):
+        st.session_state[held] = FIELDS["devices"].default
+    powers = {1 << power for power in range(11) if 1 << power <= most}
+    options = sorted({0, *powers, st.session_state[held]})
+    st.selectbox(
+        "Devices", options, key=held, persist_state="session",
+        format_func=lambda count: str(count or "All"), help=FIELDS["devices"].metadata["help"],
+    )  # fmt: skip
+
+
+def fill(config: LbfgsConfig) -> None:
+    """Set every widget to `config`: for a callback, which runs before the widgets are made."""
+    for name, chosen in config.as_dict().items():
+        st.session_state[key(name)] = chosen
+
+
+def chosen() -> LbfgsConfig:
+    """The settings as they stand in the widgets; ConfigError where one cannot be."""
+    return LbfgsConfig.from_dict({name: value(name) for name in FIELDS})
+
+
+def size(config: LbfgsConfig) -> tuple[int, int, int]:
+    """Samples, features and classes that `config` comes to."""
+    if config.dataset == "synthetic":
+        return config.samples, config.features, config.classes
+    info = datasets.info(config.dataset)
+    return info.train_size, 28 * 28, len(info.class_names)
+
+
+def shape(config: LbfgsConfig) -> str:
+    """The size of the problem, as people write it: "50,000 × 784"."""
+    samples, features, _ = size(config)
+    return f"{samples:,} × {features:,}"
+
+
+def summary(config: LbfgsConfig) -> str:
+    """One line: the problem and how it is solved; of what stands under More, the unusual."""
+    source = "Synthetic" if config.dataset == "synthetic" else datasets.info(config.dataset).title
+    search = f"step size {config.stepsize:g}" if config.stepsize else f"{config.linesearch} search"
+    said = [source, f"{shape(config)}, {size(config)[2]} classes"]
+    said += [f"{config.iterations:,} iteration{'s' if config.iterations > 1 else ''}", search]
+    return " · ".join(said + unusual(config.as_dict()))
+
+
+def unusual_now() -> str:
+    """Those settings under More that are not at their default, as the widgets stand."""
+    return ", ".join(unusual({name: value(name) for name in MORE}))
+
+
+def unusual(values: dict[str, Any]) -> list[str]:
+    """The settings under More that are not at their default, in words."""
+    words = {
+        "l2": f"L2 {settings.shown(values['l2'])}", "history": f"{values['history']} remembered",
+        "seed": f"seed {values['seed']}", "sweep": "no sweep over devices",
+    }  # fmt: skip
+    return [words[name] for name in MORE if values[name] != FIELDS[name].default]

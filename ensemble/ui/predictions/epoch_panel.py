@@ -1,0 +1,52 @@
+"""Which epoch's predictions a screen shows: judged and ready, or why there are none yet."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.analysis.predictions import Predictions
+from ensemble.errors import NotPreparedError, RunError
+from ensemble.ui.predictions import address, controls, loader, waiting
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """An epoch of a run: its number, all that there are, and what the members said."""
+
+    epoch: int
+    epochs: list[int]
+    made: Predictions
+
+
+def choose(run: runs.Run, marker: str, awaited: str) -> Chosen | None:
+    """The epoch that the address names, else the last; None where a sentence says why.
+
+    Args:
+      run: the run.
+      marker: how the key of a widget begins that only this screen has: without one in this
+        tab, the screen is opened anew.
+      awaited: what will be here: "The test images stand".
+    """
+    waiting.new_run(run)
+    if not (epochs := runs.prediction_epochs(run.id)):
+        waiting.no_epoch(run, awaited)
+        return None
+    wanted = address.read().epoch
+    epoch = waiting.epoch_to_show(run, epochs, wanted, marker)
+    if wanted not in (None, epoch):
+        waiting.missing_epoch(wanted, epoch)
+    try:
+        return Chosen(epoch, epochs, loader.predictions(run, epoch))
+    except NotPreparedError as error:
+        waiting.not_prepared(run, error)
+    except RunError as error:
+        st.error(str(error), icon=":material/error:")
+        controls.epoch(epochs, epoch)
+    return None
+
+
+def watch(run: runs.Run, chosen: Chosen) -> None:
+    """Says when a later epoch is in, where none was chosen by hand."""
+    if address.read().epoch is None:
+        waiting.watch(run, chosen.epochs[-1], chosen.epoch)

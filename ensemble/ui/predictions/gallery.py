@@ -1,0 +1,75 @@
+"""The test images that were asked for, a page at a time, and what can be done with them."""
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.analysis.predictions import Predictions, chosen, ordered
+from ensemble.analysis.quality.averaging import Ints
+from ensemble.datasets import Dataset
+from ensemble.figures import thumbnails
+from ensemble.ui.predictions import address, controls, downloads, grid
+from ensemble.ui.predictions.address import View
+from ensemble.wording import images as images_words
+
+
+def show(run: runs.Run, epoch: int, made: Predictions, dataset: Dataset, view: View,
+         noun: str) -> Ints:  # fmt: skip
+    """Draw the page of images that `view` asks for; returns all that it asks for, in order."""
+    numbers = ordered(made, chosen(made, view.show, view.label), view.order)
+    if not len(numbers):
+        nothing(made, view, dataset, noun)
+        return numbers
+    size = grid.per_page()
+    with st.container(horizontal=True, vertical_alignment="center", key="digits_pages"):
+        first = controls.pages(len(numbers), size, view.first)
+        page = numbers[first : first + size]
+        if len(numbers) > 1:
+            st.caption(f"{first + 1:,}–{first + len(page):,} of {len(numbers):,}", width="content")
+    images = dataset.test_images[page]
+    grid.grid(images, made, page, dataset.class_names, noun, open_digit)
+    below(run, epoch, made, dataset, numbers, page, noun)
+    return numbers
+
+
+def open_digit(number: int) -> None:
+    """Callback: the address names the image that was pressed."""
+    address.put(digit=number)
+
+
+def nothing(made: Predictions, view: View, dataset: Dataset, noun: str) -> None:
+    """No image is of this kind: say so, and the way back."""
+    of_class = "" if view.label is None else f" that is {dataset.class_names[view.label]}"
+    said = {
+        "all": f"There is no test {noun}{of_class}.",
+        "wrong": f"The ensemble gets no {noun}{of_class} wrong.",
+        "split": f"The members agree about every {noun}{of_class}.",
+    }[view.show]
+    st.info(said, icon=":material/check:")
+    st.button(f"Show all {len(made.labels):,}", on_click=show_all, key="show_all")
+
+
+def show_all() -> None:
+    """Callback: no filter."""
+    address.put(show=None, label=None, first=None, digit=None)
+
+
+def below(run: runs.Run, epoch: int, made: Predictions, dataset: Dataset, numbers: Ints,
+          page: Ints, noun: str) -> None:  # fmt: skip
+    """What can be kept as files."""
+    names, stem = dataset.class_names, f"{run.id}-epoch-{epoch}"
+    title = f"{run.name} · epoch {epoch} · {images_words.answer(made, noun)}"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        controls.opener(len(made.labels), noun)
+        st.space("stretch")
+        st.download_button(
+            "This page (PNG)",
+            lambda: thumbnails.sheet(dataset.test_images[page], made, page, names, title),
+            f"{stem}.png", "image/png", icon=":material/image:", key="save_png", on_click="ignore",
+        )  # fmt: skip
+        st.download_button(
+            f"These {len(numbers):,} (CSV)" if len(numbers) > 1 else "This one (CSV)",
+            lambda: downloads.csv(downloads.table(made, numbers, names)),
+            f"{stem}.csv", "text/csv", icon=":material/table:", key="save_csv", on_click="ignore",
+            help="Number, label, what the ensemble says and how surely, each member's vote, and "
+            "the averaged probabilities.",
+        )  # fmt: skip

@@ -1,0 +1,132 @@
+"""Many test images as one composed picture, in tiles that open at a click or a key.
+
+A component of our own: Streamlit's images are one element each and cannot be pressed, and
+Vega-Lite smooths what it enlarges. Here one strip of pixels is drawn with nearest neighbour,
+each tile is a button with its words under it, and as many come on a page as fit its width.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.averaging import Ints
+from ensemble.figures import palette, thumbnails
+from ensemble.wording import images as images_words
+
+KEY = "digits_grid"
+COLUMNS = "digits_grid_columns"
+LEAST, MOST, ROWS = 24, 60, 5
+
+
+def per_page() -> int:
+    """How many images come on a page in this tab: whole rows, 24 to 60."""
+    return size(columns(KEY))
+
+
+def columns(key: str) -> int:
+    """How many images fit side by side in this grid, as far as the tab's browser has said."""
+    return int(st.session_state.get(f"{COLUMNS}_{key}", 12))
+
+
+def size(columns: int) -> int:
+    """Whole rows of `columns` images: five where that makes 24 to 60 images."""
+    return columns * min(max(ROWS, -(-LEAST // columns)), max(1, MOST // columns))
+
+
+def grid(
+    images: thumbnails.Pixels,
+    made: Predictions,
+    numbers: Ints,
+    names: Sequence[str],
+    noun: str,
+    on_open: Callable[[int], None],
+    key: str = KEY,
+    under: Callable[[int], Sequence[str]] | None = None,
+) -> None:
+    """Draw the images of one page.
+
+    Args:
+      images: uint8 (K, 28, 28, 1), the images on screen and no others.
+      made: the predictions.
+      numbers: the images' numbers, K of them.
+      names: the classes' names.
+      noun: what an image is called.
+      on_open: called with an image's number when it is pressed.
+      key: tells this grid from others on the screen.
+      under: the lines under an image, from its number; None for the members' votes.
+    """
+    component()(
+        data={
+            "strip": thumbnails.strip(images),
+            "columns": columns(key),
+            "label": f"{len(numbers)} test {noun}s: arrow keys move, Enter opens",
+            "wide": max(map(len, names)) > 1,
+            "colors": {"right": palette.RIGHT, "wrong": palette.WRONG},
+            "tiles": [
+                tile(made, number, names, noun) | (lines(under(int(number))) if under else {})
+                for number in numbers
+            ],
+        },
+        key=key,
+        on_opened_change=lambda: opened(key, on_open),
+        on_columns_change=lambda: resized(key),
+    )
+
+
+def tile(made: Predictions, number: int, names: Sequence[str], noun: str) -> dict[str, Any]:
+    """One image's words for the component."""
+    sure = images_words.chance(made.confidence[number])
+    return {
+        "number": int(number),
+        "right": bool(made.right[number]),
+        "verdict": images_words.verdict(made, number, names),
+        "sure": sure,
+        "listed": images_words.listed(made, names),
+        "votes": votes(made, number, names),
+        "alt": f"Test {noun} {number}. {images_words.sentence(made, number, names)}",
+    }
+
+
+def lines(texts: Sequence[str]) -> dict[str, Any]:
+    """Lines that stand under an image in place of the votes."""
+    return {"listed": False, "votes": [(text, False) for text in texts]}
+
+
+def votes(made: Predictions, number: int, names: Sequence[str]) -> list[tuple[str, bool]]:
+    """The votes under an image, each with whether it is against the ensemble; one has none."""
+    if made.members == 1:
+        return []
+    if not images_words.listed(made, names):
+        return [(text, False) for text in images_words.short_votes(made, number, names)]
+    said = int(made.said[number])
+    return [(text, vote != said) for vote, text in images_words.ballot(made, number, names)]
+
+
+def opened(key: str, on_open: Callable[[int], None]) -> None:
+    """A tile was pressed."""
+    number = st.session_state[key].get("opened")
+    if number is not None:
+        on_open(int(number))
+
+
+def resized(key: str) -> None:
+    """The browser says how many columns fit."""
+    fit = st.session_state[key].get("columns")
+    if fit:
+        st.session_state[f"{COLUMNS}_{key}"] = max(1, min(MOST, int(fit)))
+
+
+@functools.cache
+def component() -> Any:
+    """The component, registered once."""
+    folder = Path(__file__).parent / "js"
+    return st.components.v2.component(
+        "ensemble_digits_grid",
+        html='<div class="digits" role="group"></div>',
+        css=(folder / "grid.css").read_text(),
+        js=(folder / "grid.js").read_text(),
+    )

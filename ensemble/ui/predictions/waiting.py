@@ -1,0 +1,140 @@
+"""What the screen of predictions shows while there is nothing to show, and the next step."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ensemble import datasets, runs
+from ensemble.errors import EnsembleError
+from ensemble.ui.predictions import address
+from ensemble.ui.shared import loaders, run_panel
+from ensemble.ui.shared.guard import guarded
+from ensemble.ui.train import launch, live
+from ensemble.wording import formats
+
+SECONDS_BETWEEN = 2.0
+LAST_RUN, HELD = "predictions_of", "predictions_epoch"
+
+
+def no_runs(title: str, promise: str) -> None:
+    """The first visit: what will be here, and the button that makes it so."""
+    st.subheader(title, anchor=False)
+    st.markdown(promise)
+    st.page_link("pages/train.py", label="Train a first ensemble", icon=":material/arrow_forward:")
+
+
+def no_epoch(run: runs.Run, awaited: str) -> None:
+    """A run that has not finished an epoch yet, or ended before it had.
+
+    Args:
+      run: the run.
+      awaited: what will be here: "The test images stand".
+    """
+    every = SECONDS_BETWEEN if run.active else None
+    st.fragment(no_epoch_yet, run_every=every)(run.id, run.state, awaited)
+
+
+def no_epoch_yet(run_id: str, last_state: str, awaited: str) -> None:
+    """The body of `no_epoch`: shows the predictions as soon as there are some."""
+    with guarded():
+        run = runs.find(run_id)
+        if run.state != last_state or runs.prediction_epochs(run_id):
+            loaders.forget_runs()
+            st.rerun()
+        if run.active:
+            st.info(
+                f"{run_panel.plain(run.name)} is {run.state}. Its predictions appear here by "
+                "themselves after the first epoch.", icon=":material/hourglass_top:",
+            )  # fmt: skip
+            live.place_for(f"{awaited} here after the first epoch.")
+        else:
+            st.info(f"{run_panel.plain(run.name)} is {run.state} and has no predictions: they are "
+                    "kept at the end of every epoch.", icon=":material/grid_off:")  # fmt: skip
+        to_train(run)
+
+
+def to_train(run: runs.Run) -> None:
+    """The way to the run's curves."""
+    st.page_link("pages/train.py", label="See how it goes" if run.active else "See what happened",
+                 icon=":material/arrow_forward:", query_params={"run": run.id})  # fmt: skip
+
+
+def not_prepared(run: runs.Run, error: EnsembleError) -> None:
+    """The run's images are not on this machine any more."""
+    info = datasets.info(run.config.dataset)
+    st.warning(
+        f"{info.title} is not on this machine any more, so the images cannot be shown. "
+        "The run and its predictions are kept.", icon=":material/image_not_supported:",
+    )  # fmt: skip
+    with st.container(width=420):
+        launch.fetch_panel(info)
+    with st.expander("Why, and how to do it without this page"):
+        st.text(str(error))
+
+
+def missing_epoch(wanted: int, shown: int) -> None:
+    """The address asks for an epoch that there is not."""
+    st.caption(f"There are no predictions of epoch {wanted}; these are epoch {shown}'s.")
+
+
+def epoch_to_show(run: runs.Run, epochs: Sequence[int], wanted: int | None, marker: str) -> int:
+    """The epoch that the address names, else the last there was when the screen was opened.
+
+    A run that goes on must not change the images under a person's eyes. `marker` is how the
+    key of one of the screen's own widgets begins.
+    """
+    if wanted in epochs and wanted is not None:
+        return wanted
+    of_run, epoch = st.session_state.get(HELD, ("", 0))
+    if not opened_before(marker) or of_run != run.id or epoch not in epochs:
+        epoch = epochs[-1]
+    st.session_state[HELD] = run.id, epoch
+    return int(epoch)
+
+
+def opened_before(marker: str) -> bool:
+    """Whether this tab shows a screen again, one of whose widgets' keys begins with `marker`.
+
+    What widgets hold is dropped when another screen is shown: then this one opens anew.
+    """
+    return any(str(key).startswith(marker) for key in st.session_state)
+
+
+def watch(run: runs.Run, last: int, shown: int) -> None:
+    """Says when a later epoch is in than the one shown; what is shown stays until asked.
+
+    Args:
+      run: the run.
+      last: its last epoch, as far as this drawing knows.
+      shown: the epoch that is shown; one that was chosen by hand is left in peace.
+    """
+    if run.active or last > shown:
+        st.fragment(newer, run_every=SECONDS_BETWEEN if run.active else None)(run.id, shown)
+
+
+def newer(run_id: str, shown: int) -> None:
+    """The body of `watch`."""
+    with guarded():
+        run = runs.find(run_id)
+        newest = max(runs.prediction_epochs(run_id), default=shown)
+        left = formats.count(run.config.epochs - shown, "epoch")
+        label = f"Still {run.state}: {left} to come"
+        if newest > shown:
+            label = f"Show epoch {newest}, which is in now"
+        # Always a button, so that the images below do not move when it can be pressed.
+        if st.button(label, icon=":material/refresh:", key="newer", on_click=follow_last,
+                     disabled=newest <= shown):  # fmt: skip
+            st.rerun()
+
+
+def follow_last() -> None:
+    """Callback: show the last epoch there is."""
+    st.session_state.pop(HELD, None)
+    address.put(epoch=None, first=None)
+
+
+def new_run(run: runs.Run) -> None:
+    """Another run than before: its last epoch, from the top, nothing open."""
+    if st.session_state.setdefault(LAST_RUN, run.id) != run.id:
+        address.put(epoch=None, first=None, digit=None)
+    st.session_state[LAST_RUN] = run.id

@@ -1,0 +1,163 @@
+"""What can be done with one run: open, rename, note, stop, resume, delete."""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.errors import EnsembleError
+from ensemble.jobs.folders import NAME_LENGTH
+from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
+from ensemble.ui.shared import loaders, run_panel
+
+ASKED = "runs_delete_asked"
+SAID = "runs_said"
+
+
+def panel(run: runs.Run) -> None:
+    """Everything that can be done with `run`."""
+    with st.container(border=True, key="run_actions"):
+        title(run)
+        if st.session_state.get(ASKED) == run.id:
+            sure(run)
+        else:
+            buttons(run)
+        naming(run)
+
+
+def title(run: runs.Run) -> None:
+    """Which run it is."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        run_panel.name_and_state(run, run.state)
+        if run.name != run.id:
+            st.caption(run.id, width="content")
+    if run.message:
+        st.caption(run_panel.plain(run.message))
+
+
+def open_links(run: runs.Run) -> None:
+    """The ways to its screens."""
+    for path, label, icon in (
+        ("pages/train.py", "Open its curves", ":material/show_chart:"),
+        ("pages/predictions.py", "Open its predictions", ":material/grid_view:"),
+    ):
+        st.page_link(path, label=label, icon=icon, query_params={"run": run.id}, width="content")
+
+
+def naming(run: runs.Run) -> None:
+    """Name and note, kept as soon as the box is left: what was typed is never lost."""
+    left, right = st.columns([1, 2])
+    left.text_input(
+        "Name", "" if run.name == run.id else run.name, max_chars=NAME_LENGTH,
+        placeholder=run.id, key=(key := f"name_of_{run.id}"), on_change=rename,
+        args=(run.id, key), help="Kept as soon as you leave the box. Empty, it goes by its id.",
+    )  # fmt: skip
+    right.text_area(
+        "Note", read_note(run), max_chars=NOTE_LENGTH, key=(key := f"note_of_{run.id}"),
+        height=100, placeholder="What you tried, and what came of it", on_change=note,
+        args=(run.id, key), help="Kept as soon as you leave the box.",
+    )  # fmt: skip
+
+
+def rename(run_id: str, key: str) -> None:
+    """Callback: keep the name."""
+    name = st.session_state[key]
+    attempt(lambda: runs.rename(run_id, name), "The name is kept.")
+
+
+def note(run_id: str, key: str) -> None:
+    """Callback: keep the note."""
+    text = st.session_state[key]
+    attempt(lambda: write_note(run_id, text), "The note is kept.")
+
+
+def buttons(run: runs.Run) -> None:
+    """Open, stop or resume, and the first question before deleting."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        open_links(run)
+        st.space("stretch")
+        if run.active:
+            stopping = runs.stop_requested(run.id)
+            st.button(
+                "Stopping…" if stopping else "Stop", icon=":material/stop:", key="run_stop",
+                disabled=stopping, on_click=stop, args=(run.id,),
+                help="What is learnt so far is kept, and the run can be resumed.",
+            )  # fmt: skip
+        else:
+            st.button("Resume", icon=":material/resume:", key="run_resume",
+                      disabled=run.state not in runs.RESUMABLE, on_click=resume,
+                      args=(run.id,))  # fmt: skip
+        st.button("Delete…", icon=":material/delete:", key="run_delete", disabled=run.active,
+                  on_click=ask, args=(run.id,))  # fmt: skip
+    if reason := why_not(run):
+        st.caption(reason)
+
+
+def why_not(run: runs.Run) -> str:
+    """Why a button is disabled, in a sentence; "" when none is."""
+    if run.active:
+        return "An active run cannot be deleted: stop it first."
+    return {
+        "finished": "A finished run cannot be resumed: launch a new one for more epochs.",
+        "diverged": "A diverged run cannot be resumed, for the same numbers would diverge again: "
+        "launch one with a lower learning rate.",
+    }.get(run.state, "")
+
+
+def sure(run: runs.Run) -> None:
+    """The second question before deleting."""
+    st.warning(f"Delete {run_panel.plain(run.name)} with its curves, predictions and checkpoints? "
+               "It cannot be brought back.", icon=":material/delete_forever:")  # fmt: skip
+    with st.container(horizontal=True):
+        st.button(f"Delete {run_panel.plain(run.name)} for good", key="run_delete_sure",
+                  type="primary", on_click=delete, args=(run.id,))  # fmt: skip
+        st.button("Keep it", key="run_keep", on_click=ask, args=(None,))
+
+
+def ask(run_id: str | None) -> None:
+    """Callback: the first press on Delete, or Keep it."""
+    st.session_state[ASKED] = run_id
+
+
+def delete(run_id: str) -> None:
+    """Callback: the second press."""
+    ask(None)
+    if attempt(lambda: runs.delete(run_id), f"Deleted {run_id}."):
+        run_panel.forget()
+
+
+def stop(run_id: str) -> None:
+    """Callback: ask the worker to stop."""
+    attempt(lambda: runs.request_stop(run_id), "")
+
+
+def resume(run_id: str) -> None:
+    """Callback: go on where the run ended."""
+    attempt(lambda: runs.resume(run_id), "Resumed: it goes on from its last checkpoint.")
+
+
+def attempt(action: Callable[[], Any], said: str) -> bool:
+    """Do it; what came of it is told at the next drawing. Whether it was done."""
+    try:
+        action()
+    except EnsembleError as error:
+        st.session_state[SAID] = "error", str(error)
+        return False
+    except OSError as error:
+        st.session_state[SAID] = "error", f"The run's files cannot be changed ({error.strerror})."
+        return False
+    finally:
+        loaders.forget_runs()
+    if said:
+        st.session_state[SAID] = "done", said
+    return True
+
+
+def tell() -> None:
+    """What came of the last press."""
+    kind, said = st.session_state.pop(SAID, ("", ""))
+    if kind == "error":
+        st.error(said, icon=":material/error:")
+    elif kind:
+        st.toast(said)

@@ -1,0 +1,179 @@
+"""All runs as a table: how each stands, what it reached, what it is worth over its members."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+
+from ensemble import datasets as ensemble_datasets
+from ensemble import runs
+from ensemble.datasets import DatasetInfo
+from ensemble.runs.notes import read_note
+from ensemble.ui.shared import settings
+from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import formats
+
+NOTE_SHOWN = 60
+
+
+def table(shown: Sequence[runs.Run], every: Sequence[runs.Run]) -> pd.DataFrame:
+    """One row for each of the runs `shown`, in their order; shares in percent.
+
+    Args:
+      shown: the runs to list.
+      every: all runs, among which those that wait have their place.
+    """
+    infos = {info.name: info for info in ensemble_datasets.infos()}
+    places = waiting(every)
+    return pd.DataFrame(
+        [row(run, infos[run.config.dataset], places) for run in shown], columns=list(COLUMNS)
+    )
+
+
+COLUMNS = ("name", "state", "best", "last", "mean", "gain", "time", "data", "settings", "made",
+           "note", "id")  # fmt: skip
+
+
+def row(run: runs.Run, info: DatasetInfo, places: dict[str, int]) -> dict[str, Any]:
+    """One run's figures."""
+    status = run.status
+    last, best = status.ensemble_test_accuracy, status.best_ensemble_test_accuracy
+    members = [share for share in status.member_test_accuracy if share is not None]
+    mean = fmean(members) if members else None
+    many = len(members) > 1 and last is not None and mean is not None
+    return {
+        "name": run.name,
+        "state": state(run, places),
+        "best": percentage(best),
+        "last": percentage(last),
+        "mean": percentage(mean) if len(members) > 1 else None,
+        "gain": round((last - mean) * info.test_size) if many and last and mean else None,
+        "time": formats.duration(status.seconds) if status.seconds else "–",
+        "data": info.title,
+        "settings": settings.summary(run.config),
+        "made": datetime.fromtimestamp(status.created),
+        "note": first_line(read_note(run)),
+        "id": run.id,
+    }
+
+
+def percentage(share: float | None) -> float | None:
+    """A share in [0, 1] in percent."""
+    return None if share is None else 100 * share
+
+
+def first_line(note: str) -> str:
+    """The beginning of a note."""
+    line = note.split("\n", 1)[0]
+    return line if len(line) <= NOTE_SHOWN else line[: NOTE_SHOWN - 1] + "…"
+
+
+def waiting(every: Sequence[runs.Run]) -> dict[str, int]:
+    """How many runs come before each one that is queued, by its id."""
+    line = sorted((run for run in every if run.active), key=lambda run: (run.status.queued, run.id))
+    return {run.id: place for place, run in enumerate(line) if run.state == "queued"}
+
+
+def state(run: runs.Run, places: dict[str, int]) -> str:
+    """The state in words: "training, 40 %", "queued, 2 before it", "stopped at epoch 3 of 10"."""
+    status = run.status
+    if run.state == "queued":
+        ahead = places.get(run.id, 0)
+        return f"queued, {ahead} before it" if ahead else "queued, next"
+    if run.state == "training" and status.steps:
+        return f"training, {100 * status.step // status.steps} %"
+    if run.state in ("stopped", "failed", "diverged"):
+        return f"{run.state} at epoch {status.epoch} of {status.epochs}"
+    return run.state
+
+
+def answer(every: Sequence[runs.Run]) -> str:
+    """How many runs there are, and how many of them are going on."""
+    going = [
+        f"{count:,} {state}" for state in runs.ACTIVE[::-1]
+        if (count := sum(run.state == state for run in every))
+    ]  # fmt: skip
+    return ", ".join([formats.count(len(every), "run"), *going])
+
+
+def best(every: Sequence[runs.Run]) -> str:
+    """The best run on each dataset: "Digits 97.8 % (my run) · MNIST 99.12 % (another)"."""
+    said = []
+    for info in ensemble_datasets.infos():
+        found = [(share, run.name) for run in every if run.config.dataset == info.name
+                 and (share := run.status.best_ensemble_test_accuracy) is not None]  # fmt: skip
+        if found:
+            share, name = max(found)
+            said.append(f"{info.title} {formats.percent(share, info.test_size)} ({plain(name)})")
+    return " · ".join(said)
+
+
+def matching(
+    every: Sequence[runs.Run],
+    text: str = "",
+    states: Sequence[str] = (),
+    datasets: Sequence[str] = (),
+) -> list[runs.Run]:
+    """The runs that hold every word of `text` in name, id, settings or note, of these kinds.
+
+    Args:
+      every: runs to look through.
+      text: words, in any case; "" for all.
+      states: only these states; none of them for all.
+      datasets: only these datasets; none of them for all.
+    """
+    words = text.casefold().split()
+    return [
+        run for run in every
+        if (not states or run.state in states)
+        and (not datasets or run.config.dataset in datasets)
+        and (not words or all(word in spoken(run) for word in words))
+    ]  # fmt: skip
+
+
+def spoken(run: runs.Run) -> str:
+    """All the words by which a run can be found."""
+    said = (run.name, run.id, run.state, settings.summary(run.config), read_note(run))
+    return " ".join([*said, run.config.dataset]).casefold()
+
+
+def styled(frame: pd.DataFrame) -> "pd.io.formats.style.Styler":
+    """The table with its figures as everywhere: "97.8 %", "+18"; the cells sort as numbers."""
+    sizes = {info.title: info.test_size for info in ensemble_datasets.infos()}
+    style = frame.style
+    for title, rows in frame.groupby("data").groups.items():
+        places = formats.decimals(sizes[str(title)])
+        style = style.format(
+            lambda share, places=places: f"{share:.{places}f} %", na_rep="–",
+            subset=(rows, ["best", "last", "mean"]),
+        )  # fmt: skip
+    return style.format(signed, na_rep="–", subset=["gain"])
+
+
+def signed(gain: float) -> str:
+    """A gain in images: "+18", "−1", "±0"."""
+    return formats.digits(gain, "").strip().removesuffix(" s")
+
+
+def export(shown: Sequence[runs.Run]) -> pd.DataFrame:
+    """The runs with every setting and figure, as a program wants them: shares in [0, 1]."""
+    return pd.DataFrame([exported(run) for run in shown])
+
+
+def exported(run: runs.Run) -> dict[str, Any]:
+    """One run: what it is, what it reached, what it was asked."""
+    status = run.status
+    members = [share for share in status.member_test_accuracy if share is not None]
+    made = datetime.fromtimestamp(status.created, UTC).isoformat(timespec="seconds")
+    return {
+        "id": run.id, "name": run.name, "state": run.state, "made": made,
+        "epoch": status.epoch, "seconds": status.seconds,
+        "best_ensemble_test_accuracy": status.best_ensemble_test_accuracy,
+        "best_epoch": status.best_epoch,
+        "last_ensemble_test_accuracy": status.ensemble_test_accuracy,
+        "last_ensemble_test_nll": status.ensemble_test_nll,
+        "last_mean_member_test_accuracy": fmean(members) if members else None,
+        **run.config.as_dict(), "note": read_note(run),
+    }  # fmt: skip

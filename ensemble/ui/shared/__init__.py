@@ -1,0 +1,1 @@
+"""What screens share: the address, panels, loaders, the theme."""

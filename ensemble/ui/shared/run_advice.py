@@ -1,0 +1,53 @@
+"""What happened to a run that is not simply going on, what is kept, and what to do next."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.ui.shared import settings
+
+LOG_LINES = 40
+
+
+def show(run: runs.Run) -> None:
+    """A sentence and the next step, for runs that ended."""
+    if run.state == "finished":
+        st.page_link("pages/predictions.py", label="See what it predicts, digit by digit",
+                     icon=":material/arrow_forward:", query_params={"run": run.id})  # fmt: skip
+    elif run.state == "stopped":
+        st.caption(run.message or "What was learnt is kept: resume it, or launch anew.")
+    elif run.state == "diverged":
+        diverged(run)
+    elif run.state == "failed":
+        failed(run)
+
+
+def diverged(run: runs.Run) -> None:
+    """The loss ran away: a lower rate is the usual cure, one press away."""
+    st.error(run.message or "The loss ran away to infinity.", icon=":material/trending_up:")
+    lower = max(0.00001, float(f"{run.config.learning_rate / 3:.0e}"))
+    st.button(f"Set up the same run with learning rate {settings.shown(lower)}", type="primary",
+              on_click=settings.fill, args=(replace(run.config, learning_rate=lower),),
+              key="lower_rate")  # fmt: skip
+
+
+def failed(run: runs.Run) -> None:
+    """What went wrong, and the end of the worker's log for who wants to know."""
+    st.error(run.message or "The run ended unexpectedly. What was saved is kept.",
+             icon=":material/error:")  # fmt: skip
+    if tail := log_tail(run.path / "log.txt"):
+        with st.expander("The end of its log"):
+            st.code(tail, language=None)
+
+
+def log_tail(path: Path) -> str:
+    """The last lines of a log, "" when there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - 20_000))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return ""
+    return "\n".join(text.splitlines()[-LOG_LINES:])

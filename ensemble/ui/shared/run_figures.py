@@ -1,0 +1,109 @@
+"""What a run has reached, in figures: the answer that stands before any picture."""
+
+from statistics import fmean, pstdev
+from typing import Any
+
+import streamlit as st
+
+from ensemble import datasets, runs
+from ensemble.datasets import DatasetInfo
+from ensemble.ui.train import history
+from ensemble.wording import formats
+
+
+def noun(info: DatasetInfo) -> str:
+    """What one of the dataset's images is called."""
+    return "digit" if info.class_names == tuple("0123456789") else "image"
+
+
+def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+    """The accuracy with its interval, the gain over the mean member, and the time."""
+    info = datasets.info(run.config.dataset)
+    last = history.latest(rows)
+    with st.container(horizontal=True, gap="medium", key="answer"):
+        if last:
+            accuracy(last, info)
+            if run.config.members > 1:
+                gain(last, info)
+        elif run.active:
+            st.metric(label(run.config.members, info), "–", width="content",
+                      help="Stands here after the first epoch.")  # fmt: skip
+        time_taken(run)
+    if last:
+        best(run, last)
+
+
+def label(members: int, info: DatasetInfo) -> str:
+    """What the accuracy is of, and on what."""
+    who = "Ensemble" if members > 1 else "Accuracy"
+    return f"{who} on {info.test_size:,} test {noun(info)}s"
+
+
+def accuracy(last: dict[str, Any], info: DatasetInfo) -> None:
+    """The ensemble's accuracy on the test images."""
+    share = last.get("ensemble_test_accuracy")
+    value = formats.percent(share, info.test_size)
+    margin = formats.plus_minus(share, info.test_size) if share is not None else ""
+    st.metric(
+        label(len(last["test_accuracy"]), info), f"{value} {margin}", width="content",
+        help="The members' probabilities are averaged, and the likeliest class counts. ± is half "
+        "the 95 % Wilson interval, in percentage points.",
+    )  # fmt: skip
+
+
+def gain(last: dict[str, Any], info: DatasetInfo) -> None:
+    """How many more test images the ensemble gets right than its mean member."""
+    shares = [share for share in last["test_accuracy"] if share is not None]
+    if not shares or last.get("ensemble_test_accuracy") is None:
+        return
+    more = (last["ensemble_test_accuracy"] - fmean(shares)) * info.test_size
+    spread = pstdev(shares) * info.test_size
+    st.metric(
+        "Over the mean member", formats.digits(more, noun(info)), width="content",
+        help=f"The members themselves differ by ± {spread:.0f} {noun(info)}s (standard deviation).",
+    )  # fmt: skip
+
+
+def time_taken(run: runs.Run) -> None:
+    """The time left while it trains, else the time it took."""
+    status = run.status
+    if run.state == "training":
+        st.metric("Time left", formats.clock(status.seconds_left), width="content")
+    elif not run.active and status.seconds:
+        st.metric("Trained for", formats.duration(status.seconds), width="content",
+                  help=f"At {formats.throughput(status.img_member_per_s)}.")  # fmt: skip
+
+
+def best(run: runs.Run, last: dict[str, Any]) -> None:
+    """The best epoch, where an earlier one was better than the last."""
+    share = run.status.best_ensemble_test_accuracy
+    if share and last.get("ensemble_test_accuracy") and share > last["ensemble_test_accuracy"]:
+        said = formats.percent(share, datasets.info(run.config.dataset).test_size)
+        st.caption(f"Best: {said} after epoch {run.status.best_epoch}, kept as a checkpoint.")
+
+
+def member_table(rows: list[dict[str, Any]], info: DatasetInfo) -> dict[str, list[str]]:
+    """Columns of the members' latest figures, the ensemble first; {} before the first epoch."""
+    if not (last := history.latest(rows)):
+        return {}
+    whole = last.get("ensemble_test_accuracy")
+    shares, losses = last["test_accuracy"], last["test_loss"]
+    gaps = [None if share is None or whole is None else (share - whole) * info.test_size
+            for share in shares]  # fmt: skip
+    many = len(shares) > 1
+    first = {
+        "member": "ensemble",
+        "test accuracy": formats.percent(whole, info.test_size),
+        "test NLL": formats.significant(last.get("ensemble_test_nll")),
+        "train NLL": formats.significant(last.get("ensemble_train_nll")),
+        "gap to the ensemble": "",
+    }
+    each = {
+        "member": [f"member {m + 1}" for m in range(len(shares))],
+        "test accuracy": [formats.percent(share, info.test_size) for share in shares],
+        "test NLL": [formats.significant(loss) for loss in losses],
+        "train NLL": [formats.significant(loss) for loss in last["train_loss"]],
+        "gap to the ensemble": ["–" if gap is None else formats.digits(gap, noun(info))
+                                for gap in gaps],
+    }  # fmt: skip
+    return {name: [first[name], *column] if many else column for name, column in each.items()}

@@ -1,0 +1,138 @@
+"""Which run a page is about, and the header that says so: the same on every page."""
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import streamlit as st
+
+from ensemble import datasets, runs
+from ensemble.errors import RunError
+from ensemble.ui.shared import loaders, settings
+
+# How each state looks: colour and icon of its badge.
+Color = Literal["gray", "blue", "green", "orange", "red"]
+LOOKS: dict[str, tuple[Color, str]] = {
+    "queued": ("gray", ":material/hourglass_empty:"),
+    "starting": ("gray", ":material/hourglass_top:"),
+    "training": ("blue", ":material/play_arrow:"),
+    "finished": ("green", ":material/check:"),
+    "stopped": ("orange", ":material/stop:"),
+    "diverged": ("red", ":material/trending_up:"),
+    "failed": ("red", ":material/error:"),
+}
+REMEMBERED = "run_last_shown"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The run to show, or why there is none: `problem` is "" when there are simply no runs."""
+
+    run: runs.Run | None
+    problem: str = ""
+
+
+def choose() -> Choice:
+    """The run that the address names, else the one shown last in this tab, else the newest.
+
+    The address is what a refresh, a second tab and a link share, so what was chosen is
+    written there.
+    """
+    if wanted := st.query_params.get("run"):
+        try:
+            return remember(runs.find(wanted))
+        except RunError as error:
+            return Choice(None, str(error))
+    if last := st.session_state.get(REMEMBERED):
+        try:
+            return remember(runs.find(last))
+        except RunError:  # deleted meanwhile, on another page or in another tab
+            del st.session_state[REMEMBERED]
+    newest = loaders.all_runs()[:1]
+    return remember(newest[0]) if newest else Choice(None)
+
+
+def about_a_run(draw: Callable[[runs.Run], None], without: Callable[[], None]) -> None:
+    """A screen about one run: its header and `draw`, or what is wrong, or `without` any run."""
+    choice = choose()
+    if choice.problem:
+        show_problem(choice)
+    elif choice.run:
+        header(choice.run)
+        draw(choice.run)
+    else:
+        without()
+
+
+def remember(run: runs.Run) -> Choice:
+    """Put `run` into the address and into this tab's memory."""
+    st.session_state[REMEMBERED] = run.id
+    if st.query_params.get("run") != run.id:
+        st.query_params["run"] = run.id
+    return Choice(run)
+
+
+def forget() -> None:
+    """Take the run out of the address, so that the newest is shown."""
+    st.query_params.pop("run", None)
+    st.session_state.pop(REMEMBERED, None)
+
+
+def show_problem(choice: Choice) -> None:
+    """What is wrong with the address, in one sentence, and the way on."""
+    st.warning(choice.problem, icon=":material/link_off:")
+    if newest := loaders.all_runs()[:1]:
+        st.button(f"Show the newest run, {newest[0].name}", on_click=forget, type="primary")
+    else:
+        st.button("Start with a first run", on_click=forget, type="primary")
+
+
+def header(run: runs.Run) -> None:
+    """The run's name, state, dataset and settings, and a picker for another."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        name_and_state(run, loaders.shown_state(run))
+        st.space("stretch")
+        picker(run)
+    title = datasets.info(run.config.dataset).title
+    st.caption(f"{title} · {settings.summary(run.config)}")
+
+
+def name_and_state(run: runs.Run, state: str) -> None:
+    """The run's name, and its state as a badge."""
+    color, icon = LOOKS[state]
+    st.subheader(plain(run.name), anchor=False, width="content")
+    st.badge(state, icon=icon, color=color)
+
+
+def picker(run: runs.Run) -> None:
+    """A box to look for another run in; choosing one changes the address.
+
+    Each run has a box of its own: the browser may still send what the box of the one before
+    showed, and that must not count as a choice.
+    """
+    names = {one.id: titled(one) for one in (*loaders.all_runs(), run)}
+    st.session_state[key := f"run_picker_{run.id}"] = run.id
+    st.selectbox(
+        "Run", list(names), format_func=names.__getitem__, key=key, width=260,
+        label_visibility="collapsed", on_change=picked, args=(key,), help="Show another run",
+    )  # fmt: skip
+
+
+def titled(run: runs.Run) -> str:
+    """Its name, and its id, which says when: never what changes while it goes on.
+
+    The browser sends a choice back by its words; one in words of a moment ago is none.
+    """
+    return run.id if run.name == run.id else f"{run.name} · {run.id}"
+
+
+def picked(key: str) -> None:
+    """Callback of the picker: the address follows; one deleted meanwhile is not followed."""
+    with contextlib.suppress(RunError):
+        remember(runs.find(st.session_state[key]))
+
+
+def plain(name: str) -> str:
+    """A name that a person typed, so that Markdown in it stays text."""
+    return "".join(f"\\{char}" if char in r"\`*_{}[]()#+-.!|$<>:~" else char for char in name)

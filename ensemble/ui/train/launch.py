@@ -1,0 +1,241 @@
+"""Setting a run up and launching it: what will run, on what, and about how long."""
+
+import socket
+import time
+from dataclasses import dataclass
+
+import streamlit as st
+
+from ensemble import datasets, runs
+from ensemble.config import EnsembleConfig
+from ensemble.datasets import DatasetInfo
+from ensemble.errors import ConfigError, EnsembleError
+from ensemble.jobs import dataset_fetch
+from ensemble.machine.estimate import Past, estimate, members_per_device
+from ensemble.ui.devices import loader, probe
+from ensemble.ui.shared import loaders, run_panel, settings
+from ensemble.ui.shared.guard import guarded
+from ensemble.ui.train import precision
+from ensemble.wording import formats
+
+DOUBLE_CLICK_SECONDS = 2.0
+TOLD_BY = {
+    "runs": "as runs before it took", "race": "by the speed measured on Devices",
+    "guess": "a rough guess, no run to go by yet",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the button will do: the run, or the reason why it cannot be launched."""
+
+    config: EnsembleConfig | None
+    label: str
+    reason: str = ""
+    note: str = ""
+
+
+def prefer_mnist() -> None:
+    """Begin with MNIST where it is there, else with digits: before any widget is made."""
+    first = "mnist" if datasets.is_prepared("mnist") else "digits"
+    st.session_state.setdefault(settings.key("dataset"), first)
+
+
+def controls() -> None:
+    """Every setting as a widget; those that a first run can leave alone stand under More."""
+    dataset_control()
+    for name in settings.MAIN[1:]:
+        settings.control(name)
+    precision.control()
+    more_controls()
+
+
+def more_controls() -> None:
+    """The rest, made only when asked for: each widget takes the browser time at every visit."""
+    more = st.expander("More", key="more", on_change="rerun")
+    if more.open:
+        with more:
+            for name in settings.MORE:
+                settings.control(name)
+    elif said := settings.unusual_now():
+        st.caption(f"Also: {said}.")
+
+
+def dataset_control() -> None:
+    """Which images; those that are not there yet can be fetched beside it."""
+    known = sorted(datasets.infos(), key=lambda info: (not info.prepared, info.name != "mnist"))
+    titles = {info.name: titled(info) for info in known}
+    settings.control("dataset", choices=list(titles), format_func=titles.__getitem__)
+    chosen = datasets.info(st.session_state[settings.key("dataset")])
+    if not chosen.prepared:
+        fetch_panel(chosen)
+
+
+def offer_mnist() -> None:
+    """Where MNIST is not there: a button that fetches it, and why that takes a button."""
+    chosen = st.session_state[settings.key("dataset")]
+    if chosen != "mnist" and not datasets.is_prepared("mnist"):
+        fetch_panel(datasets.info("mnist"))
+
+
+def titled(info: DatasetInfo) -> str:
+    """A dataset and how much of it there is: "MNIST · 60,000 images"."""
+    return f"{info.title} · " + (f"{info.train_size:,} images" if info.prepared else "not here yet")
+
+
+def fetch_panel(info: DatasetInfo) -> None:
+    """A button that fetches `info`, then how far it is; looks again by itself while it runs."""
+    found = dataset_fetch.read(info.name)
+    running = found is not None and found.state == "running"
+    st.fragment(fetch_progress, run_every=1.0 if running else None)(info, running)
+
+
+def fetch_progress(info: DatasetInfo, was_running: bool) -> None:
+    """The body of `fetch_panel`: reruns the page when fetching begins or ends."""
+    found = dataset_fetch.read(info.name)
+    running = found is not None and found.state == "running"
+    if running != was_running:
+        st.rerun()
+    if found and running:
+        st.progress(found.fraction or 0.0, text=f"{found.message}. You can go on meanwhile.")
+        return
+    if found and found.state == "failed":
+        st.warning(found.message, icon=":material/cloud_off:")
+    megabytes = f"{info.nbytes_download / 1e6:.1f} MB"
+    help = (
+        f"{info.source}. {info.train_size:,} images to learn from and {info.test_size:,} to test."
+    )
+    if st.button(f"Fetch {info.title} ({megabytes})", icon=":material/download:", help=help,
+                 key=f"fetch_{info.name}", width="stretch"):  # fmt: skip
+        with guarded():
+            dataset_fetch.start(info.name)
+            st.rerun()
+    st.caption(
+        f"{info.title} does not come with the program: it is fetched once, over the network. "
+        "Digits works at once, without one."
+    )
+
+
+def plan() -> Plan:
+    """What Launch will do with the settings as they stand."""
+    members = st.session_state.get(settings.key("members"), 1)
+    label = f"Launch {formats.count(members, 'member')}"
+    try:
+        config = settings.chosen()
+    except ConfigError as error:
+        return Plan(None, label, str(error))
+    info = datasets.info(config.dataset)
+    if not info.prepared:
+        return Plan(None, label, f"{info.title} is not here yet: fetch it, or choose Digits.")
+    if config.batch_size > info.train_size:
+        return Plan(None, label, f"A batch of {config.batch_size:,} is more than the "
+                    f"{info.train_size:,} training images: choose a smaller one.")  # fmt: skip
+    return on_machine(config, info, label)
+
+
+def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str) -> Plan:
+    """The plan in full once it is known which devices there are."""
+    found = probe.probe()
+    if (here := found.answer) is None:
+        unknown = "Looking for devices…" if found.waiting else "The devices could not be asked."
+        return Plan(config, label, note=unknown)
+    devices = min(config.devices or here.devices, here.devices)
+    guess = estimate(
+        config, info.train_size, platform=here.platform, devices=devices, cores=here.cores,
+        host=socket.gethostname(), past=past_runs(here.devices),
+        raced=raced(config, devices),
+    )  # fmt: skip
+    on = formats.count(devices, "device")
+    spread = members_per_device(config.members, min(devices, config.members))
+    how = TOLD_BY[guess.told_by]
+    note = f"On {here.said}, {spread}. The time is {how}.{queue_note()}"
+    return Plan(config, f"{label} on {on}, about {formats.duration(rounded(guess.seconds))}",
+                note=note)  # fmt: skip
+
+
+def queue_note() -> str:
+    """That others come first, where they do."""
+    active = sum(run.active for run in loaders.all_runs())
+    first = [f"the {formats.count(active, 'run')} before it"] if active else []
+    first += ["the measuring of this machine"] if loader.racing() else []
+    return f" Starts after {' and '.join(first)}." if first else ""
+
+
+def rounded(seconds: float) -> float:
+    """An estimate without figures that it does not hold: to 5 s, 10 s, 1 min, ..."""
+    grain = next((g for limit, g in ((60, 5), (300, 10), (3600, 60)) if seconds < limit), 600)
+    return max(grain, round(seconds / grain) * grain)
+
+
+def past_runs(all_devices: int) -> list[Past]:
+    """What earlier runs tell of this machine's speed, newest first."""
+    return [
+        Past(
+            run.config.devices or all_devices,
+            run.status.img_member_per_s,
+            run.status.host,
+            run.config.precision,
+        )
+        for run in loaders.all_runs()[:50]
+        if run.status.img_member_per_s and run.status.host
+    ]
+
+
+def raced(config: EnsembleConfig, devices: int) -> float | None:
+    """The speed that the last race found for such a run; None where it had other devices."""
+    race = loader.latest()
+    if race is None or race.devices != devices or not race.agrees(config.precision):
+        return None
+    return race.rate(config.precision, config.members)
+
+
+def launch_button(key: str) -> None:
+    """The button that starts the run, with the reason beside it where it cannot."""
+    waiting = probe.probe().waiting
+    st.fragment(launch_body, run_every=0.5 if waiting else None)(key, waiting)
+
+
+def launch_body(key: str, was_waiting: bool) -> None:
+    """The body of `launch_button`: looks again until the devices are known."""
+    if probe.probe().waiting != was_waiting:
+        st.rerun()
+    planned = plan()
+    pressed = st.button(planned.label, type="primary", icon=":material/play_arrow:", key=key,
+                        width="stretch", disabled=planned.config is None)  # fmt: skip
+    if planned.reason:
+        st.caption(f":material/block: {planned.reason}")
+    if planned.note:
+        st.caption(planned.note)
+    if pressed and planned.config:
+        launch(planned.config)
+
+
+def make_ready(drawn: bool = True) -> None:
+    """Have a process ready for the next run; not while a run needs the machine for itself.
+
+    Args:
+      drawn: whether the settings are on the page: what will likely be run is compiled then.
+    """
+    found = probe.probe()
+    # Until the devices are known, asking for them keeps a core busy; then the page draws anew.
+    busy = loader.racing() or any(run.active for run in loaders.all_runs())
+    if not found.waiting and not busy:
+        here = found.answer
+        on_cpu = here is not None and here.platform == "cpu"
+        runs.keep_warm_worker(plan().config if drawn and on_cpu else None)
+
+
+def launch(config: EnsembleConfig) -> None:
+    """Start `config` in the background and show it; a second click does not start two."""
+    last, when = st.session_state.get("launched", (None, 0.0))
+    if last == config and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
+        return
+    try:
+        run = runs.launch(config)
+    except EnsembleError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    st.session_state["launched"] = config, time.monotonic()
+    loaders.forget_runs()
+    run_panel.remember(run)
+    st.rerun()

@@ -1,0 +1,192 @@
+"""One run as it goes on: the answer, how far it is, its curves and its members."""
+
+import itertools
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import streamlit as st
+
+from ensemble import datasets, runs
+from ensemble.errors import EnsembleError
+from ensemble.ui.shared import loaders, run_advice, run_figures, settings
+from ensemble.ui.shared.guard import guarded
+from ensemble.ui.train import history
+from ensemble.ui.train.curves import learning_curves
+from ensemble.wording import formats
+
+SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
+# Of each pause before the first curve the server spends so long looking at the file: that costs
+# next to nothing, where drawing anew costs the browser what compiling could do with.
+SECONDS_OF_WAITING, SECONDS_OF_A_WINK = 0.4, 0.02
+FIGURES_A_SECOND = 60_000
+STALE_SECONDS = 30.0
+
+
+def watch(run: runs.Run) -> None:
+    """Show `run`, and again every second while it is active; its own part of the page only."""
+    figures = len(loaders.history(run)) * run.config.members
+    state, looks = loaders.shown_state(run), itertools.count()
+    every = pause(figures, state) if run.active else None
+    st.fragment(watched, run_every=every)(run.id, state, figures > 0, looks)
+
+
+def pause(figures: int, state: str) -> float:
+    """Seconds between two looks at a run with so many figures.
+
+    A second, but more for an hour of a large ensemble, whose history takes a good part of
+    a second to read: a core that reads does not train. The first curves are waited for.
+    """
+    if not figures and state != "queued":
+        return SECONDS_TO_THE_FIRST
+    return min(SECONDS_BETWEEN + figures / FIGURES_A_SECOND, SECONDS_AT_MOST)
+
+
+def watched(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int]) -> None:
+    """The body of `watch`: what changes while a run goes on."""
+    with guarded():
+        run = runs.find(run_id)
+        rows = loaders.history(run)
+        first = run.active and bool(rows) and not had_figures
+        if loaders.shown_state(run) != last_state and not first:
+            loaders.forget_runs()
+            st.rerun()
+        run_figures.show(run, rows)
+        progress(run)
+        run_advice.show(run)
+        if rows or run.active:
+            charts(run, rows)
+            members(run, rows)
+        if first:
+            # The first curves are on their way, before the rest of the page says that the run
+            # trains; from now on they are looked at less often.
+            loaders.forget_runs()
+            st.rerun()
+        # At the first look the rest of the page is still to be drawn.
+        if next(looks) and run.active and last_state != "queued" and not rows:
+            wait_for_the_first(run)
+
+
+def wait_for_the_first(run: runs.Run) -> None:
+    """Draw the first curves as soon as they are there, if they come within a moment."""
+    end = time.monotonic() + SECONDS_OF_WAITING
+    while time.monotonic() < end:
+        if loaders.history(run):
+            st.rerun(scope="fragment")
+        "run" in st.session_state  # noqa: B015 (here Streamlit may end this, for another page)
+        time.sleep(SECONDS_OF_A_WINK)
+
+
+def place_for(words: str) -> None:
+    """Room for what will come. Still: a skeleton's shimmer takes time from the training."""
+    with st.container(height=340, border=True, vertical_alignment="center"):
+        st.caption(words, text_alignment="center")
+
+
+def progress(run: runs.Run) -> None:
+    """How far the run is, and the button that stops it or goes on with it."""
+    status = run.status
+    if run.state in ("finished", "diverged"):
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        share = status.step / status.steps if status.steps else 0.0
+        st.progress(min(share, 1.0), text=stage(run))
+        if run.active:
+            stop_button(run)
+        elif st.button("Resume", icon=":material/resume:", key="resume", type="primary"):
+            resume(run)
+
+
+def stage(run: runs.Run) -> str:
+    """What the run is doing, in words."""
+    status = run.status
+    if run.state == "queued":
+        return waiting(run)
+    if run.state == "starting":
+        return run.message or "Starting: reading the images and compiling the step."
+    if run.state != "training":
+        done = formats.count(status.epoch, "epoch")
+        return f"{run.state.capitalize()} after {done} of {status.epochs}"
+    said = f"epoch {min(status.epoch + 1, status.epochs)} of {status.epochs}"
+    said += f" · {formats.throughput(status.img_member_per_s)}"
+    quiet = time.time() - status.updated
+    return said + (f" · no news for {formats.duration(quiet)}" if quiet > STALE_SECONDS else "")
+
+
+def waiting(run: runs.Run) -> str:
+    """What a queued run waits for."""
+    ahead = runs.ahead_of(run)
+    if not ahead:
+        return "Starting"
+    more = f" and {len(ahead) - 1} more" if len(ahead) > 1 else ""
+    return f"Waiting for its turn, after {ahead[0].name}{more}: one run trains at a time"
+
+
+def stop_button(run: runs.Run) -> None:
+    """Asks the run to stop; says so until it has, in every tab."""
+    if runs.stop_requested(run.id):
+        st.button(
+            "Stopping…", disabled=True, key="stopping", help="After the current chunk of steps"
+        )
+    elif st.button("Stop", icon=":material/stop:", key="stop",
+                   help="What is learnt so far is kept, and the run can be resumed."):  # fmt: skip
+        runs.request_stop(run.id)
+        st.rerun(scope="fragment")
+
+
+def resume(run: runs.Run) -> None:
+    """Go on where the run ended."""
+    try:
+        runs.resume(run.id)
+    except EnsembleError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    loaders.forget_runs()
+    st.rerun()
+
+
+def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+    """Loss and accuracy over the epochs, and how to draw them."""
+    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
+        scale = st.segmented_control(
+            "Scale", ["Linear", "Log"], default="Log", required=True, key="curves_scale",
+            persist_state="session",
+            help="Log spreads small losses apart, and accuracies by the errors that are left.",
+        )  # fmt: skip
+        smoothing = st.slider(
+            "Smoothing", 0.0, 0.99, 0.6, 0.01, key="curves_smoothing", width=220,
+            persist_state="session",
+            help="Averages the dashed training curves over neighbouring steps. Test curves are "
+            "always shown as measured.",
+        )  # fmt: skip
+    info = datasets.info(run.config.dataset)
+    learning_curves(
+        run.id, rows, caption=f"{run.name} · {info.title} · {settings.summary(run.config)}",
+        epochs=run.config.epochs, n_test=info.test_size, log=scale == "Log", smoothing=smoothing,
+    )  # fmt: skip
+
+
+def members(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+    """Each member's latest figures, and the whole history as a file."""
+    if not (table := run_figures.member_table(rows, datasets.info(run.config.dataset))):
+        st.caption("Each member's figures stand here after the first epoch.")
+        return
+    tall = len(table["member"]) > 12
+    st.dataframe(
+        table, hide_index=True, key="members_table", height=420 if tall else "content",
+        alt="Each member's latest test accuracy and loss, and its gap to the ensemble",
+        column_config={"member": st.column_config.TextColumn(pinned=True)},
+    )  # fmt: skip
+    st.download_button(
+        "Download the whole history (CSV)", lambda: csv(rows), f"{run.id}-history.csv", "text/csv",
+        icon=":material/download:", on_click="ignore", key="history_csv",
+    )  # fmt: skip
+
+
+def csv(rows: list[dict[str, Any]]) -> str:
+    """The history as comma-separated values, one line of it a row."""
+    columns = history.table(rows)
+    lines = [",".join(columns)]
+    for values in zip(*columns.values(), strict=True):
+        lines.append(",".join("" if value is None else str(value) for value in values))
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,106 @@
+"""What one tab of Classify keeps: its pictures, the open one and its open mark, overrulings."""
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble.ui.classify.answer import overrule
+from ensemble.ui.classify.input import files, tray
+
+
+def asked(module: str, *steps: tuple[str, ...]) -> None:
+    """A script that calls functions of a module of the app in turn and keeps the last answer."""
+    from importlib import import_module
+
+    import streamlit as st
+
+    for name, *values in steps:
+        found = getattr(import_module(f"ensemble.ui.{module}"), name)(*values)
+        st.session_state["answer"] = found
+
+
+def tab(module: str, *steps: tuple[Any, ...], **state: Any) -> AppTest:
+    at = AppTest.from_function(asked, args=(module, *steps))
+    for name, value in state.items():
+        at.session_state[name] = value
+    at.run()
+    assert not at.exception
+    return at
+
+
+def added(*names: str) -> tuple[Any, ...]:
+    return "add", [tray.source(name, name.encode(), name) for name in names]
+
+
+THREE = added("a", "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("steps", "names", "here"),
+    [
+        ([THREE], "abc", "a"),
+        ([THREE, added("d", "e")], "deabc", "d"),  # the latest on top
+        ([THREE, added("c", "d")], "cdab", "c"),  # handed in again
+        ([THREE, added()], "abc", "a"),
+        ([THREE, ("step", 1)], "abc", "b"),
+        ([THREE, ("step", -1)], "abc", "c"),
+        ([THREE, ("open_one", "b"), ("remove", "b")], "ac", "c"),
+        ([THREE, ("open_one", "c"), ("remove", "c")], "ab", "b"),
+        ([THREE, ("remove", "z")], "abc", "a"),
+    ],
+)
+def test_pictures_come_go_and_give_way_to_a_neighbour(
+    steps: list[tuple[Any, ...]], names: str, here: str
+) -> None:
+    at = tab("classify_tray", *steps, ("opened",))
+    assert [one.id for one in at.session_state[tray.TRAY]] == list(names)
+    assert at.session_state["answer"].id == here
+
+
+def test_of_what_is_overruled_the_latest_pictures_stay() -> None:
+    most = overrule.MOST
+    steps = [("put", str(number)) for number in (*range(most + 1), 1)]
+    at = tab("classify_overrule", *steps, ("put", "new"))
+    kept = list(at.session_state[overrule.KEPT])
+    assert len(kept) == most
+    assert kept[-3:] == [str(most), "1", "new"]
+    assert kept[0] == "3", "1 was overruled again, and is none of the oldest"
+
+
+@pytest.mark.parametrize(
+    ("kept", "ident", "marks", "index"),
+    [(("p", 2), "p", 3, 2), (("p", 2), "p", 2, 1), (("p", 2), "q", 3, 1), (("p", 0), "p", 3, 0),
+     (("p", 2), "q", 0, 0)],
+)  # fmt: skip
+def test_another_picture_or_one_with_fewer_marks_opens_with_the_usual_one(
+    kept: tuple[str, int], ident: str, marks: int, index: int
+) -> None:
+    at = tab("classify_open", ("index", ident, marks, 1), classify_mark=kept)
+    assert at.session_state["answer"] == index
+
+
+@pytest.mark.parametrize(
+    ("across", "down", "crop"),
+    [((0, 50), (20, 80), (0.0, 0.2, 0.5, 0.8)), ((40, 40), (97, 100), (0.4, 0.95, 0.45, 1.0)),
+     ((100, 100), (0, 2), (0.95, 0.0, 1.0, 0.05))],
+)  # fmt: skip
+def test_a_part_keeps_a_twentieth_of_the_picture(
+    across: tuple[int, int], down: tuple[int, int], crop: tuple[float, ...]
+) -> None:
+    sliders = {"classify_across_p": across, "classify_down_p": down}
+    at = tab("classify_stages", ("cropped", "p"), **sliders)
+    assert at.session_state[overrule.KEPT]["p"].crop == pytest.approx(crop)
+
+
+@pytest.mark.parametrize(
+    ("since", "done", "said"),
+    [((0.0, 2), 12, "12 of 32 read · about 1 min 40 s left"), ((0.0, 9), 12, "12 of 32 read"),
+     ((0.0, 8), 12, "12 of 32 read · about 4 min 10 s left")],
+)  # fmt: skip
+def test_the_time_left_goes_by_the_pace_so_far(
+    since: tuple[float, int], done: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files.time, "monotonic", lambda: 50.0)
+    monkeypatch.setattr(files.st, "session_state", {"classify_files_since": since})
+    assert files.progress(done, 32) == said

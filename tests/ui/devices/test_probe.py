@@ -1,0 +1,92 @@
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ensemble.ui.devices.probe import Machine, Probe
+
+Ask = Callable[[tuple[str, ...]], Probe]
+ANSWER = {"platform": "cpu", "devices": [{"id": 0, "kind": "cpu"}], "cores": 2}
+
+
+def saying(text: str, after: float = 0.0) -> tuple[str, ...]:
+    return (sys.executable, "-c", f"import time; time.sleep({after}); print({text!r})")
+
+
+@pytest.fixture
+def ask(tmp_path: Path) -> Iterator[Ask]:
+    """Makes probes that share a folder; what is left of them ends with the test."""
+    probes: list[Probe] = []
+
+    def make(command: tuple[str, ...]) -> Probe:
+        probes.append(Probe(tmp_path, command))
+        return probes[-1]
+
+    yield make
+    for probe in probes:
+        if probe.process is not None:
+            probe.process.kill()
+            probe.process.communicate()
+
+
+def wait(probe: Probe) -> Machine | None:
+    deadline = time.monotonic() + 20
+    while probe.process is not None and time.monotonic() < deadline:
+        time.sleep(0.02)
+        probe.waiting  # noqa: B018 (looking is what moves it on)
+    return probe.answer
+
+
+def test_never_blocks_and_then_knows(ask: Ask) -> None:
+    probe = ask(saying(json.dumps(ANSWER), after=0.5))
+    assert probe.waiting
+    assert wait(probe) == Machine("cpu", ("cpu",), 2)
+    assert not probe.waiting
+
+
+def test_the_last_answer_serves_until_a_new_one_is_there(ask: Ask) -> None:
+    wait(ask(saying(json.dumps(ANSWER))))
+    more = ANSWER | {"devices": [{"id": 0, "kind": "cpu"}, {"id": 1, "kind": "cpu"}]}
+    probe = ask(saying(json.dumps(more), after=1.0))
+    assert probe.answer == Machine("cpu", ("cpu",), 2)
+    assert wait(probe) == Machine("cpu", ("cpu", "cpu"), 2)
+
+
+def test_an_answer_for_other_circumstances_is_not_believed(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wait(ask(saying(json.dumps(ANSWER))))
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
+    assert ask(saying("", after=1.0)).waiting
+
+
+@pytest.mark.parametrize("text", ["", "Traceback", "{}", '{"platform": "cpu"}', "[1]"])
+def test_nonsense_is_no_answer_and_no_crash(ask: Ask, text: str) -> None:
+    probe = ask(saying(text))
+    assert wait(probe) is None
+    assert probe.failed
+    assert not probe.waiting
+
+
+def test_a_damaged_memory_is_no_answer(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "devices.json").write_text('{"answer": 3')
+    assert ask(saying("", after=1.0)).waiting
+
+
+def test_a_command_that_is_not_there_is_said(ask: Ask, tmp_path: Path) -> None:
+    assert ask((str(tmp_path / "nothing"),)).failed
+
+
+@pytest.mark.parametrize(
+    ("machine", "said"),
+    [
+        (Machine("cpu", ("cpu",), 2), "1 CPU device"),
+        (Machine("cpu", ("cpu", "cpu"), 2), "2 CPU devices"),
+        (Machine("gpu", ("NVIDIA H200",), 16), "1 GPU (NVIDIA H200)"),
+    ],
+)
+def test_says_what_there_is(machine: Machine, said: str) -> None:
+    assert machine.said == said

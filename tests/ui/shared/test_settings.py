@@ -1,0 +1,81 @@
+import dataclasses
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble.config import EnsembleConfig
+from ensemble.ui.shared import settings
+
+
+def every_control() -> None:
+    import dataclasses
+
+    import streamlit as st
+
+    from ensemble.config import EnsembleConfig
+    from ensemble.ui.shared import settings
+
+    for field in dataclasses.fields(EnsembleConfig):
+        settings.control(field.name)
+    st.session_state["made"] = settings.chosen()
+
+
+def fresh() -> AppTest:
+    return AppTest.from_function(every_control, default_timeout=30)
+
+
+def test_untouched_controls_make_the_default_config() -> None:
+    at = fresh().run()
+    assert not at.exception
+    assert at.session_state["made"] == EnsembleConfig()
+
+
+def test_every_control_has_the_settings_help() -> None:
+    at = fresh().run()
+    for field in dataclasses.fields(EnsembleConfig):
+        key = settings.key(field.name)
+        widgets = [w for kind in ("selectbox", "select_slider", "slider", "number_input", "toggle")
+                   for w in at.get(kind) if w.key == key]  # fmt: skip
+        assert [widget.help for widget in widgets] == [field.metadata["help"]]
+
+
+ODD = EnsembleConfig(
+    members=9, learning_rate=0.0123, momentum=0.42, epochs=123, batch_size=77, seed=12345,
+    devices=3, schedule="cosine", warmup_epochs=2.5, bootstrap=True, shift_pixels=2,
+    rotation_degrees=12.5,
+)  # fmt: skip
+
+
+def test_a_runs_settings_can_be_copied_whatever_they_are() -> None:
+    at = fresh()
+    for name, value in ODD.as_dict().items():
+        at.session_state[settings.key(name)] = value
+    at.run()
+    assert not at.exception
+    assert at.session_state["made"] == ODD
+
+
+@pytest.mark.parametrize("name", [*settings.SLIDER, "learning_rate"])
+def test_a_sliders_steps_rise_within_the_range_and_hold_the_default(name: str) -> None:
+    field = settings.FIELDS[name]
+    steps = settings.steps(name)
+    assert list(steps) == sorted(set(steps))
+    assert steps[0] == field.metadata["low"]
+    assert steps[-1] == field.metadata["high"]
+    assert field.default in steps
+
+
+def test_the_summary_names_what_is_unusual_and_only_that() -> None:
+    plain = settings.summary(EnsembleConfig(members=1))
+    assert plain == "1 member · rate 0.1 · momentum 0.9 · 10 epochs · batch 128 · seed 0"
+    assert settings.summary(ODD).startswith("9 members · rate 0.0123")
+    for said in ("cosine schedule", "bootstrap", "shift pixels 2", "rotation degrees 12.5"):
+        assert said in settings.summary(ODD)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.00001, "0.00001"), (0.1, "0.1"), (10.0, "10"), (4096, "4,096")]
+)
+def test_values_are_written_out(value: Any, said: str) -> None:
+    assert settings.shown(value) == said

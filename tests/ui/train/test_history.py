@@ -1,0 +1,118 @@
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ensemble.ui.train import history
+
+
+def steps(progress: float, *loss: float | None, whole: float | None = None) -> dict[str, Any]:
+    return {
+        "kind": "steps", "step": 1, "progress": progress, "train_loss": list(loss),
+        "train_accuracy": [0.5] * len(loss), "ensemble_train_nll": whole,
+        "ensemble_train_accuracy": None,
+    }  # fmt: skip
+
+
+def epoch(progress: float, accuracy: list[float], whole: float) -> dict[str, Any]:
+    return {
+        "kind": "epoch", "step": 1, "progress": progress, "test_accuracy": accuracy,
+        "test_loss": [0.1] * len(accuracy), "ensemble_test_accuracy": whole,
+        "ensemble_test_nll": 0.08,
+    }  # fmt: skip
+
+
+ROWS = [
+    steps(0.5, 2.0, 1.0, whole=1.2),
+    steps(1.0, 1.0, None, whole=0.6),
+    epoch(1.0, [0.8, 0.9], 0.92),
+]
+
+
+def by_name(figure: str) -> dict[tuple[str, str], history.Curve]:
+    return {(curve.who, curve.split): curve for curve in history.curves(ROWS, figure)}
+
+
+def test_every_member_its_mean_and_the_ensemble_have_a_curve() -> None:
+    found = by_name("accuracy")
+    np.testing.assert_array_equal(found["member 2", "test"].y, [0.9])
+    np.testing.assert_allclose(found["mean", "test"].y, [0.85])
+    np.testing.assert_array_equal(found["ensemble", "test"].y, [0.92])
+
+
+def test_the_ensembles_loss_is_that_of_the_averaged_probabilities() -> None:
+    found = by_name("loss")
+    np.testing.assert_array_equal(found["ensemble", "train"].y, [1.2, 0.6])
+    np.testing.assert_array_equal(found["mean", "train"].y, [1.5, np.nan])
+
+
+def test_no_curve_for_what_the_run_did_not_measure() -> None:
+    assert ("ensemble", "train") not in by_name("accuracy")
+
+
+def test_one_member_is_no_ensemble() -> None:
+    names = {c.who for c in history.curves([steps(1, 2.0), epoch(1, [0.9], 0.9)], "accuracy")}
+    assert names == {"member 1"}
+
+
+@pytest.mark.parametrize("weight", [0.3, 0.9])
+def test_smoothing_is_pandas_exponential_average(weight: float) -> None:
+    y = np.random.default_rng(1).normal(size=200)
+    theirs = pd.Series(y).ewm(alpha=1 - weight).mean()
+    np.testing.assert_allclose(history.smooth(y, weight), theirs)
+
+
+def test_smoothing_neither_fills_nor_spreads_a_gap() -> None:
+    smoothed = history.smooth(np.array([1.0, np.nan, 3.0]), 0.5)
+    np.testing.assert_allclose(smoothed, [1.0, np.nan, (3 + 0.5) / 1.5])
+
+
+def test_no_smoothing_leaves_the_measurements() -> None:
+    y = np.array([3.0, 1.0])
+    assert history.smooth(y, 0.0) is y
+
+
+def extremes(y: np.ndarray, group: int) -> set[int]:
+    """The places of the first lowest and first highest of each group, found one by one."""
+    kept = set()
+    for start in range(0, len(y), group):
+        there = [i for i in range(start, min(start + group, len(y))) if not np.isnan(y[i])]
+        kept |= (
+            {min(there, key=lambda i: y[i]), max(there, key=lambda i: y[i])} if there else {start}
+        )
+    return kept | {len(y) - 1}
+
+
+@pytest.mark.parametrize(("points", "group"), [(100, 1), (101, 4), (195, 4), (1000, 32)])
+@pytest.mark.parametrize("gaps", [0.0, 0.3])
+def test_a_thinned_curve_keeps_every_peak(points: int, group: int, gaps: float) -> None:
+    rng = np.random.default_rng(points)
+    x, y = np.arange(points, dtype=float), rng.normal(size=points)
+    y[rng.random(points) < gaps] = np.nan
+    y[points // 4 : points // 2] = np.nan if gaps else 1.0
+    kept = history.thin(history.Curve("mean", "train", x, y), 100)
+    expected = sorted(extremes(y, group)) if group > 1 else range(points)
+    np.testing.assert_array_equal(kept.x, x[list(expected)])
+    np.testing.assert_array_equal(kept.y, y[list(expected)])
+    assert len(kept.x) <= 100
+    assert (np.nanmin(kept.y), np.nanmax(kept.y)) == (np.nanmin(y), np.nanmax(y))
+
+
+def test_points_already_drawn_stay_when_the_curve_grows() -> None:
+    y = np.random.default_rng(3).normal(size=180)
+    before, after = (
+        history.thin(history.Curve("mean", "train", np.arange(n, dtype=float), y[:n]), 100)
+        for n in (150, 180)
+    )
+    drawn = before.x < 148  # all but the last group, which is not yet whole
+    np.testing.assert_array_equal(before.x[drawn], after.x[after.x < 148])
+    np.testing.assert_array_equal(before.y[drawn], after.y[after.x < 148])
+
+
+def test_latest_test_figures_and_flat_columns() -> None:
+    assert history.latest(ROWS) is ROWS[-1]
+    assert history.latest(ROWS[:2]) is None
+    columns = history.table(ROWS)
+    assert columns["train_loss_2"] == [1.0, None, None]
+    assert columns["test_accuracy_1"] == [None, None, 0.8]

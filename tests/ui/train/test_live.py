@@ -1,0 +1,112 @@
+"""Waiting for a run's first curves, and for one that has fallen silent."""
+
+import os
+import socket
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.ui.train import live
+
+
+class RerunError(Exception):
+    """What `st.rerun` does: it ends what is being drawn."""
+
+
+def wait_for(run: runs.Run, found: list[list[Any]], monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is asked to be drawn anew, where the history is found to be these, one after another."""
+    asked: list[Any] = []
+
+    def rerun(scope: str) -> None:
+        asked.append(scope)
+        raise RerunError
+
+    monkeypatch.setattr(live.loaders, "history", lambda run: found.pop(0) if found else [])
+    monkeypatch.setattr(live.st, "rerun", rerun)
+    try:
+        live.wait_for_the_first(run)
+    except RerunError:
+        assert not found
+    return asked
+
+
+def test_the_first_curves_are_drawn_when_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = runs.create(EnsembleConfig())
+    assert wait_for(run, [[], [], [{"kind": "steps"}]], monkeypatch) == ["fragment"]
+
+
+def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "SECONDS_OF_WAITING", 0.05)
+    assert wait_for(runs.create(EnsembleConfig()), [], monkeypatch) == []
+
+
+@pytest.mark.parametrize(
+    ("state", "look", "waits"),
+    [("starting", 0, False), ("starting", 1, True), ("starting", 2, True), ("queued", 1, False)],
+)
+def test_it_is_waited_for_when_its_turn_has_come_and_the_page_is_drawn(
+    state: str, look: int, waits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runs.create(EnsembleConfig())
+    waited: list[str] = []
+    monkeypatch.setattr(live, "wait_for_the_first", lambda run: waited.append(run.id))
+    monkeypatch.setattr(live.loaders, "shown_state", lambda run: state)
+
+    def script(run_id: str, state: str, look: int) -> None:
+        import itertools
+
+        from ensemble.ui.train import live
+
+        live.watched(run_id, state, False, itertools.count(look))
+
+    assert not AppTest.from_function(script, args=(run.id, state, look)).run().exception
+    assert waited == [run.id] * waits
+
+
+@pytest.mark.parametrize(
+    ("silence", "said"),
+    [(0.0, ""), (30.0, ""), (31.0, " · no news for 31 s"), (150.0, " · no news for 2 min 30 s")],
+)
+def test_a_run_that_has_fallen_silent_says_for_how_long(
+    silence: float, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Its process is there, so it is neither dead nor done: it may be stopped or swapped out.
+    held = SimpleNamespace(time=lambda: 5000.0, monotonic=time.monotonic, sleep=time.sleep)
+    monkeypatch.setattr(live, "time", held)
+    run = runs.create(EnsembleConfig(epochs=3))
+    mine = {"state": "training", "pid": os.getpid(), "host": socket.gethostname(), "epochs": 3}
+    status = replace(run.status, **mine, epoch=1, img_member_per_s=9000.0, updated=5000.0 - silence)
+    runs.store.write_status(run.path, status)
+
+    def script(run_id: str) -> None:
+        from ensemble import runs
+        from ensemble.ui.train import live
+
+        live.progress(runs.find(run_id))
+
+    at = AppTest.from_function(script, args=(run.id,)).run()
+    assert not at.exception
+    (bar,) = at.get("progress")
+    assert bar.proto.text == f"epoch 2 of 3 · 9,000 img·member/s{said}"
+
+
+def test_a_run_that_waits_names_the_next_and_counts_the_others() -> None:
+    first, second, third = (runs.create(EnsembleConfig()) for _ in range(3))
+    assert live.waiting(first) == "Starting"
+    after = f"Waiting for its turn, after {first.name}"
+    assert live.waiting(second) == f"{after}: one run trains at a time"
+    assert live.waiting(third) == f"{after} and 1 more: one run trains at a time"
+
+
+@pytest.mark.parametrize(
+    ("figures", "state", "seconds"),
+    [(0, "starting", 0.5), (0, "queued", 1.0), (60_000, "training", 2.0), (10**7, "training", 5.0)],
+)
+def test_a_long_history_is_looked_at_less_often(figures: int, state: str, seconds: float) -> None:
+    assert live.pause(figures, state) == seconds
