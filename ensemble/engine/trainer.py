@@ -32,7 +32,7 @@ from ensemble.machine.processor import processor
 EVALUATION_BLOCK = 64  # whole chunks of images (convolution.py) in either precision
 # How one device does its members: by the fast operator for CPUs, one member after the other;
 # side by side, their convolutions grouped into one, or as patches times matrix; or by the
-# stock convolution one after the other. `python -m benchmarks.gpu` measures them.
+# stock convolution one after the other. `python -m benchmarks.speed.gpu` measures them.
 FORMS = ("tower", "grouped", "patches", "scan")
 
 

@@ -20,8 +20,8 @@ WRITTEN_SECONDS = 60.0
 XLA_CPU_FLAGS = {
     # XLA's older way to write loops, at LLVM's level 1 and none of them unrolled: compiled in less
     # than half the time, the training step as fast as XLA's own; unrolled, they take a fifth longer
-    # to compile for a few per cent of the step's speed (`python -m benchmarks.compile`). The XLA of
-    # JAX 0.10 and 0.11 has the older way; one without it takes no notice of the option.
+    # to compile for a few per cent of the step's speed (`python -m benchmarks.speed.compile`). The
+    # XLA of JAX 0.10 and 0.11 has the older way; one without it takes no notice of the option.
     "xla_backend_optimization_level": "1",
     "xla_backend_extra_options": "xla_cpu_disable_new_fusion_emitters,"
     "xla_cpu_disable_loop_unrolling",

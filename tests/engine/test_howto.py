@@ -1,6 +1,6 @@
 """Every member learns as it would in the HOWTO's own loop.
 
-On 96 of `digits`, to be quick; `python -m benchmarks.equality` compares on all of it.
+On 96 of `digits`, to be quick; `python -m benchmarks.training.equality` compares on all of it.
 """
 
 import numpy as np
@@ -26,7 +26,7 @@ def reference(few):
     return losses, states
 
 
-# All nine pairs of 1, 3, 8 and 1, 2, 8: python -m benchmarks.equality
+# All nine pairs of 1, 3, 8 and 1, 2, 8: python -m benchmarks.training.equality
 @pytest.mark.parametrize(("members", "device_count"), [(1, 1), (3, 2), (8, 8)])
 def test_losses_equal_the_howto_loop(few, reference, members, device_count):
     config = EnsembleConfig(members=members, epochs=2, batch_size=BATCH, learning_rate=RATE)

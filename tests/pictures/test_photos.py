@@ -9,8 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import photos
-from benchmarks.photo_styles import STYLES, photo
+from benchmarks.pictures import photos
+from benchmarks.pictures.styles import STYLES, photo
 from ensemble import datasets
 from ensemble.pictures.files.opening import open_picture
 from ensemble.pictures.prepare import prepare

@@ -1,6 +1,6 @@
 """L-BFGS against SciPy's, on one device and on several, on any number of samples.
 
-Against JAXopt's: python -m benchmarks.lbfgs
+Against JAXopt's: python -m benchmarks.training.lbfgs
 """
 
 from functools import cache

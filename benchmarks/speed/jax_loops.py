@@ -1,6 +1,6 @@
 """Contenders in JAX: this engine, the HOWTO's loop, and the machine's matrix product.
 
-`python -m benchmarks.speed_jax engine float32`, `… howto`, `… product` are contenders of
+`python -m benchmarks.speed.jax_loops engine float32`, `… howto`, `… product` are contenders of
 `python -m benchmarks.speed` (see speed_turns.py), each with as many CPU devices as cores.
 """
 
@@ -8,7 +8,7 @@ import os
 import sys
 import time
 
-from benchmarks.speed_turns import answer
+from benchmarks.speed.turns import answer
 
 MEMBERS, BATCH = 4, 128
 # Steps between two looks at the clock. The HOWTO's loop makes each of them a call of its own.

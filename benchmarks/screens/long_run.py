@@ -19,7 +19,7 @@ def write_run(members: int, epochs: int, kept: Sequence[int]) -> str:
       epochs: how many there are in its history.
       kept: those whose predictions and parameters are on disk.
     """
-    from benchmarks.inspect import probabilities
+    from benchmarks.screens.drawn_runs import probabilities
     from ensemble import datasets, runs
     from ensemble.config import EnsembleConfig
     from ensemble.engine.step import create_members

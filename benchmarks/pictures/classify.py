@@ -1,6 +1,6 @@
-"""How well pictures of digits are read, and how fast: python -m benchmarks.classify --run RUN
+"""How well pictures of digits are read: python -m benchmarks.pictures.classify --run RUN
 
-Reads the rendered test set of benchmarks/photos.py with a run's members (an ensemble on MNIST).
+Reads the rendered test set of photos.py with a run's members (an ensemble on MNIST).
 With --keep, the figures go to benchmarks/results/classify.json; --photos FOLDER takes pictures
 that are rendered already; --list names every picture that goes wrong. With --speed instead, the
 time from bytes to verdict is measured with eight members, into classify_speed.json.
@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from benchmarks import common, photo_styles, photos
+from benchmarks import common
+from benchmarks.pictures import photos, styles
 
 REFUSE, ROUNDS, MEMBERS = 0.03, 30, 8
 
@@ -131,7 +132,7 @@ def timed_pictures() -> dict[str, bytes]:
     for title, (name, count) in made.items():
         line = [digits.take(0)[0] for _ in range(count)]
         draws = np.random.default_rng(1)
-        content = photo_styles.photo([line], photo_styles.STYLES[name], draws).content
+        content = styles.photo([line], styles.STYLES[name], draws).content
         found[title] = content
         print(title, Image.open(io.BytesIO(content)).size, f"{len(content):,} bytes", flush=True)
     return found
@@ -181,7 +182,7 @@ def times_apart() -> dict[str, Any]:
         subprocess.run([sys.executable, *words, "--members", str(MEMBERS)], env=runs, check=True)
         (run,) = (one.name for one in Path(folder).iterdir() if (one / "config.json").exists())
         output = subprocess.run(
-            [sys.executable, "-m", "benchmarks.classify", "--run", run, "--times"],
+            [sys.executable, "-m", "benchmarks.pictures.classify", "--run", run, "--times"],
             env=runs, check=True, capture_output=True, text=True, cwd=common.ROOT,
         )  # fmt: skip
         return json.loads(output.stdout.splitlines()[-1])

@@ -1,6 +1,6 @@
 """Seconds from choosing another epoch of Inspect to its picture, in a real browser.
 
-A part of `benchmarks.inspect`. Each epoch is one that nobody has looked at yet: its file is
+A part of `benchmarks.screens.inspect`. Each epoch is one that nobody has looked at yet: its file is
 read, all that the view shows of it is measured, and the picture drawn anew.
 """
 

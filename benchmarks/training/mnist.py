@@ -1,4 +1,4 @@
-"""MNIST with the HOWTO's numbers, and the worker's memory: python -m benchmarks.mnist
+"""MNIST with the HOWTO's numbers, and the worker's memory: python -m benchmarks.training.mnist
 
 Rate 0.1, momentum 0.9, batch 128. M = 4 for 3 epochs: test accuracy of every member and of
 the ensemble at every epoch. M = 8 for 1 epoch: the most memory its process ever held.

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.mnist import train
+from benchmarks.training.mnist import train
 
 GOAL = 0.99
 # The rate rises for a fifth of an epoch and falls to nothing, and each member has an order of its

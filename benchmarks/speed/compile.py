@@ -1,4 +1,4 @@
-"""What a worker tells XLA's compiler on a CPU: python -m benchmarks.compile
+"""What a worker tells XLA's compiler on a CPU: python -m benchmarks.speed.compile
 
 Processor seconds of compiling the first parameters and the training step, and of ten steps, as a
 worker asks for it, with loops unrolled as well, and with XLA's own emitters and level; and how far
@@ -21,7 +21,7 @@ LEVEL, OPTIONS = "xla_backend_optimization_level", "xla_backend_extra_options"
 def measured(way: str) -> dict[str, float]:
     """The figures of one way, from a process of its own: XLA reads its flags once."""
     environment = {**os.environ, "JAX_ENABLE_COMPILATION_CACHE": "false"}
-    command = [sys.executable, "-m", "benchmarks.compile", way]
+    command = [sys.executable, "-m", "benchmarks.speed.compile", way]
     done = subprocess.run(command, env=environment, cwd=common.ROOT, check=True,
                           capture_output=True, text=True)  # fmt: skip
     return json.loads(done.stdout.splitlines()[-1])

@@ -12,7 +12,7 @@ from typing import Any
 
 from playwright.sync_api import Page
 
-from benchmarks.server import opened, settle
+from benchmarks.screens.server import opened, settle
 
 # Seconds that the page stands before Launch is pressed: at once, and as a person takes who
 # reads it. The server gets a worker ready meanwhile.

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from benchmarks import photo_paper, photo_pens
-from benchmarks.photo_pens import PENS
-from benchmarks.photo_styles import Layer, Photo, Style, camera, encode, trimmed
+from benchmarks.pictures import paper, pens
+from benchmarks.pictures.pens import PENS
+from benchmarks.pictures.styles import Layer, Photo, Style, camera, encode, trimmed
 
 LETTERS = "AEFHKMNPRWXkmnwx"
 WORDS = ("the", "paper", "Monday", "milk", "thank you", "Anna", "home", "where", "water", "remark")
@@ -45,14 +45,14 @@ def handwritten(letters: str, height: float, pen: str, draws: Any) -> np.ndarray
 
     small = glyph(letters)
     rows, columns = np.mgrid[0 : small.shape[0], 0 : small.shape[1]].astype(np.float32)
-    wave = [7 * photo_pens.clouds(draws, small.shape, 70) for _ in range(2)]
+    wave = [7 * pens.clouds(draws, small.shape, 70) for _ in range(2)]
     lean = draws.uniform(-0.1, 0.3) * (rows - small.shape[0] / 2)
     bent = ndimage.map_coordinates(small, [rows + wave[0], columns + wave[1] + lean], order=1)
-    line = photo_pens.thin(np.asarray(Image.fromarray(bent).reduce(2)) > 0.5)
+    line = pens.thin(np.asarray(Image.fromarray(bent).reduce(2)) > 0.5)
     pad = line.shape[0] // 4
     away = ndimage.distance_transform_edt(~np.pad(line, pad)).astype(np.float32) / line.shape[0]
     thick = draws.uniform(*PENS[pen].width)
-    return trimmed(photo_pens.stroke(away, height, thick, PENS[pen], draws))
+    return trimmed(pens.stroke(away, height, thick, PENS[pen], draws))
 
 
 def curve(points: np.ndarray, count: int = 400) -> np.ndarray:
@@ -92,12 +92,12 @@ def on_paper(covers: list[np.ndarray], pen: str, style: Style, draws: Any) -> Ph
         )
         layer.put(cover, left, top)
     colour = np.array(PENS[pen].colours[0], np.float32)
-    sheet = photo_paper.paper(style.papers[draws.integers(len(style.papers))], shape, draws)
+    sheet = paper.paper(style.papers[draws.integers(len(style.papers))], shape, draws)
     if style.lines:
-        sheet, _ = photo_paper.rule(sheet, style.lines, draws.uniform(35, 90), draws)
+        sheet, _ = paper.rule(sheet, style.lines, draws.uniform(35, 90), draws)
     sheet += layer.cover[..., None] * (colour - sheet)
-    matrix = photo_paper.homography((height, width), draws.uniform(-5, 5), 0.01, draws)
-    seen = photo_paper.photograph(sheet, 0.12, matrix, draws)
+    matrix = paper.homography((height, width), draws.uniform(-5, 5), 0.01, draws)
+    seen = paper.photograph(sheet, 0.12, matrix, draws)
     return Photo(*encode(camera(seen, style, draws), style, draws))
 
 
@@ -120,7 +120,7 @@ def lines_only(draws: Any, number: int) -> Photo:
 
 def noise(draws: Any, number: int) -> Photo:
     shape = (480, 640)
-    grey = photo_pens.clouds(draws, shape, (2, 4, 9, 25, 60)[number % 5]) * draws.uniform(20, 60)
+    grey = pens.clouds(draws, shape, (2, 4, 9, 25, 60)[number % 5]) * draws.uniform(20, 60)
     seen = 128 + np.repeat(grey[..., None], 3, axis=2)
     return Photo(*encode(seen, SHARP, draws))
 
@@ -200,10 +200,10 @@ def page(draws: Any, number: int) -> Photo:
             line = f"{line} {text}".strip()
     spacing = round(0.5 * size)
     ImageDraw.Draw(image).text((90, 70), "\n".join(lines), fill=25, font=font, spacing=spacing)
-    sheet = photo_paper.paper("white", (1488, 1116), draws)
+    sheet = paper.paper("white", (1488, 1116), draws)
     sheet *= np.asarray(image, np.float32)[..., None] / 255
-    matrix = photo_paper.homography((1200, 900), draws.uniform(-4, 4), 0.02, draws)
-    seen = camera(photo_paper.photograph(sheet, 0.12, matrix, draws), PAPER, draws)
+    matrix = paper.homography((1200, 900), draws.uniform(-4, 4), 0.02, draws)
+    seen = camera(paper.photograph(sheet, 0.12, matrix, draws), PAPER, draws)
     return Photo(*encode(seen, PAPER, draws))
 
 

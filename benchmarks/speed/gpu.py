@@ -1,4 +1,4 @@
-"""The forms of the engine on an accelerator, M = 1 to 256: python -m benchmarks.gpu
+"""The forms of the engine on an accelerator, M = 1 to 256: python -m benchmarks.speed.gpu
 
 For each form and precision a process of its own: compile time, img·member/s and device memory
 for each number of members; then, in the form that was fastest with 64, 64 members on MNIST for
@@ -130,7 +130,7 @@ def here(tasks: list[list[Any]]) -> list[Any]:
 
 def child(tasks: list[list[Any]]) -> list[Any]:
     """The same in a process of its own, whose memory is counted from nothing."""
-    command = [sys.executable, "-m", "benchmarks.gpu", "--tasks", json.dumps(tasks)]
+    command = [sys.executable, "-m", "benchmarks.speed.gpu", "--tasks", json.dumps(tasks)]
     done = subprocess.run(command, cwd=common.ROOT, stdout=subprocess.PIPE, text=True,
                           check=False, timeout=LIMIT_SECONDS)  # fmt: skip
     if done.returncode:

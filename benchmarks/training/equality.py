@@ -1,4 +1,4 @@
-"""Every member against the HOWTO's loop, all of `digits`: python -m benchmarks.equality
+"""Every member against the HOWTO's loop, all of `digits`: python -m benchmarks.training.equality
 
 Two epochs, batch 128, momentum 0.9, at the HOWTO's rate of 0.1 and at half of it, for
 M = 1, 3, 8 on 1, 2 and 8 CPU devices; the engine as a worker runs it, the loop as anybody would.
@@ -118,7 +118,7 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "howto.npy"
-        command = [sys.executable, "-m", "benchmarks.equality", str(file)]
+        command = [sys.executable, "-m", "benchmarks.training.equality", str(file)]
         subprocess.run(command, cwd=common.ROOT, check=True)
         losses = np.load(file)
 

@@ -4,7 +4,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 from scipy import ndimage
 
-from benchmarks.photo_pens import clouds
+from benchmarks.pictures.pens import clouds
 
 PAPERS = {
     "white": (244, 244, 242),

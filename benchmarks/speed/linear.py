@@ -1,4 +1,4 @@
-"""Seconds per epoch against the number of members: python -m benchmarks.linear
+"""Seconds per epoch against the number of members: python -m benchmarks.speed.linear
 
 M = 4, 8, 16, 32 on the CPU, whole epochs of `digits`, batch 128, float32, test set included.
 They take turns, 5 times; the seconds of a member are set beside those with 4.

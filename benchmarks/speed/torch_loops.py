@@ -1,4 +1,4 @@
-"""Contenders in PyTorch, as people write it: python -m benchmarks.speed_torch SETTING…
+"""Contenders in PyTorch, as people write it: python -m benchmarks.speed.torch_loops SETTING…
 
 The same network, optimiser and batches; the members are trained one after the other. Settings:
 threads (a number), members (a number), nchw or channels_last, float32 or bfloat16 (autocast),
@@ -14,7 +14,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from benchmarks.speed_turns import answer
+from benchmarks.speed.turns import answer
 
 BATCH, STEPS = 128, 4
 

@@ -18,9 +18,10 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Page
 
-from benchmarks import common, launches
-from benchmarks.long_run import copies, write_run
-from benchmarks.server import opened, settle
+from benchmarks import common
+from benchmarks.screens import launches
+from benchmarks.screens.long_run import copies, write_run
+from benchmarks.screens.server import opened, settle
 from ensemble import regression
 
 RUNS, ROUNDS = 1_000, 5

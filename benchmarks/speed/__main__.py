@@ -18,9 +18,10 @@ import os
 import statistics
 from typing import Any
 
-from benchmarks import common, speed_goals
-from benchmarks.speed_jax import BATCH, MEMBERS
-from benchmarks.speed_turns import Contender, best_of, ratio, take_turns
+from benchmarks import common
+from benchmarks.speed import goals as speed_goals
+from benchmarks.speed.jax_loops import BATCH, MEMBERS
+from benchmarks.speed.turns import Contender, best_of, ratio, take_turns
 
 CORES, ROUNDS, SECONDS = 2, 5, 2.5
 # What of PyTorch is tried: how it runs, threads a process, processes (each with its share of M).
@@ -39,7 +40,7 @@ EMULATED = "this processor emulates bfloat16: the mark is meant for one that mul
 
 def contenders() -> list[Contender]:
     """All that are measured, the best of PyTorch yet unknown."""
-    jax = "benchmarks.speed_jax"
+    jax = "benchmarks.speed.jax_loops"
     found = [
         Contender("engine float32", "engine float32", (jax, "engine", "float32")),
         Contender("engine bfloat16", "engine bfloat16", (jax, "engine", "bfloat16")),
@@ -51,7 +52,14 @@ def contenders() -> list[Contender]:
             for layout in ("nchw", "channels_last"):
                 name = f"torch {precision} {mode} {processes}x{threads} {layout}"
                 members = str(MEMBERS // processes)
-                words = ("benchmarks.speed_torch", str(threads), members, layout, precision, mode)
+                words = (
+                    "benchmarks.speed.torch_loops",
+                    str(threads),
+                    members,
+                    layout,
+                    precision,
+                    mode,
+                )
                 found.append(Contender(name, f"torch {precision} {mode}", words, processes))
     return found
 

@@ -1,4 +1,4 @@
-"""Renders the project's own test set of photographs: python -m benchmarks.photos FOLDER
+"""Renders the project's own test set of photographs: python -m benchmarks.pictures.photos FOLDER
 
 Digits of the test sets of `digits` and, where it is prepared, MNIST, in 29 styles, and what is
 not a digit; photos.json says what is on each. The same pictures every time.
@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import photo_pens, photo_strangers, photo_styles
-from benchmarks.photo_styles import FEWER, STYLES, Photo
+from benchmarks.pictures import non_digits, pens, styles
+from benchmarks.pictures.styles import FEWER, STYLES, Photo
 
 EACH = 9  # pictures of a style
 
@@ -43,7 +43,7 @@ class Digits:
             at = self.orders[name][self.used[name] % len(found.test_labels)]
             self.used[name] += 1
             image, label = np.asarray(found.test_images[at]), int(found.test_labels[at])
-            if (away := photo_pens.middle_distance(image.reshape(28, 28), label)) is not None:
+            if (away := pens.middle_distance(image.reshape(28, 28), label)) is not None:
                 return away, label
 
 
@@ -57,7 +57,7 @@ def render(name: str, number: int, digits: Digits) -> Photo:
         taken = [digits.take(number) for _ in range(draws.integers(low, high + 1))]
         lines.append([away for away, _ in taken])
         texts.append("".join(str(label) for _, label in taken))
-    made = photo_styles.photo(lines, style, draws)
+    made = styles.photo(lines, style, draws)
     return Photo(made.content, made.suffix, tuple(texts), made.boxes)
 
 
@@ -82,7 +82,7 @@ def everything(folder: Path) -> list[dict[str, Any]]:
     for name in STYLES:
         for number in range(round(EACH * FEWER.get(name, 1))):
             rows.append(write(folder, render(name, number, digits), name, number))
-    for place, (kind, (make, count)) in enumerate(photo_strangers.kinds().items()):
+    for place, (kind, (make, count)) in enumerate(non_digits.kinds().items()):
         for number in range(count):
             draws = np.random.default_rng([1000 + place, number])
             rows.append(write(folder, make(draws, number), kind, number))

@@ -8,8 +8,9 @@ import numpy as np
 from PIL import Image
 from scipy import ndimage
 
-from benchmarks import photo_paper, photo_pens
-from benchmarks.photo_pens import PENS
+from benchmarks.pictures import paper
+from benchmarks.pictures import pens as pictures_pens
+from benchmarks.pictures.pens import PENS
 
 PHOTO = (1200, 900)
 UPRIGHT_FROM = {3: 180, 6: 270, 8: 90}  # EXIF's number: degrees that the file is turned by
@@ -145,7 +146,9 @@ def write(
     tall = min(tall, 0.85 * (right - left) / (1.1 * longest))
     covers = [
         [
-            trimmed(photo_pens.stroke(d, tall * draws.uniform(0.9, 1.1), thick, PENS[pen], draws))
+            trimmed(
+                pictures_pens.stroke(d, tall * draws.uniform(0.9, 1.1), thick, PENS[pen], draws)
+            )
             for d in line
         ]
         for line in lines
@@ -187,7 +190,7 @@ def photo(lines: list[list[np.ndarray]], style: Style, draws: np.random.Generato
     pen = style.pens[draws.integers(len(style.pens))]
     layer = write(lines, style, pen, frame, draws)
     colour = np.array(PENS[pen].colours[draws.integers(len(PENS[pen].colours))], np.float32)
-    matrix = photo_paper.homography(
+    matrix = paper.homography(
         (height, width), draws.uniform(-style.turn, style.turn), style.tilt, draws
     )
     boxes = layer.boxes(matrix, (left, top), style.enlarge)
@@ -196,16 +199,16 @@ def photo(lines: list[list[np.ndarray]], style: Style, draws: np.random.Generato
     if style.kind == "png":
         ground = 255 - colour if pen == "screen" else np.zeros(3)
         flat = ground + layer.cover[..., None] * (colour - ground)
-        seen = photo_paper.photograph(flat, around, matrix, draws)
+        seen = paper.photograph(flat, around, matrix, draws)
         return Photo(*encode(seen, style, draws), boxes=tuple(boxes))
-    sheet = photo_paper.paper(style.papers[draws.integers(len(style.papers))], shape, draws)
+    sheet = paper.paper(style.papers[draws.integers(len(style.papers))], shape, draws)
     if style.lines:
         tall = max(points[:, 1].max() - points[:, 1].min() for points in layer.points)
         pitch = tall * (draws.uniform(0.9, 1.5) if style.lines == "ruled" else 0.5)
-        sheet, _ = photo_paper.rule(sheet, style.lines, pitch, draws)
+        sheet, _ = paper.rule(sheet, style.lines, pitch, draws)
     bleed = ndimage.gaussian_filter(layer.cover, 0.6)[..., None]
     sheet = sheet * (1 - bleed) + bleed * (0.9 * colour + 0.1 * sheet * colour / 255)
-    seen = photo_paper.photograph(sheet, around, matrix, draws)
+    seen = paper.photograph(sheet, around, matrix, draws)
     return Photo(*encode(camera(seen, style, draws), style, draws), boxes=tuple(boxes))
 
 
@@ -213,9 +216,9 @@ def camera(seen: np.ndarray, style: Style, draws: np.random.Generator) -> np.nda
     """Light falls on it, the lens blurs it, the sensor adds its tint and noise."""
     shape = seen.shape[:2]
     kind = style.lights[draws.integers(len(style.lights))]
-    lit = seen * photo_paper.light(kind, shape, draws)[..., None]
+    lit = seen * paper.light(kind, shape, draws)[..., None]
     if style.glare:
-        lit = lit + 255 * photo_paper.glare(shape, draws)[..., None]
+        lit = lit + 255 * paper.glare(shape, draws)[..., None]
     lit = ndimage.gaussian_filter(lit, (*[draws.uniform(*style.blur)] * 2, 0))
     lit = lit * draws.uniform(0.93, 1.03, size=3)
     if style.enlarge > 1:

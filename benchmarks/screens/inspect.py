@@ -1,9 +1,9 @@
-"""Every measure of Inspect from disk, time and memory: python -m benchmarks.inspect
+"""Every measure of Inspect from disk, time and memory: python -m benchmarks.screens.inspect
 
 Probabilities of a random model as sure and as often right as networks are on MNIST, written
 as a run keeps them. M = 10: every measure but Shift. M = 12: all 4,095 committees. Each from
 reading the file on, in a fresh process whose imports are done, as the page's are. And the
-time to another epoch's picture in a browser; alone: python -m benchmarks.inspect redraw
+time to another epoch's picture in a browser; alone: python -m benchmarks.screens.inspect redraw
 """
 
 import json
@@ -18,25 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import common, redraw
-
-EXAMPLES, CLASSES, ROUNDS = 10_000, 10, 5
-
-
-def probabilities(labels: np.ndarray, members: int, seed: int = 0) -> np.ndarray:
-    """(M, N, C) of members that are right about 98 times in 100, mostly of the same examples.
-
-    An example is as easy as chance has it, some look like another class to all members, and
-    each member sees it a little differently.
-    """
-    draws = np.random.default_rng(seed)
-    shape = len(labels), CLASSES
-    ease = draws.gamma(5.0, 2.4, size=len(labels))
-    shared = draws.normal(size=shape) * 1.2
-    shared[np.arange(len(labels)), labels] += ease
-    logits = shared + draws.normal(size=(members, *shape))
-    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
+from benchmarks import common
+from benchmarks.screens import redraw
+from benchmarks.screens.drawn_runs import CLASSES, EXAMPLES, ROUNDS, probabilities
 
 
 def write_run(members: int) -> str:
@@ -139,7 +123,7 @@ MEASURES = {"every": every_measure, "committees": exact_committees}
 
 def in_fresh_processes(name: str, run_id: str) -> list[dict[str, Any]]:
     """What each of ROUNDS processes, one after the other, has measured."""
-    words = [sys.executable, "-m", "benchmarks.inspect", name, run_id]
+    words = [sys.executable, "-m", "benchmarks.screens.inspect", name, run_id]
     found = []
     for _ in range(ROUNDS):
         output = subprocess.run(words, check=True, capture_output=True, text=True, cwd=common.ROOT)

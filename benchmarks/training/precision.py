@@ -1,4 +1,4 @@
-"""What bfloat16 costs in accuracy: python -m benchmarks.precision
+"""What bfloat16 costs in accuracy: python -m benchmarks.training.precision
 
 MNIST, batch 128, the rate falling along a cosine (a rate that stays high leaves the last
 accuracy to chance), 3 seeds in each precision, in turn: final test accuracy of the members and
@@ -11,7 +11,7 @@ import statistics
 from typing import Any
 
 from benchmarks import common
-from benchmarks.mnist import train
+from benchmarks.training.mnist import train
 
 SEEDS, WITHIN_POINTS = (0, 1, 2), 0.1
 

@@ -1,4 +1,4 @@
-"""L-BFGS beside JAXopt's, and many solves on many devices: python -m benchmarks.lbfgs
+"""L-BFGS beside JAXopt's, and many solves on many devices: python -m benchmarks.training.lbfgs
 
 Every contender is a process of its own and solves the same problem (50,000 × 784, 10 classes,
 zoom, 100 iterations); they take turns, and a ratio is of medians of one round. `--stress` does
@@ -134,7 +134,7 @@ def stress(devices: int) -> dict[str, Any]:
 
 def child(*words: str, limit: float = 600) -> dict[str, Any]:
     """What another process of this benchmark found."""
-    command = [sys.executable, "-m", "benchmarks.lbfgs", *words]
+    command = [sys.executable, "-m", "benchmarks.training.lbfgs", *words]
     done = subprocess.run(command, cwd=common.ROOT, check=True, capture_output=True, text=True,
                           timeout=limit)  # fmt: skip
     return dict(json.loads(done.stdout.splitlines()[-1]))

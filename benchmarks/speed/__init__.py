@@ -1,0 +1,1 @@
+"""How fast training is, beside other libraries and other ways."""

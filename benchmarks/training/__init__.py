@@ -1,0 +1,1 @@
+"""Whether training comes out right, and what it takes."""
