@@ -55,13 +55,6 @@ def test_every_public_name_says_what_it_is(path: Path) -> None:
     assert ast.get_docstring(tree) or not tree.body, "the module says nothing about itself"
 
 
-def test_readme_names_every_file() -> None:
-    readme = (REPO / "README.md").read_text("utf-8")
-    names = [path.name for path in MODULES + PAGES if path.name != "__init__.py"]
-    mentioned = {name: len(re.findall(rf"(?<!\w){re.escape(name)}\b", readme)) for name in names}
-    assert sorted(name for name in set(names) if mentioned[name] < names.count(name)) == []
-
-
 @pytest.mark.parametrize(
     "path", [*MODULES, *PAGES, *sorted((REPO / "tests").rglob("*.py"))], ids=relative
 )
