@@ -21,7 +21,7 @@ def race(as_json: bool, **chosen: Any) -> None:
     chosen = {name: value for name, value in chosen.items() if value is not None}
     queue_race(replace(usual_race(), **chosen))
     with ProgressLine("race") as line:
-        job = work_race((lambda status: None) if as_json else line.race)
+        job = commands.work_race((lambda status: None) if as_json else line.race)
     if job.message:
         click.echo(job.message, err=True)
     if job.state != "finished":

@@ -14,9 +14,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import race, regression, runs
-from ensemble.jobs import launch as jobs_launch
 from ensemble.race.status import race_folder
 from ensemble.regression.settings import LbfgsConfig
+from ensemble.runs import commands as run_commands
 from ensemble.ui.parallel import launch as parallel_launch
 from ensemble.ui.parallel import loader
 from ensemble.ui.parallel import settings as parallel_settings
@@ -60,7 +60,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.fixture
 def nobody_trains(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is launched waits for a worker that does not come: it is counted, not trained."""
-    monkeypatch.setattr(jobs_launch, "_start_worker", lambda run: None)
+    monkeypatch.setattr(run_commands, "_start_worker", lambda run: None)
     monkeypatch.setattr("ensemble.regression.commands.start_process", lambda *words: None)
 
 

@@ -54,12 +54,12 @@ def test_one_that_is_at_work_is_stopped_before_it_is_deleted() -> None:
 def test_xla_begins_anew_with_any_number_of_devices_and_they_hear_each_other() -> None:
     code = """if True:
         import json
-        from ensemble.runs import pool
-        assert pool.prepare_for_collectives(8)
+        from ensemble.regression import cpu_devices
+        assert cpu_devices.prepare_for_collectives(8)
         import jax, jax.numpy as jnp
         found = []
         for devices in (8, 1, 4):
-            pool.begin_anew(devices)
+            cpu_devices.begin_anew(devices)
             found.append((jax.local_device_count(), float(jax.pmap(lambda x: jax.lax.psum(x, "d"),
                           "d")(jnp.ones(devices))[0])))
         print(json.dumps(found))

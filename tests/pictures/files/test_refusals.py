@@ -144,7 +144,7 @@ def test_no_memory_is_said(monkeypatch):
 
 CHILD = """
 import io, resource, sys
-from ensemble.datasets import decoding
+from ensemble.pictures.files import decoding
 from ensemble.pictures.files.opening import open_picture
 from PIL import Image
 content = sys.stdin.buffer.read()

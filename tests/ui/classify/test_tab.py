@@ -53,7 +53,7 @@ THREE = added("a", "b", "c")
 def test_pictures_come_go_and_give_way_to_a_neighbour(
     steps: list[tuple[Any, ...]], names: str, here: str
 ) -> None:
-    at = tab("classify_tray", *steps, ("opened",))
+    at = tab("classify.input.tray", *steps, ("opened",))
     assert [one.id for one in at.session_state[tray.TRAY]] == list(names)
     assert at.session_state["answer"].id == here
 
@@ -61,7 +61,7 @@ def test_pictures_come_go_and_give_way_to_a_neighbour(
 def test_of_what_is_overruled_the_latest_pictures_stay() -> None:
     most = overrule.MOST
     steps = [("put", str(number)) for number in (*range(most + 1), 1)]
-    at = tab("classify_overrule", *steps, ("put", "new"))
+    at = tab("classify.answer.overrule", *steps, ("put", "new"))
     kept = list(at.session_state[overrule.KEPT])
     assert len(kept) == most
     assert kept[-3:] == [str(most), "1", "new"]
@@ -76,7 +76,7 @@ def test_of_what_is_overruled_the_latest_pictures_stay() -> None:
 def test_another_picture_or_one_with_fewer_marks_opens_with_the_usual_one(
     kept: tuple[str, int], ident: str, marks: int, index: int
 ) -> None:
-    at = tab("classify_open", ("index", ident, marks, 1), classify_mark=kept)
+    at = tab("classify.input.selected", ("index", ident, marks, 1), classify_mark=kept)
     assert at.session_state["answer"] == index
 
 
@@ -89,7 +89,7 @@ def test_a_part_keeps_a_twentieth_of_the_picture(
     across: tuple[int, int], down: tuple[int, int], crop: tuple[float, ...]
 ) -> None:
     sliders = {"classify_across_p": across, "classify_down_p": down}
-    at = tab("classify_stages", ("cropped", "p"), **sliders)
+    at = tab("classify.answer.stages", ("cropped", "p"), **sliders)
     assert at.session_state[overrule.KEPT]["p"].crop == pytest.approx(crop)
 
 
