@@ -16,11 +16,13 @@ import click
 from ensemble import __version__, datasets, regression, runs, shift
 from ensemble.cli.options import settings_options
 from ensemble.cli.progress_line import ProgressLine
-from ensemble.cli.racing import race, race_contender, work_race
+from ensemble.cli.racing import race, race_contender
 from ensemble.cli.stress_summary import stress_summary
 from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.datasets.registry import DATASETS
 from ensemble.errors import EnsembleError
+from ensemble.jobs.kinds import KINDS, Kind, entry
+from ensemble.jobs.worker import give_way
 from ensemble.recognition.classifier import REFUSE
 from ensemble.regression.settings import LbfgsConfig
 
@@ -45,8 +47,26 @@ def main() -> None:
     """Train, inspect and question deep ensembles of image classifiers."""
 
 
-for command in (race, work_race, race_contender):
+for command in (race, race_contender):
     main.add_command(command)
+
+
+def worker(kind: Kind) -> click.Command:
+    """The hidden command that is the worker of a queued job of this kind."""
+
+    def work(job: str) -> None:
+        if kind.nice:
+            give_way()
+        entry(kind.work)(job)
+
+    said = f"{kind.title}: be the worker of a queued job (started by the pages)."
+    return click.Command(
+        kind.command, callback=work, params=[click.Argument(["job"])], help=said, hidden=True
+    )
+
+
+for kind in KINDS:
+    main.add_command(worker(kind))
 
 
 @main.command()
@@ -79,14 +99,6 @@ def _result(run: runs.Run) -> dict[str, Any]:
     }
 
 
-@main.command(hidden=True)
-@click.argument("run_id")
-def work(run_id: str) -> None:
-    """Be the worker of a queued run (started by the pages)."""
-    runs.give_way()
-    runs.work(run_id)
-
-
 @main.command()
 @click.argument("run_id", metavar="RUN")
 @click.option("--limit", type=click.IntRange(1), help="Only the first so many test images.")
@@ -99,13 +111,6 @@ def stress(run_id: str, limit: int | None) -> None:
         click.echo(found.message, err=True)
     click.echo(json.dumps({"run_id": run_id, "state": found.state, **stress_summary(found)}))
     sys.exit(EXIT_STATUS.get(found.state, 1))
-
-
-@main.command(hidden=True)
-@click.argument("run_id")
-def work_stress(run_id: str) -> None:
-    """Do a queued measuring (started by the pages)."""
-    shift.work_stress(run_id)
 
 
 @main.command()
@@ -123,13 +128,6 @@ def lbfgs(as_json: bool, **chosen: Any) -> None:
         click.echo(solve.message, err=True)
     click.echo(json.dumps(solve_summary(solve)))
     sys.exit(EXIT_STATUS.get(solve.state, 1))
-
-
-@main.command(hidden=True)
-@click.argument("solve_id")
-def work_lbfgs(solve_id: str) -> None:
-    """Be the worker of a queued regression (started by the pages)."""
-    regression.work_solve(solve_id)
 
 
 @main.group(name="data")

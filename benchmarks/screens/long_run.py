@@ -23,9 +23,9 @@ def write_run(members: int, epochs: int, kept: Sequence[int]) -> str:
     from ensemble import datasets, runs
     from ensemble.config import EnsembleConfig
     from ensemble.engine.step import create_members
+    from ensemble.jobs.status import write_status
     from ensemble.runs.history import write_predictions
     from ensemble.runs.parameters import write_parameters
-    from ensemble.runs.status import write_status
     from ensemble.storage.json_lines import append_line
 
     run = runs.create(EnsembleConfig(dataset="mnist", members=members, epochs=epochs))

@@ -29,8 +29,8 @@ def write_run(probabilities: Any, members: int) -> str:
 
     from ensemble import datasets, runs
     from ensemble.config import EnsembleConfig
+    from ensemble.jobs.status import write_status
     from ensemble.runs.history import write_predictions
-    from ensemble.runs.status import write_status
 
     run = runs.create(EnsembleConfig(dataset="mnist", members=members, epochs=EPOCHS))
     labels = np.asarray(datasets.load("mnist").test_labels)

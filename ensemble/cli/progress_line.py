@@ -59,7 +59,7 @@ class ProgressLine:
     def _job(self, status: StressStatus | SolveStatus | RaceStatus, done: str) -> None:
         left = f"{status.seconds_left:,.0f} s left" if status.seconds_left else ""
         words = filter(None, (status.state, done, status.message, left))
-        self._say(" · ".join(words), urgent=status.state not in status.active_states[1:])
+        self._say(" · ".join(words), urgent=status.state not in status.kind.active[1:])
 
     def fraction(self, fraction: float | None, message: str) -> None:
         """Say how far a download is: a share in [0, 1] or None, and a sentence."""

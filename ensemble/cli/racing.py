@@ -44,12 +44,6 @@ def table(found: Race) -> list[str]:
 
 
 @click.command(hidden=True)
-def work_race() -> None:
-    """Do the queued race (started by the pages)."""
-    commands.work_race()
-
-
-@click.command(hidden=True)
 @click.argument("name", type=click.Choice(CONTENDERS))
 @click.argument("settings")
 def race_contender(name: str, settings: str) -> None:

@@ -1,142 +1,131 @@
-"""Fetching a dataset without making anybody wait: a process of its own that says how far it is.
+"""Fetching a dataset without making anybody wait: a job like others, that says how far it is.
 
-`python -m ensemble.jobs.dataset_fetch NAME` prepares a dataset and keeps a small JSON file up to
-date; any page, any tab and the next server read it.
+It takes no turn: it waits for the network, not for the machine. Any page, any tab and the next
+server read how far it is.
 """
 
-import json
-import os
-import subprocess
-import sys
+import dataclasses
 import time
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from ensemble import datasets
-from ensemble.datasets.registry import DATASETS
-from ensemble.errors import EnsembleError, StorageError
+from ensemble.datasets.registry import find
+from ensemble.errors import StorageError
+from ensemble.jobs import worker
+from ensemble.jobs.job import Job, forget_stop
+from ensemble.jobs.kinds import FETCH, Kind
+from ensemble.jobs.launch import start_worker
+from ensemble.jobs.outcome import Outcome, StopRequest
+from ensemble.jobs.status import JobStatus, StatusWriter
+from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.folders import data_folder
 
 QUIET_SECONDS = 0.25
-CUT_OFF = "Fetching was cut off. Press the button to go on; what had arrived is kept."
 
 
 @dataclass(frozen=True)
-class Fetch:
-    """How far a dataset's fetching is.
+class FetchStatus(JobStatus):
+    """How far a dataset's fetching is: queued → running → done | stopped | failed.
 
     Attributes:
-      state: "running", "done" or "failed".
       fraction: share of the work done, in [0, 1]; None when it cannot be said.
-      message: what it is doing, or what went wrong and what to do.
-      pid: the process that fetches.
     """
 
-    state: str
-    fraction: float | None
-    message: str
-    pid: int
+    kind: ClassVar[Kind] = FETCH
+
+    fraction: float | None = None
 
 
-def path(name: str) -> Path:
-    """The file that says how far the dataset `name` is."""
-    return data_folder() / "fetching" / f"{name}.json"
+@dataclass(frozen=True)
+class FetchJob(Job):
+    """A dataset's fetching, as it stood when it was read; `id` is the dataset's name."""
+
+    id: str
+    name: str
+    path: Path
+    status: FetchStatus
+    kind: Kind = FETCH
+
+    @property
+    def status_file(self) -> Path:
+        """Where its worker writes how far it is."""
+        return self.path.with_suffix(".json")
 
 
-def start(name: str) -> None:
+class StoppedError(Exception):
+    """Somebody asked a fetch to stop while it was at it."""
+
+
+def job_of(name: str, status: FetchStatus | None = None) -> FetchJob:
+    """The fetching of the dataset `name`, as yet not begun if nothing else is said.
+
+    Raises:
+      ConfigError: there is no such dataset.
+    """
+    said = f"the fetching of {find(name).title}"
+    return FetchJob(name, said, data_folder() / "fetching" / name, status or FetchStatus())
+
+
+def read(name: str) -> FetchJob | None:
+    """How far the dataset `name` is; None when nobody began. A dead process reads as failed."""
+    try:
+        return job_of(name, FetchStatus.from_dict(read_json(job_of(name).status_file)))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def start(name: str) -> FetchJob:
     """Begin fetching `name`, unless somebody already does.
 
     Raises:
+      ConfigError: there is no such dataset.
       StorageError: the data folder cannot be written.
     """
-    found = read(name)
-    if found and found.state == "running":
-        return
+    if (there := read(name)) and there.active:
+        return there
+    now = time.time()
+    job = job_of(name, FetchStatus(queued=now, updated=now, message="Starting"))
     try:
-        path(name).parent.mkdir(parents=True, exist_ok=True)
-        forget(name)
+        job.path.mkdir(parents=True, exist_ok=True)
+        forget_stop(job.path)
+        write_json(job.status_file, dataclasses.asdict(job.status))
+        start_worker(job)
     except OSError as error:
         raise StorageError(
             f"Nothing can be kept in {data_folder()} ({error.strerror}): free some room, or point "
             "ENSEMBLE_DATA at a folder that you can write to. Digits works meanwhile."
         ) from error
-    process = subprocess.Popen(
-        [sys.executable, "-m", "ensemble.jobs.dataset_fetch", name],
-        start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    _children.append(process)
-    note(name, Fetch("running", None, "Starting", process.pid), first=True)
-
-
-# Kept so that a finished child can be waited for: an unwaited one still looks alive.
-_children: list["subprocess.Popen[bytes]"] = []
-
-
-def read(name: str) -> Fetch | None:
-    """How far `name` is; None when nobody began. A dead process reads as failed."""
-    _children[:] = [child for child in _children if child.poll() is None]
-    try:
-        found = Fetch(**json.loads(path(name).read_text()))
-    except (OSError, ValueError, TypeError):
-        return None
-    if found.state == "running" and not alive(found.pid):
-        return Fetch("failed", None, CUT_OFF, found.pid)
-    return found
+    return job
 
 
 def forget(name: str) -> None:
     """Take a failure off the page, once it has been read."""
-    path(name).unlink(missing_ok=True)
+    job_of(name).status_file.unlink(missing_ok=True)
 
 
-def alive(pid: int) -> bool:
-    """Whether the process `pid` of this machine still runs."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+def work(name: str) -> None:
+    """Do a queued fetch in this process, to its end; see `jobs.worker.do`."""
+    if job := read(name):
+        worker.do(job, lambda status, stop: _fetch(name, status, stop), lambda status: None)
 
 
-def note(name: str, fetch: Fetch, *, first: bool = False) -> None:
-    """Write down how far `name` is, whole or not at all; `first` gives way to what is there."""
-    place = path(name)
-    place.parent.mkdir(parents=True, exist_ok=True)
-    beside = place.with_suffix(f".{os.getpid()}")
-    beside.write_text(json.dumps(asdict(fetch)))
-    if not first:
-        os.replace(beside, place)
-        return
-    with suppress(FileExistsError):  # the process that fetches was faster
-        os.link(beside, place)
-    beside.unlink()
-
-
-def work(name: str) -> int:
-    """Prepare `name` in this process, noting every change; the exit status."""
+def _fetch(name: str, status: StatusWriter[FetchStatus], stop: StopRequest) -> Outcome:
     said_at = 0.0
 
     def progress(fraction: float | None, message: str) -> None:
         nonlocal said_at
+        if stop():
+            raise StoppedError
         if time.monotonic() - said_at > QUIET_SECONDS:
             said_at = time.monotonic()
-            note(name, Fetch("running", fraction, message, os.getpid()))
+            status.update(state="running", fraction=fraction, message=message)
 
     progress(None, "Starting")
     try:
         datasets.prepare(name, progress)
-    except EnsembleError as error:
-        note(name, Fetch("failed", None, str(error), os.getpid()))
-        return error.exit_code
-    note(name, Fetch("done", 1.0, f"{datasets.info(name).title} is ready.", os.getpid()))
-    return 0
-
-
-if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1] not in DATASETS:
-        sys.exit(f"Which dataset? One of {', '.join(DATASETS)}.")
-    sys.exit(work(sys.argv[1]))
+    except StoppedError:
+        return Outcome("stopped", "Stopped. What has arrived is kept: fetch it again to go on.")
+    status.update(fraction=1.0)
+    return Outcome("done", f"{datasets.info(name).title} is ready.")

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from ensemble.errors import RunError, UnknownRunError
-from ensemble.storage.folders import runs_folder
+from ensemble.storage.folders import data_folder, runs_folder
 
 SCHEMA = 1
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
@@ -80,3 +80,13 @@ def read_name(folder: Path) -> str:
     except FileNotFoundError:
         name = ""
     return name.strip()[:NAME_LENGTH] or folder.name
+
+
+def machine_folder() -> Path:
+    """Where everything that was measured of this machine lies."""
+    return data_folder() / "machine"
+
+
+def race_folder() -> Path:
+    """Where the race that was asked for last has its files: there is one at a time."""
+    return machine_folder() / "job"

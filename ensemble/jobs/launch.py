@@ -5,10 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ensemble.jobs.job import Job
 from ensemble.machine.jax_settings import given_environment
 from ensemble.storage.folders import runs_folder
-
-STOP_FILE = "stop"
 
 # Kept so that a worker that ends is reaped, at the next launch or look.
 _children: list["subprocess.Popen[bytes]"] = []
@@ -24,6 +23,11 @@ def worker_environment() -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
         "PYTHONUNBUFFERED": "1",
     }
+
+
+def start_worker(job: Job) -> None:
+    """Start the worker of a queued job."""
+    start_process(job.path / "log.txt", job.kind.command, job.id)
 
 
 def start_process(log: Path, *words: str) -> None:

@@ -1,14 +1,22 @@
-"""How work ends, and what asks it to end sooner."""
+"""How work ends, what asks it to end sooner, and what is written down where it goes wrong."""
 
 import dataclasses
 import signal
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
+
+from ensemble.errors import EnsembleError
+from ensemble.jobs.kinds import Kind
+from ensemble.jobs.status import StatusWriter
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """How a run ended: its final state, and a sentence of advice."""
+    """How a job ended: its final state, and a sentence of advice."""
 
     state: str
     message: str = ""
@@ -45,3 +53,31 @@ class StopRequest:
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.signalled = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def outcome_of(kind: Kind, work: Callable[[], Outcome]) -> Outcome:
+    """What came of it; what a person can mend is an outcome too, with the kind's advice."""
+    try:
+        return work()
+    except EnsembleError as error:
+        return Outcome("failed", str(error))
+    except OSError as error:
+        traceback.print_exc()
+        advice = f"Make room, then {kind.go_on}."
+        return Outcome("failed", f"Could not write to the disk ({error}). {advice}")
+    except MemoryError:
+        traceback.print_exc()
+        return Outcome("failed", f"Memory ran out: {kind.too_large}.")
+
+
+@contextmanager
+def bugs_written_down(kind: Kind, status: StatusWriter[Any]) -> Iterator[None]:
+    """An error that nobody expected ends the state as `failed`, and goes on to the log."""
+    try:
+        yield
+    except BaseException as error:
+        status.update(
+            state="failed", message=f"An unexpected error ended {kind.doing} ({error!r:.200}). "
+            f"The log has its details; {kind.kept}.",
+        )  # fmt: skip
+        raise

@@ -1,130 +1,113 @@
-"""One run is worked at, at a time, on a machine; others wait in the order they came.
+"""Jobs take turns on a machine, in the order they came.
 
-The lock is a file lock in the machine's temporary folder: the system takes it back from a
-process however that ends. The order among those that wait is that of their `queued` time.
+Who works and who waits is read from the status.json of every job there is, of whatever kind:
+this is the one place that counts what comes before what. How many work at once is `slots`'
+business.
 """
 
-from __future__ import annotations
-
-import fcntl
-import getpass
-import os
-import tempfile
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ensemble.errors import RunError
-
-if TYPE_CHECKING:
-    from ensemble.race.status import RaceJob
-    from ensemble.regression.store import Solve
-    from ensemble.runs.store import Run
-    from ensemble.shift.status import StressStatus
-
-    Job = Run | Solve | RaceJob
-else:
-    Job = object
+from ensemble.jobs import slots
+from ensemble.jobs.folders import folder_of, race_folder, read_name
+from ensemble.jobs.job import Job
+from ensemble.jobs.kinds import RACE, REGRESSION, STRESS, TRAINING, Kind
+from ensemble.jobs.slots import Turn
+from ensemble.jobs.status import JobStatus
+from ensemble.storage.atomic import read_json
+from ensemble.storage.folder_index import FILES, Shelf
 
 POLL_SECONDS = 0.3
+THIS_MACHINE = "the measuring of this machine"
 
 
-class Turn:
-    """The right to train, held until it is closed or the process ends."""
+@dataclass(frozen=True)
+class QueuedJob(Job):
+    """A job of any kind, as the queue sees it.
 
-    def __init__(self, handle: int) -> None:
-        self._handle = handle
+    Attributes:
+      share: how much of it is done, in [0, 1].
+      devices: how many it asked for; 0 for all.
+    """
 
-    def __enter__(self) -> Turn:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        os.close(self._handle)
+    kind: Kind
+    id: str
+    name: str
+    path: Path
+    status: JobStatus
+    share: float = 0.0
+    devices: int = 0
 
 
 class Place(NamedTuple):
     """A place in the order: who came first goes first."""
 
     queued: float
-    run_id: str
-    job: str
-
-    @classmethod
-    def to_train(cls, run: Run) -> Place:
-        """The place of a run that is to be trained."""
-        return cls(run.status.queued, run.id, "training")
-
-    @classmethod
-    def to_measure(cls, run_id: str, status: StressStatus) -> Place:
-        """The place of a run that is to be measured under shift."""
-        return cls(status.queued, run_id, "stress")
-
-    @classmethod
-    def to_solve(cls, solve: Solve) -> Place:
-        """The place of a regression."""
-        return cls(solve.status.queued, solve.id, "solving")
-
-    @classmethod
-    def to_race(cls, job: RaceJob) -> Place:
-        """The place of the race that measures this machine."""
-        return cls(job.status.queued, job.id, "race")
+    id: str
+    kind: str
 
 
-def ahead_of(run: Run) -> list[Job]:
-    """The runs that are worked at, or wait for it, before this one trains, in order."""
-    return before(Place.to_train(run))
+def place_of(job: Job) -> Place:
+    """The place of a job in the order."""
+    return Place(job.status.queued, job.id, job.kind.name)
 
 
-def before(mine: Place) -> list[Job]:
-    """The runs whose training, measuring or solving comes before a place, in order."""
-    return [job for place, job in in_order() if place < mine]
+def in_order() -> list[QueuedJob]:
+    """Everyone who works or waits on this machine, in the order of their turns."""
+    return sorted((job for job in _every() if job.active), key=place_of)
 
 
-def in_order() -> list[tuple[Place, Job]]:
-    """Everyone who works or waits on this machine's runs, in the order of their turns."""
-    return sorted(_places(), key=lambda one: one[0])
+def before(mine: Place) -> list[QueuedJob]:
+    """Those who work, or wait, and come before a place, in order."""
+    return [job for job in in_order() if place_of(job) < mine]
+
+
+def ahead_of(job: Job) -> list[QueuedJob]:
+    """Those who work, or wait, and come before this job, in order."""
+    return before(place_of(job))
+
+
+def comes_first() -> list[QueuedJob]:
+    """Those that a job launched now would wait for, in order; nobody while a slot is free."""
+    every = in_order()
+    taken = sum(slots.wanted(job.devices) for job in every)
+    return every if taken >= slots.count() else []
+
+
+def active_in(folder: Path) -> list[QueuedJob]:
+    """The jobs of the run in `folder` that work or wait: its training, its measuring."""
+    try:
+        return [job for job in _jobs_in(folder) if job.active]
+    except (OSError, ValueError, TypeError, KeyError):
+        return []
 
 
 def wait_for_turn(
-    mine: Place, stopped: Callable[[], bool], waiting: Callable[[], None]
+    job: Job, stopped: Callable[[], bool], waiting: Callable[[], None], devices: int = 0
 ) -> Turn | None:
-    """Wait until nobody works and nobody older waits; None if asked to stop meanwhile.
+    """Wait until there is a slot and nobody older waits for it; None if asked to stop meanwhile.
 
-    `waiting` is called once, when the turn is not there at once.
+    Args:
+      job: who waits.
+      stopped: asked again and again.
+      waiting: called once, when the turn is not there at once.
+      devices: how many it will train on; 0 for all.
     """
-    told = False
+    told, mine = False, slots.wanted(devices)
     while not stopped():
-        if turn := _try_lock(_machine_lock()):
-            if not before(mine):
+        if turn := slots.take(mine):
+            if mine + sum(slots.wanted(one.devices) for one in ahead_of(job)) <= slots.count():
                 return turn
-            turn.__exit__()
+            turn.close()
         if not told:
             waiting()
             told = True
         time.sleep(POLL_SECONDS)
     return None
-
-
-def _places() -> Iterator[tuple[Place, Job]]:
-    """Everyone who works or waits."""
-    # Here, for each of these imports what this module is a part of.
-    from ensemble.race.status import read_race_job
-    from ensemble.regression.store import list_solves
-    from ensemble.runs.status import ACTIVE
-    from ensemble.runs.store import list_runs
-    from ensemble.shift.status import read_stress_status
-
-    for run in list_runs():
-        if run.status.state in ACTIVE and run.active:
-            yield Place.to_train(run), run
-        if (job := read_stress_status(run.path)) and job.alive:
-            yield Place.to_measure(run.id, job), run
-    for solve in list_solves():
-        if solve.active:
-            yield Place.to_solve(solve), solve
-    if (race := read_race_job()) and race.active:
-        yield Place.to_race(race), race
 
 
 def hold(folder: Path, what: str) -> Turn:
@@ -133,22 +116,48 @@ def hold(folder: Path, what: str) -> Turn:
     Raises:
       RunError: another process has it: two tabs asked for the same at once, say.
     """
-    if turn := _try_lock(folder / "worker.lock"):
-        return turn
+    if (handle := slots.try_lock(folder / "worker.lock")) is not None:
+        return Turn({0: handle})
     raise RunError(f"{what} has a worker already: there is nothing to start.")
 
 
-def _machine_lock() -> Path:
-    folder = Path(tempfile.gettempdir()) / f"ensemble-{getpass.getuser()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    return folder / "training.lock"
+def _every() -> Iterator[QueuedJob]:
+    found, _ = _index.look()
+    for jobs in found:
+        yield from jobs
+    if race := _job(RACE, "race", THIS_MACHINE, race_folder(), 0):
+        yield race
 
 
-def _try_lock(path: Path) -> Turn | None:
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _read(name: str) -> list[QueuedJob]:
+    folder = folder_of(name)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
+        return list(_jobs_in(folder))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise RunError(f"The run “{name}” cannot be read ({error}).") from error
+
+
+_index = Shelf(_read, (*FILES, f"{STRESS.part}/status.json"))
+
+
+def _jobs_in(folder: Path) -> Iterator[QueuedJob]:
+    asked = read_json(folder / "config.json")
+    kinds = (REGRESSION,) if asked.get("kind") == REGRESSION.kept_as else (TRAINING, STRESS)
+    name, devices = read_name(folder), int(asked["settings"].get("devices") or 0)
+    for kind in kinds:
+        if job := _job(kind, folder.name, name, folder / kind.part, devices):
+            yield job
+
+
+def _job(kind: Kind, job_id: str, name: str, folder: Path, devices: int) -> QueuedJob | None:
+    """The job of this kind in a folder; None where there is none, or it cannot be read."""
+    try:
+        values = read_json(folder / "status.json")
+        status = JobStatus.from_dict(values)
+        numbers = isinstance(status.queued, float | int) and isinstance(status.updated, float | int)
+        return (
+            QueuedJob(kind, job_id, name, folder, status, kind.share(values), devices)
+            if numbers else None
+        )  # fmt: skip
+    except (OSError, ValueError, TypeError):
         return None
-    return Turn(handle)

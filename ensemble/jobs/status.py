@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import psutil
 
+from ensemble.jobs.kinds import Kind
 from ensemble.storage.atomic import write_json
 
 HEARTBEAT_SECONDS = 5.0
@@ -25,9 +26,18 @@ START_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class JobStatus:
-    """What every status says: how far, and who is at it. Times are unix seconds."""
+    """What every status says: how far, and who is at it.
 
-    active_states: ClassVar[tuple[str, ...]] = ("queued",)
+    Attributes:
+      state: queued → starting → the kind's own word for being at it → how it ended.
+      message: one or two sentences on the state, possibly empty.
+      queued: when it was asked for, which is its place in the queue; unix seconds.
+      updated: the last heartbeat; unix seconds.
+      pid, pid_created, host: the worker's process, and where it runs.
+      seconds_left: about how long it will still take; None where that is not known.
+    """
+
+    kind: ClassVar[Kind]
 
     state: str = "queued"
     message: str = ""
@@ -36,6 +46,7 @@ class JobStatus:
     pid: int | None = None
     pid_created: float | None = None
     host: str = ""
+    seconds_left: float | None = None
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
@@ -46,49 +57,27 @@ class JobStatus:
     @property
     def alive(self) -> bool:
         """Whether a process is at work, or about to be."""
-        if self.state not in self.active_states:
-            return False
-        silence = time.time() - self.updated
-        if self.pid is None:
-            return silence < START_SECONDS
-        if self.host != socket.gethostname():
-            return silence < SILENCE_SECONDS
-        return process_lives(self.pid, self.pid_created)
-
-
-class Job:
-    """Work that a process does and tells of, as it stood when it was read.
-
-    Attributes:
-      status: what its worker last wrote.
-      dead: what to say where that worker ended without a word.
-    """
-
-    status: JobStatus
-    dead: ClassVar[str]
+        return is_alive(self, self.kind)
 
     @property
-    def died(self) -> bool:
-        """Whether the worker ended without saying so."""
-        return self.status.state in self.status.active_states and not self.status.alive
-
-    @property
-    def state(self) -> str:
-        """The state, but `failed` where the worker that should be there is not."""
-        return "failed" if self.died else self.status.state
-
-    @property
-    def active(self) -> bool:
-        """Whether a worker waits, starts or is at it."""
-        return self.state in self.status.active_states
-
-    @property
-    def message(self) -> str:
-        """One or two sentences on the state, possibly empty."""
-        return self.dead if self.died else self.status.message
+    def share(self) -> float:
+        """How much is done, in [0, 1]."""
+        return self.kind.share(self)
 
 
 AnyStatus = TypeVar("AnyStatus", bound=JobStatus)
+
+
+def is_alive(status: JobStatus, kind: Kind) -> bool:
+    """Whether a process is at work on a job of this kind, or about to be."""
+    if status.state not in kind.active:
+        return False
+    silence = time.time() - status.updated
+    if status.pid is None:
+        return silence < START_SECONDS
+    if status.host != socket.gethostname():
+        return silence < SILENCE_SECONDS
+    return process_lives(status.pid, status.pid_created)
 
 
 def process_lives(pid: int, created: float | None) -> bool:
@@ -101,24 +90,24 @@ def process_lives(pid: int, created: float | None) -> bool:
         return False
 
 
-def write(folder: Path, status: JobStatus) -> None:
+def write_status(folder: Path, status: JobStatus) -> None:
     """Replace the status.json in `folder`."""
     write_json(folder / "status.json", dataclasses.asdict(status))
 
 
-class Writer(Generic[AnyStatus]):
-    """A process's hold on a status.json: says that it lives while it is open.
+class StatusWriter(Generic[AnyStatus]):
+    """A process's hold on a job's status: says that it lives while it is open.
 
     Use as a context manager. `update` writes at once; in between a thread repeats the last
     words every few seconds, since one compiled call or a long compile may say nothing.
 
     Args:
-      folder: where the file is.
+      file: the status.json.
       status: what it says so far.
     """
 
-    def __init__(self, folder: Path, status: AnyStatus) -> None:
-        self._folder = folder
+    def __init__(self, file: Path, status: AnyStatus) -> None:
+        self._file = file
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
@@ -148,7 +137,7 @@ class Writer(Generic[AnyStatus]):
         """Write the status with these fields changed."""
         with self._lock:
             self._status = dataclasses.replace(self._status, updated=time.time(), **changes)
-            write(self._folder, self._status)
+            write_json(self._file, dataclasses.asdict(self._status))
 
     def _beat(self) -> None:
         while not self._closed.wait(HEARTBEAT_SECONDS):

@@ -15,12 +15,9 @@ import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from ensemble.config import EnsembleConfig
-
-if TYPE_CHECKING:
-    from ensemble.runs.store import Run
 
 SWITCH = "ENSEMBLE_SPARE"
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -30,6 +27,19 @@ GRACE_SECONDS = 0.3
 DATA = (
     "learning_rate", "momentum", "epochs", "seed", "schedule", "warmup_epochs",
 )  # fmt: skip
+
+
+class Configured(Protocol):
+    """What a worker is told of a run."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+
+    @property
+    def config(self) -> EnsembleConfig:
+        """Its settings."""
+
 
 Child = subprocess.Popen[bytes]
 Circumstances = tuple[dict[str, str], str, int]
@@ -68,8 +78,8 @@ class WarmWorker:
                 self._tell({"likely": wanted.as_dict()})
                 self._told = wanted
 
-    def give(self, run: "Run", environment: Mapping[str, str]) -> Child | None:
-        """Make the process that waits the worker of `run`; None where there is none."""
+    def give(self, run: Configured, environment: Mapping[str, str]) -> Child | None:
+        """Make the process that waits a run's worker; None where there is none."""
         with self._lock:
             if not self._usable(circumstances(environment)) or not self._idle(GRACE_SECONDS):
                 return None

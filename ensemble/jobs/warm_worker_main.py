@@ -13,17 +13,18 @@ import os
 import select
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import psutil
 
-from ensemble import datasets
-from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
 from ensemble.jobs.folders import folder_of
+from ensemble.jobs.job import STOP_FILE
+from ensemble.jobs.kinds import TRAINING, entry
+from ensemble.jobs.outcome import StopRequest
 from ensemble.jobs.worker import give_way
 from ensemble.machine.jax_settings import only_cpu, prepare_jax
-from ensemble.runs.train_job import stop_request, work
 
 PATIENCE_SECONDS = 20 * 60.0
 # One that has grown larger than this goes after its run; a new one starts small.
@@ -36,14 +37,14 @@ def main() -> None:
     """Import everything, then do as told until nobody can tell any more."""
     prepare_jax()
     gc.disable()  # Nothing that is imported goes away again; looking for garbage takes a tenth.
-    import ensemble.runs.session  # noqa: F401 (this is what takes the time)
-
+    for module in TRAINING.preload:  # this is what takes the time
+        import_module(module)
     gc.freeze()
     gc.enable()
     inbox = Inbox()
     while message := inbox.next():
         if "likely" in message:
-            compile_for(EnsembleConfig.from_dict(message["likely"]))
+            entry(TRAINING.compile)(message["likely"])
             continue
         if not work_at(message["run"]) or not may_stay():
             return
@@ -78,24 +79,16 @@ class Inbox:
         return bool(found)
 
 
-def compile_for(likely: EnsembleConfig) -> None:
-    """Make ready what a run with these settings compiles; this process then keeps the programs."""
-    from ensemble.engine import Trainer
-
-    # What is amiss with the settings or the dataset is said to the run that comes to have them.
-    with contextlib.suppress(EnsembleError):
-        Trainer(likely, datasets.load(likely.dataset)).start()
-
-
 def work_at(run_id: str) -> bool:
     """Be the run's worker, its output in the run's log; whether to wait for another run."""
     try:
-        folder, stop = folder_of(run_id), stop_request(run_id)
+        folder = folder_of(run_id)
     except EnsembleError:
         return True  # It was deleted before it began.
     give_way()
+    stop = StopRequest(folder / STOP_FILE)
     with output_to(folder / "log.txt"):
-        ended = work(run_id, stop=stop)
+        ended = entry(TRAINING.work)(run_id, stop=stop)
     gc.collect()
     return ended.state != "failed" and not stop.signalled
 

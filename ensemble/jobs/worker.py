@@ -1,17 +1,56 @@
-"""A run's worker: waits its turn, trains, and writes down how it ended."""
+"""A worker: waits its turn, does a job of whatever kind, and writes down how it ended."""
 
 import os
-import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
-from ensemble.errors import EnsembleError
-from ensemble.jobs.outcome import Outcome, StopRequest
-from ensemble.jobs.queue import Place, before, wait_for_turn
-from ensemble.jobs.status import Writer
+from ensemble.jobs import slots
+from ensemble.jobs.job import STOP_FILE, Job
+from ensemble.jobs.outcome import Outcome, StopRequest, bugs_written_down, outcome_of
+from ensemble.jobs.queue import ahead_of, hold, wait_for_turn
+from ensemble.jobs.status import StatusWriter
 
 NICE = 10
+
+Report = Callable[[Any], None]
+Begin = Callable[[StatusWriter[Any], StopRequest], Outcome]
+
+
+def do(
+    job: Job, begin: Begin, report: Report, stop: StopRequest | None = None, devices: int = 0
+) -> StatusWriter[Any]:
+    """Bring a queued job to its end in this process.
+
+    Whatever goes wrong is written into the job's status; a bug is raised as well, after that,
+    so that its traceback lands in the log.
+
+    Args:
+      job: a job in state `queued`.
+      begin: the work, called once it is this job's turn. It imports JAX itself: who waits
+        needs none, and JAX reads its settings when it starts.
+      report: called with each new status.
+      stop: asked whether to stop, where the caller wants to know as well; see `stop_request`.
+      devices: how many the job trains on; 0 for all.
+
+    Returns:
+      The hold on its status, closed: its last words.
+
+    Raises:
+      RunError: another process is at it.
+    """
+    kind, stop = job.kind, stop or stop_request(job)
+    hand = hold(job.path, f"{kind.title} “{job.id}”")
+    with stop, hand, StatusWriter(job.status_file, job.status) as status:
+        with bugs_written_down(kind, status):
+            outcome = outcome_of(kind, lambda: in_turn(job, status, stop, report, begin, devices))
+        status.update(state=outcome.state, message=outcome.message, seconds_left=None)
+        report(status.status)
+    return status
+
+
+def stop_request(job: Job) -> StopRequest:
+    """What asks this job to stop."""
+    return StopRequest(job.path / STOP_FILE)
 
 
 def give_way() -> None:
@@ -20,65 +59,24 @@ def give_way() -> None:
         os.nice(NICE - os.nice(0))
 
 
-def outcome_of(work: Callable[[], Outcome], go_on: str) -> Outcome:
-    """What came of it; what a person can mend is an outcome too, with advice.
-
-    Args:
-      work: what is to be done.
-      go_on: what to press when there is room on the disk again.
-    """
-    try:
-        return work()
-    except EnsembleError as error:
-        return Outcome("failed", str(error))
-    except OSError as error:
-        traceback.print_exc()
-        return Outcome("failed", f"The disk said no ({error}). Make room, then {go_on}.")
-    except MemoryError:
-        traceback.print_exc()
-        return Outcome("failed", "Memory ran out: try fewer members or a smaller batch.")
-
-
-@contextmanager
-def bugs_written_down(status: Writer[Any], what: str, kept: str) -> Iterator[None]:
-    """An error that nobody expected ends the state as `failed`, and goes on to the log."""
-    try:
-        yield
-    except BaseException as error:
-        status.update(
-            state="failed", message=f"An unexpected error ended {what} ({error!r:.200}). "
-            f"The log has its details; {kept}.",
-        )  # fmt: skip
-        raise
-
-
 def in_turn(
-    place: Place,
-    status: Writer[Any],
-    stop: StopRequest,
-    report: Callable[[Any], None],
-    begin: Callable[[], Outcome],
-) -> Outcome:
-    """What `begin` comes to, called once this machine is free for it; or a stop before that.
-
-    Args:
-      place: its place among those who wait.
-      status: says meanwhile who has the machine, then that it starts.
-      stop: asked while it waits.
-      report: called with each new status.
-      begin: the work. It imports JAX itself: who waits needs none, and JAX reads its settings
-        when it starts.
-    """
+    job: Job, status: StatusWriter[Any], stop: StopRequest, report: Report, begin: Begin,
+    devices: int,
+) -> Outcome:  # fmt: skip
+    """What `begin` comes to, called once this machine is free for it; or a stop before that."""
+    if not job.kind.takes_turns:
+        return begin(status, stop)
 
     def waiting() -> None:
-        first = next((one.name for one in before(place)), "another run")
+        first = next((one.name for one in ahead_of(job)), "another run")
         status.update(message=f"It waits its turn: {first} has this machine.")
         report(status.status)
 
-    turn = wait_for_turn(place, stop, waiting)
+    turn = wait_for_turn(job, stop, waiting, devices)
     if turn is None:
         return Outcome("stopped", "Stopped while it waited its turn.")
     with turn:
+        slots.keep_to(turn)
         status.update(state="starting", message="")
         report(status.status)
-        return begin()
+        return begin(status, stop)

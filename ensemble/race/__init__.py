@@ -2,7 +2,6 @@
 
 from ensemble.race.commands import (
     queue_race,
-    race_stops,
     start_race,
     stop_race,
     usual_race,
@@ -18,7 +17,6 @@ __all__ = [
     "RaceJob",
     "RaceStatus",
     "queue_race",
-    "race_stops",
     "read_race_job",
     "read_races",
     "start_race",

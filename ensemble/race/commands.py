@@ -1,25 +1,21 @@
 """Measuring this machine: started, watched and stopped like training, by files.
 
-The race has the machine to itself, as training has: it takes its turn at the same lock.
+The race has the machine to itself, as training has: it takes its turn in the same queue.
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import replace
 
 from ensemble import datasets
 from ensemble.errors import RunError
-from ensemble.jobs import status as jobs_status
-from ensemble.jobs.launch import STOP_FILE, start_process
-from ensemble.jobs.outcome import StopRequest
-from ensemble.jobs.queue import Place, hold
-from ensemble.jobs.status import Writer
-from ensemble.jobs.worker import bugs_written_down, in_turn, outcome_of
+from ensemble.jobs import worker
+from ensemble.jobs.folders import race_folder
+from ensemble.jobs.job import forget_stop, request_stop
+from ensemble.jobs.launch import start_worker
+from ensemble.jobs.status import write_status
+from ensemble.jobs.worker import Report
 from ensemble.race.job import Job
 from ensemble.race.settings import RaceConfig
-from ensemble.race.status import RaceJob, RaceStatus, race_folder, read_race_job
-
-Report = Callable[[RaceStatus], None]
+from ensemble.race.status import RaceJob, RaceStatus, read_race_job
 
 
 def usual_race() -> RaceConfig:
@@ -34,7 +30,7 @@ def start_race(config: RaceConfig) -> RaceJob:
       RunError: a race is on already, or its folder cannot be written.
     """
     job = queue_race(config)
-    start_process(race_folder() / "log.txt", "work-race")
+    start_worker(job)
     return job
 
 
@@ -46,9 +42,9 @@ def queue_race(config: RaceConfig) -> RaceJob:
     status = RaceStatus(queued=now, updated=now, settings=config.as_dict())
     try:
         race_folder().mkdir(parents=True, exist_ok=True)
-        (race_folder() / STOP_FILE).unlink(missing_ok=True)
+        forget_stop(race_folder())
         (race_folder() / "log.txt").unlink(missing_ok=True)
-        jobs_status.write(race_folder(), status)
+        write_status(race_folder(), status)
     except OSError as error:
         raise RunError(
             f"The measurements cannot be kept in {race_folder()} ({error.strerror}): free some "
@@ -57,43 +53,26 @@ def queue_race(config: RaceConfig) -> RaceJob:
     return RaceJob(status)
 
 
-def stop_race() -> None:
-    """Ask the race to stop; it does within a second.
-
-    Raises:
-      RunError: none is on.
-    """
+def stop_race() -> bool:
+    """Ask the race to stop, which it does within a second; whether there was one to ask."""
     job = read_race_job()
-    if job is None or not job.active:
-        raise RunError("This machine is not being measured: there is nothing to stop.")
-    (race_folder() / STOP_FILE).touch()
-
-
-def race_stops() -> bool:
-    """Whether somebody asked the race to stop."""
-    return (race_folder() / STOP_FILE).exists()
+    return job is not None and request_stop(job)
 
 
 def work_race(report: Report = lambda status: None) -> RaceJob:
-    """Do the queued race in this process, to its end.
+    """Do the queued race in this process, to its end; see `jobs.worker.do`.
 
     Args:
       report: called with each new status.
-
-    Whatever goes wrong is written into the race's status; a bug is raised as well.
     """
     queued = read_race_job()
     if queued is None:
         raise RunError("Nobody asked to measure this machine.")
-    stop = StopRequest(race_folder() / STOP_FILE)
-    hand = hold(race_folder(), "The measuring of this machine")
-    with stop, hand, Writer(race_folder(), queued.status) as status:
-        with bugs_written_down(status, "the measuring", "what earlier races found is kept"):
-            job = Job(RaceConfig.from_dict(queued.status.settings), status, stop, report)
-            outcome = outcome_of(
-                lambda: in_turn(Place.to_race(queued), status, stop, report, job.work),
-                "start it again",
-            )
-        status.update(state=outcome.state, message=outcome.message, seconds_left=None)
-        report(status.status)
-    return replace(queued, status=status.status)
+    config = RaceConfig.from_dict(queued.status.settings)
+    held = worker.do(queued, lambda status, stop: Job(config, status, stop, report).work(), report)
+    return RaceJob(held.status)
+
+
+def work_queued(job_id: str) -> None:
+    """Do the queued race, of which there is one at a time: what its worker process does."""
+    work_race()

@@ -15,7 +15,7 @@ import numpy as np
 
 from ensemble.jobs.folders import package_versions
 from ensemble.jobs.outcome import Outcome
-from ensemble.jobs.status import Writer
+from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import only_cpu
 from ensemble.machine.this_machine import machine
 from ensemble.race.process import GoneError, Process, StoppedError
@@ -49,7 +49,7 @@ class Job:
     def __init__(
         self,
         config: RaceConfig,
-        status: Writer[RaceStatus],
+        status: StatusWriter[RaceStatus],
         stop: Callable[[], bool],
         report: Callable[[RaceStatus], None],
     ) -> None:

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ensemble.jobs.folders import machine_folder
 from ensemble.race.settings import CONTENDERS
-from ensemble.race.status import machine_folder
 from ensemble.storage.atomic import read_json, write_json
 
 SCHEMA = 2  # 1 was measured where bfloat16 was emulated in another, slower way.

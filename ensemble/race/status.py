@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from ensemble.jobs.status import Job, JobStatus
+from ensemble.jobs.folders import race_folder
+from ensemble.jobs.job import Job
+from ensemble.jobs.kinds import RACE, Kind
+from ensemble.jobs.queue import THIS_MACHINE
+from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
-from ensemble.storage.folders import data_folder
-
-ACTIVE = ("queued", "starting", "racing")
 
 
 @dataclass(frozen=True)
@@ -22,14 +23,12 @@ class RaceStatus(JobStatus):
     Attributes:
       settings: of the race, as `RaceConfig.as_dict` has them.
       progress: the share that is done, in [0, 1].
-      seconds_left: about how long it will still take; None where that is not known.
     """
 
-    active_states: ClassVar[tuple[str, ...]] = ACTIVE
+    kind: ClassVar[Kind] = RACE
 
     settings: dict[str, Any] = field(default_factory=dict)
     progress: float = 0.0
-    seconds_left: float | None = None
 
 
 @dataclass(frozen=True)
@@ -39,27 +38,15 @@ class RaceJob(Job):
     Attributes:
       status: what its worker last wrote.
       id: what stands in lists where runs have their ids.
-      name: what it is called among the runs that wait.
+      name: what it is called among the jobs that wait.
+      path: the folder of its files.
     """
-
-    dead: ClassVar[str] = (
-        "The process ended without a word: it was killed, or the machine restarted. What earlier "
-        "races found is kept; start it again."
-    )
 
     status: RaceStatus
     id: str = "race"
-    name: str = "the measuring of this machine"
-
-
-def machine_folder() -> Path:
-    """Where everything that was measured of this machine lies."""
-    return data_folder() / "machine"
-
-
-def race_folder() -> Path:
-    """Where the race that was asked for last has its files."""
-    return machine_folder() / "job"
+    name: str = THIS_MACHINE
+    path: Path = field(default_factory=race_folder)
+    kind: Kind = RACE
 
 
 def read_race_job() -> RaceJob | None:

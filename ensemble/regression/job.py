@@ -10,7 +10,7 @@ import numpy as np
 
 from ensemble.engine import choose_devices
 from ensemble.jobs.outcome import Outcome
-from ensemble.jobs.status import Writer
+from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import cpu_cores
 from ensemble.regression.cpu_devices import begin_anew
 from ensemble.regression.lbfgs import Solver
@@ -46,7 +46,7 @@ class Job:
     def __init__(
         self,
         solve: Solve,
-        status: Writer[SolveStatus],
+        status: StatusWriter[SolveStatus],
         stop: Callable[[], bool],
         report: Callable[[SolveStatus], None],
         own_pool: bool,

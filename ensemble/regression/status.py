@@ -4,10 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from ensemble.jobs.kinds import REGRESSION, Kind
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
-
-ACTIVE = ("queued", "starting", "solving")
 
 
 @dataclass(frozen=True)
@@ -19,19 +18,17 @@ class SolveStatus(JobStatus):
       started: when its turn came.
       iteration: iterations done, of all its solves.
       iterations: of how many.
-      seconds_left: about how long it will still take.
       cores: processor cores of the machine.
       platform: "cpu", "gpu" or "tpu".
       devices: how many of them the solve with `pmap` has.
     """
 
-    active_states: ClassVar[tuple[str, ...]] = ACTIVE
+    kind: ClassVar[Kind] = REGRESSION
 
     created: float = 0.0
     started: float | None = None
     iteration: int = 0
     iterations: int = 0
-    seconds_left: float | None = None
     cores: int = 0
     platform: str = ""
     devices: int = 0

@@ -4,10 +4,8 @@ import functools
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from ensemble.errors import ConfigError, RunError, UnknownRunError
-from ensemble.jobs import status as jobs_status
 from ensemble.jobs.folders import (
     SCHEMA,
     folder_of,
@@ -18,17 +16,20 @@ from ensemble.jobs.folders import (
     read_name,
     remove,
 )
+from ensemble.jobs.job import Job
+from ensemble.jobs.kinds import REGRESSION, Kind
+from ensemble.jobs.status import write_status
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.status import SolveStatus, read_solve_status
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.folder_index import Shelf
 from ensemble.storage.folders import runs_folder
 
-KIND = "lbfgs"
+WORD = str(REGRESSION.kept_as)
 
 
 @dataclass(frozen=True)
-class Solve(jobs_status.Job):
+class Solve(Job):
     """One regression, with and without `pmap`, as it stood when it was read.
 
     Attributes:
@@ -39,16 +40,12 @@ class Solve(jobs_status.Job):
       status: what its worker last wrote.
     """
 
-    dead: ClassVar[str] = (
-        "The process ended without a word: it was killed, or the machine restarted. What it had "
-        "measured is kept; launch it again to have it whole."
-    )
-
     id: str
     name: str
     path: Path
     config: LbfgsConfig
     status: SolveStatus
+    kind: Kind = REGRESSION
 
 
 def create_solve(config: LbfgsConfig) -> Solve:
@@ -60,11 +57,11 @@ def create_solve(config: LbfgsConfig) -> Solve:
     now = time.time()
     try:
         runs_folder().mkdir(parents=True, exist_ok=True)
-        folder = new_folder(KIND, now)
-        jobs_status.write(folder, SolveStatus(created=now, queued=now, updated=now))
+        folder = new_folder(WORD, now)
+        write_status(folder, SolveStatus(created=now, queued=now, updated=now))
         # config.json comes last: a folder without it is not yet a run.
         write_json(folder / "config.json", {
-            "schema": SCHEMA, "kind": KIND, "packages": package_versions(),
+            "schema": SCHEMA, "kind": WORD, "packages": package_versions(),
             "settings": config.as_dict(),
         })  # fmt: skip
     except OSError as error:
@@ -111,6 +108,6 @@ def delete_solve(solve_id: str) -> None:
 @functools.lru_cache(maxsize=4096)
 def _read_config(folder: Path, mtime_ns: int) -> LbfgsConfig:
     asked = read_json(folder / "config.json")
-    if asked.get("kind") != KIND:
+    if asked.get("kind") != WORD:
         raise UnknownRunError(f"“{folder.name}” is no regression: it is an ensemble.")
     return LbfgsConfig.from_dict(asked["settings"])

@@ -13,7 +13,6 @@ from ensemble.runs.commands import (
     request_stop,
     requeue,
     resume,
-    stop_requested,
 )
 from ensemble.runs.history import prediction_epochs, read_history, read_predictions
 from ensemble.runs.members import Members, member_epochs, open_members
@@ -45,7 +44,6 @@ __all__ = [
     "request_stop",
     "requeue",
     "resume",
-    "stop_requested",
     "unreadable",
     "work",
     "worker_environment",

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
-from ensemble.jobs.folders import folder_of
-from ensemble.jobs.launch import STOP_FILE, keep_child, start_process, worker_environment
+from ensemble.jobs import job
+from ensemble.jobs.launch import keep_child, start_worker, worker_environment
+from ensemble.jobs.status import write_status
 from ensemble.jobs.warm_worker import WarmWorker
-from ensemble.runs.status import RESUMABLE, write_status
+from ensemble.runs.status import RESUMABLE
 from ensemble.runs.store import Run, create, find
 
 _warm_worker = WarmWorker()
@@ -37,7 +38,7 @@ def requeue(run_id: str) -> Run:
     run = find(run_id)
     if run.state not in RESUMABLE:
         raise RunError(f"The run “{run_id}” cannot be resumed: {_why_not(run.state)}")
-    (run.path / STOP_FILE).unlink(missing_ok=True)
+    job.forget_stop(run.path)
     now = time.time()
     status = replace(run.status, state="queued", queued=now, updated=now, pid=None, message="")
     write_status(run.path, replace(status, seconds_left=None))
@@ -51,14 +52,8 @@ def request_stop(run_id: str) -> None:
       RunError: the run is not active.
     """
     run = find(run_id)
-    if not run.active:
+    if not job.request_stop(run):
         raise RunError(f"The run “{run_id}” is {run.state}: there is nothing to stop.")
-    (run.path / STOP_FILE).touch()
-
-
-def stop_requested(run_id: str) -> bool:
-    """Whether somebody asked this run to stop."""
-    return (folder_of(run_id) / STOP_FILE).exists()
 
 
 def keep_warm_worker(likely: EnsembleConfig | None = None) -> None:
@@ -74,7 +69,7 @@ def _start_worker(run: Run) -> None:
     if child := _warm_worker.give(run, worker_environment()):
         keep_child(child)
     else:
-        start_process(run.path / "log.txt", "work", run.id)
+        start_worker(run)
 
 
 def _why_not(state: str) -> str:

@@ -10,12 +10,13 @@ import numpy as np
 from ensemble import datasets
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.jobs.outcome import Outcome
+from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import describe_devices
 from ensemble.runs.checkpoints import Checkpoints
 from ensemble.runs.history import drop_predictions, write_predictions
 from ensemble.runs.parameters import drop_parameters, write_parameters
 from ensemble.runs.progress import Progress, test_figures
-from ensemble.runs.status import Status, StatusWriter
+from ensemble.runs.status import Status
 from ensemble.runs.store import Run
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.json_lines import Line, append_line, keep_lines, plain, read_lines
@@ -36,7 +37,7 @@ class Session:
     def __init__(
         self,
         run: Run,
-        status: StatusWriter,
+        status: StatusWriter[Status],
         stop: Callable[[], bool],
         report: Callable[[Status], None],
     ) -> None:

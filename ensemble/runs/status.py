@@ -7,20 +7,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from ensemble.jobs import status as jobs_status
+from ensemble.jobs.kinds import TRAINING, Kind
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
 
 STATES = ("queued", "starting", "training", "finished", "stopped", "diverged", "failed")
-ACTIVE = ("queued", "starting", "training")
-RESUMABLE = ("stopped", "failed")
+ACTIVE = TRAINING.active
+RESUMABLE = TRAINING.resumable
 
 
 @dataclass(frozen=True)
 class Status(JobStatus):
     """What a run's status.json says: accuracies in [0, 1], losses in nats, times in seconds."""
 
-    active_states: ClassVar[tuple[str, ...]] = ACTIVE
+    kind: ClassVar[Kind] = TRAINING
 
     created: float = 0.0
     started: float | None = None
@@ -29,7 +29,6 @@ class Status(JobStatus):
     step: int = 0
     steps: int = 0
     seconds: float = 0.0
-    seconds_left: float | None = None
     img_member_per_s: float | None = None
     ensemble_test_accuracy: float | None = None
     ensemble_test_nll: float | None = None
@@ -41,15 +40,3 @@ class Status(JobStatus):
 def read_status(folder: Path) -> Status:
     """The status of the run in `folder`; OSError or ValueError where it cannot be read."""
     return Status.from_dict(read_json(folder / "status.json"))
-
-
-def write_status(folder: Path, status: Status) -> None:
-    """Replace the run's status.json."""
-    jobs_status.write(folder, status)
-
-
-class StatusWriter(jobs_status.Writer[Status]):
-    """A worker's hold on the status of the run in `folder`."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder, read_status(folder))

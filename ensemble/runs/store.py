@@ -7,11 +7,9 @@ import functools
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError, UnknownRunError
-from ensemble.jobs import status as jobs_status
 from ensemble.jobs.folders import (
     NAME_LENGTH,
     SCHEMA,
@@ -23,7 +21,11 @@ from ensemble.jobs.folders import (
     read_name,
     remove,
 )
-from ensemble.runs.status import Status, read_status, write_status
+from ensemble.jobs.job import Job
+from ensemble.jobs.kinds import STRESS, TRAINING, Kind
+from ensemble.jobs.queue import active_in
+from ensemble.jobs.status import write_status
+from ensemble.runs.status import Status, read_status
 from ensemble.storage.atomic import read_json, write_bytes, write_json
 from ensemble.storage.folder_index import Shelf
 from ensemble.storage.folders import runs_folder
@@ -34,7 +36,7 @@ class OtherKindError(UnknownRunError):
 
 
 @dataclass(frozen=True)
-class Run(jobs_status.Job):
+class Run(Job):
     """One run as it stood when it was read.
 
     Attributes:
@@ -45,16 +47,12 @@ class Run(jobs_status.Job):
       status: what its worker last wrote.
     """
 
-    dead: ClassVar[str] = (
-        "The training process ended without a word: it was killed, or the machine restarted. "
-        "Everything up to its last checkpoint is kept; resume continues from there."
-    )
-
     id: str
     name: str
     path: Path
     config: EnsembleConfig
     status: Status
+    kind: Kind = TRAINING
 
 
 def find(run_id: str) -> Run:
@@ -131,12 +129,11 @@ def delete(run_id: str) -> None:
     Raises:
       RunError: a worker is at it: stop it first.
     """
-    from ensemble.shift.status import is_measured  # here, for it imports what this is a part of
-
     folder = folder_of(run_id)
-    if _is_active(run_id):
+    at_work = [job.kind for job in active_in(folder)]
+    if TRAINING in at_work:
         raise RunError(f"The run “{run_id}” is still active: stop it, then delete it.")
-    if is_measured(folder):
+    if STRESS in at_work:
         raise RunError(
             f"The run “{run_id}” is being measured under shift: stop that on Inspect, or let it "
             "end, then delete the run."
@@ -145,13 +142,6 @@ def delete(run_id: str) -> None:
 
 
 # What a run of any kind has in common.
-
-
-def _is_active(run_id: str) -> bool:
-    try:
-        return find(run_id).active
-    except RunError:
-        return False  # Unreadable: no worker can be at it, and it has to be deletable.
 
 
 @functools.lru_cache(maxsize=4096)

@@ -1,53 +1,47 @@
 """A run's worker: waits its turn, trains, and writes down how it ended."""
 
+import contextlib
 import time
-from collections.abc import Callable
 
-from ensemble.jobs.folders import folder_of
-from ensemble.jobs.launch import STOP_FILE
+from ensemble import datasets
+from ensemble.config import EnsembleConfig
+from ensemble.errors import EnsembleError
+from ensemble.jobs import worker
 from ensemble.jobs.outcome import Outcome, StopRequest
-from ensemble.jobs.queue import Place, hold
-from ensemble.jobs.worker import bugs_written_down, in_turn, outcome_of
+from ensemble.jobs.status import StatusWriter
+from ensemble.jobs.worker import Report
 from ensemble.machine.jax_settings import prepare_jax
-from ensemble.runs.status import Status, StatusWriter
+from ensemble.runs.status import Status
 from ensemble.runs.store import Run, find
-
-Report = Callable[[Status], None]
 
 
 def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | None = None) -> Run:
-    """Bring a queued run to its end in this process.
+    """Bring a queued run to its end in this process; see `jobs.worker.do`.
 
     Args:
       run_id: a run in state `queued`.
       report: called with each new status.
-      stop: asked whether to stop, where the caller wants to know as well; see `stop_request`.
-
-    Whatever goes wrong is written into the run's status; a bug is raised as well, after
-    that, so that its traceback lands in the log.
+      stop: asked whether to stop, where the caller wants to know as well.
     """
-    run, stop = find(run_id), stop or stop_request(run_id)
-
-    def in_turn_train() -> Outcome:
-        return in_turn(
-            Place.to_train(run), status, stop, report,
-            lambda: _train(run, status, stop, report),
-        )  # fmt: skip
-
-    with stop, hold(run.path, f"The run “{run.id}”"), StatusWriter(run.path) as status:
-        with bugs_written_down(status, "the training", "what was trained so far is kept"):
-            outcome = outcome_of(in_turn_train, "resume")
-        status.update(state=outcome.state, message=outcome.message, seconds_left=None)
-        report(status.status)
+    run = find(run_id)
+    worker.do(
+        run, lambda status, stop: _train(run, status, stop, report), report, stop,
+        run.config.devices,
+    )  # fmt: skip
     return find(run_id)
 
 
-def stop_request(run_id: str) -> StopRequest:
-    """What asks this run to stop."""
-    return StopRequest(folder_of(run_id) / STOP_FILE)
+def compile_for(settings: dict[str, object]) -> None:
+    """Make ready what a run with these settings compiles; this process then keeps the programs."""
+    from ensemble.engine import Trainer
+
+    likely = EnsembleConfig.from_dict(settings)
+    # What is amiss with the settings or the dataset is said to the run that comes to have them.
+    with contextlib.suppress(EnsembleError):
+        Trainer(likely, datasets.load(likely.dataset)).start()
 
 
-def _train(run: Run, status: StatusWriter, stop: StopRequest, report: Report) -> Outcome:
+def _train(run: Run, status: StatusWriter[Status], stop: StopRequest, report: Report) -> Outcome:
     status.update(started=time.time())
     prepare_jax()
     from ensemble.runs.session import Session

@@ -1,23 +1,21 @@
 """Measuring a run under shift: started, watched and stopped like training, by files.
 
-The measuring has the machine to itself, as training has: it takes its turn at the same lock.
+The measuring has the machine to itself, as training has: it takes its turn in the same queue.
 """
 
 import time
-from collections.abc import Callable
 
 from ensemble.errors import ConfigError, RunError
-from ensemble.jobs.launch import STOP_FILE, start_process
+from ensemble.jobs import worker
+from ensemble.jobs.job import forget_stop, request_stop
+from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
-from ensemble.jobs.queue import Place, hold
-from ensemble.jobs.status import Writer, write
-from ensemble.jobs.worker import bugs_written_down, in_turn, outcome_of
+from ensemble.jobs.status import StatusWriter, write_status
+from ensemble.jobs.worker import Report
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.store import Run, find
-from ensemble.shift.results import Stress, last_tick, read_stress
-from ensemble.shift.status import StressStatus, is_measured, read_stress_status, stress_folder
-
-Report = Callable[[StressStatus], None]
+from ensemble.shift.results import Stress, last_tick, read_stress, read_stress_job
+from ensemble.shift.status import StressJob, StressStatus, stress_folder
 
 
 def start_stress(run_id: str, limit: int | None = None) -> Stress:
@@ -31,12 +29,11 @@ def start_stress(run_id: str, limit: int | None = None) -> Stress:
       RunError: there is no such run, no checkpoint, or a job is at it already.
       ConfigError: a limit below 1.
     """
-    run = queue_stress(run_id, limit)
-    start_process(stress_folder(run.path) / "log.txt", "work-stress", run.id)
+    start_worker(queue_stress(run_id, limit))
     return read_stress(run_id)
 
 
-def queue_stress(run_id: str, limit: int | None = None) -> Run:
+def queue_stress(run_id: str, limit: int | None = None) -> StressJob:
     """Put a run's job into state `queued`; for arguments and errors see `start_stress`."""
     run = find(run_id)
     if limit is not None and limit < 1:
@@ -45,58 +42,46 @@ def queue_stress(run_id: str, limit: int | None = None) -> Run:
         raise RunError(
             f"The run “{run_id}” has no checkpoint yet: one is kept at the end of its first epoch."
         )
-    if is_measured(run.path):
+    if (there := read_stress_job(run)) and there.active:
         raise RunError(f"The run “{run_id}” is being measured already.")
     folder = stress_folder(run.path)
     folder.mkdir(exist_ok=True)
-    (folder / STOP_FILE).unlink(missing_ok=True)
+    forget_stop(folder)
     now = time.time()
-    write(folder, StressStatus(queued=now, updated=now, limit=limit))
-    return run
+    write_status(folder, StressStatus(queued=now, updated=now, limit=limit))
+    return _job_of(run)
 
 
-def stop_stress(run_id: str) -> None:
-    """Ask a run's job to stop; what it has measured is kept.
-
-    Raises:
-      RunError: no job is at it.
-    """
-    run = find(run_id)
-    if not is_measured(run.path):
-        raise RunError(f"The run “{run_id}” is not being measured: there is nothing to stop.")
-    (stress_folder(run.path) / STOP_FILE).touch()
+def stop_stress(run_id: str) -> bool:
+    """Ask a run's job to stop, which keeps what it has measured; whether there was one to ask."""
+    job = read_stress_job(find(run_id))
+    return job is not None and request_stop(job)
 
 
 def work_stress(run_id: str, report: Report = lambda status: None) -> Stress:
-    """Do a queued job in this process, to its end.
+    """Do a queued job in this process, to its end; see `jobs.worker.do`.
 
     Args:
       run_id: the run.
       report: called with each new status.
-
-    Whatever goes wrong is written into the job's status; a bug is raised as well.
     """
     run = find(run_id)
-    folder = stress_folder(run.path)
-    queued = read_stress_status(run.path)
-    if queued is None:
-        raise RunError(f"Nobody asked to measure the run “{run_id}”.")
-    stop = StopRequest(folder / STOP_FILE)
-    with stop, hold(folder, f"The measuring of “{run.id}”"), Writer(folder, queued) as status:
-        with bugs_written_down(status, "the measuring", "what was measured so far is kept"):
-            outcome = outcome_of(
-                lambda: in_turn(
-                    Place.to_measure(run.id, queued), status, stop, report,
-                    lambda: _measure(run, status, stop, report),
-                ),
-                "start it again",
-            )  # fmt: skip
-        status.update(state=outcome.state, message=outcome.message, seconds_left=None)
-        report(status.status)
+    worker.do(
+        _job_of(run), lambda status, stop: _measure(run, status, stop, report), report,
+        devices=run.config.devices,
+    )  # fmt: skip
     return read_stress(run_id)
 
 
-def _measure(run: Run, status: Writer[StressStatus], stop: StopRequest, report: Report) -> Outcome:
+def _job_of(run: Run) -> StressJob:
+    if job := read_stress_job(run):
+        return job
+    raise RunError(f"Nobody asked to measure the run “{run.id}”.")
+
+
+def _measure(
+    run: Run, status: StatusWriter[StressStatus], stop: StopRequest, report: Report
+) -> Outcome:
     prepare_jax()
     from ensemble.shift.job import Job
 

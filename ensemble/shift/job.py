@@ -7,7 +7,7 @@ from typing import Any
 from ensemble import datasets
 from ensemble.engine import Forward
 from ensemble.jobs.outcome import Outcome
-from ensemble.jobs.status import Writer
+from ensemble.jobs.status import StatusWriter
 from ensemble.runs.checkpoints import read_progress
 from ensemble.runs.store import Run
 from ensemble.shift.results import Results, read_results, write_results
@@ -30,7 +30,7 @@ class Job:
     def __init__(
         self,
         run: Run,
-        status: Writer[StressStatus],
+        status: StatusWriter[StressStatus],
         stop: Callable[[], bool],
         report: Callable[[StressStatus], None],
     ) -> None:

@@ -11,16 +11,11 @@ from numpy.typing import NDArray
 
 from ensemble.runs.store import Run, find
 from ensemble.shift.corruptions import KINDS
-from ensemble.shift.status import StressStatus, read_stress_status, stress_folder
+from ensemble.shift.status import StressJob, StressStatus, read_stress_status, stress_folder
 from ensemble.storage.atomic import read_json, write_bytes, write_json
 
 FORMAT = 1
 KNOWN = "known"
-
-DEAD = (
-    "The measuring ended without a word: it was killed, or the machine restarted. What was "
-    "measured is kept; starting it again goes on from there."
-)
 
 Figures = dict[str, Any]
 
@@ -68,43 +63,39 @@ class Results:
 
 @dataclass(frozen=True)
 class Stress:
-    """A run's stress job as it stood when it was read.
+    """A run's stress job and what it has found, as they stood when they were read.
 
     Attributes:
       run: the run.
-      status: what the job last wrote of itself; None where there has been none.
+      job: the job; None where there has been none.
       results: what it has found; None where there is nothing yet.
       last_tick: the number of the run's last checkpoint; None where it has none.
     """
 
     run: Run
-    status: StressStatus | None
+    job: StressJob | None
     results: Results | None
     last_tick: int | None
 
     @property
-    def active(self) -> bool:
-        """Whether a job is at work or waits its turn."""
-        return self.status is not None and self.status.alive
+    def status(self) -> StressStatus | None:
+        """What the job last wrote of itself; None where there has been none."""
+        return self.job.status if self.job else None
 
     @property
-    def died(self) -> bool:
-        """Whether the job ended without saying so."""
-        return bool(self.status and self.status.state in self.status.active_states) and (
-            not self.active
-        )
+    def active(self) -> bool:
+        """Whether a job is at work or waits its turn."""
+        return self.job is not None and self.job.active
 
     @property
     def state(self) -> str:
         """The job's state: "none" before the first, `failed` where it died."""
-        if self.status is None:
-            return "none"
-        return "failed" if self.died else self.status.state
+        return self.job.state if self.job else "none"
 
     @property
     def message(self) -> str:
         """One or two sentences on the state, possibly empty."""
-        return DEAD if self.died else self.status.message if self.status else ""
+        return self.job.message if self.job else ""
 
     @property
     def outdated(self) -> bool:
@@ -119,7 +110,14 @@ def read_stress(run_id: str) -> Stress:
       UnknownRunError: there is no such run.
     """
     run = find(run_id)
-    return Stress(run, read_stress_status(run.path), read_results(run.path), last_tick(run.path))
+    return Stress(run, read_stress_job(run), read_results(run.path), last_tick(run.path))
+
+
+def read_stress_job(run: Run) -> StressJob | None:
+    """The run's job; None where there has been none, or it cannot be read."""
+    if (status := read_stress_status(run.path)) is None:
+        return None
+    return StressJob(run.id, run.name, stress_folder(run.path), status)
 
 
 def read_results(run_folder: Path) -> Results | None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from ensemble.jobs.job import Job
+from ensemble.jobs.kinds import STRESS, Kind
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
-
-ACTIVE = ("queued", "starting", "measuring")
 
 
 @dataclass(frozen=True)
@@ -19,26 +19,35 @@ class StressStatus(JobStatus):
 
     Attributes:
       progress: the share that is done, in [0, 1].
-      seconds_left: about how long it will still take; None where that is not known yet.
       epoch: epochs that the measured members had done; None before their checkpoint is read.
       limit: only the first so many test images; None for all.
       steps: steps of all kinds, and sets of outside images, that are done and written.
       total: how many there are.
     """
 
-    active_states: ClassVar[tuple[str, ...]] = ACTIVE
+    kind: ClassVar[Kind] = STRESS
 
     progress: float = 0.0
-    seconds_left: float | None = None
     epoch: int | None = None
     limit: int | None = None
     steps: int = 0
     total: int = 0
 
 
+@dataclass(frozen=True)
+class StressJob(Job):
+    """A run's stress job as it stood when it was read; `id` and `name` are the run's."""
+
+    id: str
+    name: str
+    path: Path
+    status: StressStatus
+    kind: Kind = STRESS
+
+
 def stress_folder(run_folder: Path) -> Path:
     """Where the job of the run in `run_folder` has its files."""
-    return run_folder / "stress"
+    return run_folder / STRESS.part
 
 
 def read_stress_status(run_folder: Path) -> StressStatus | None:
@@ -47,9 +56,3 @@ def read_stress_status(run_folder: Path) -> StressStatus | None:
         return StressStatus.from_dict(read_json(stress_folder(run_folder) / "status.json"))
     except (OSError, ValueError, TypeError):
         return None
-
-
-def is_measured(run_folder: Path) -> bool:
-    """Whether a job is at work on the run, or waits to be."""
-    status = read_stress_status(run_folder)
-    return status is not None and status.alive

@@ -6,7 +6,7 @@ files is replaced, never written into: its inode, time and size together tell a 
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
 from ensemble.errors import RunError
@@ -23,11 +23,12 @@ class Shelf(Generic[Item]):
 
     Args:
       read: makes an item of a folder's name; RunError where it cannot. What it makes may
-        depend on nothing but the files in FILES.
+        depend on nothing but these files.
+      files: paths below a folder.
     """
 
-    def __init__(self, read: Callable[[str], Item]) -> None:
-        self._read = read
+    def __init__(self, read: Callable[[str], Item], files: Sequence[str] = FILES) -> None:
+        self._read, self._files = read, tuple(files)
         self._kept: dict[str, tuple[Version, Item | RunError]] = {}
 
     def look(self) -> tuple[list[Item], dict[str, RunError]]:
@@ -49,7 +50,7 @@ class Shelf(Generic[Item]):
         self, entry: "os.DirEntry[str]", found: dict[str, tuple[Version, Item | RunError]]
     ) -> Item | RunError:
         # Before it is read: what changes after that is another version the next time.
-        seen = tuple(version(f"{entry.path}/{name}") for name in FILES)
+        seen = tuple(version(f"{entry.path}/{name}") for name in self._files)
         kept = self._kept.get(entry.path)
         if kept is None or kept[0] != seen:
             try:

@@ -162,27 +162,7 @@ def scaling(traces: Traces, cores: int) -> str:
     )  # fmt: skip
 
 
-def progress(solve: regression.Solve, waits_for: list[str], quiet: float) -> str:
-    """What an active regression is doing.
-
-    Args:
-      solve: the regression.
-      waits_for: the names of those before it.
-      quiet: seconds since it last gave news.
-    """
-    status = solve.status
-    if waits_for:
-        more = f" and {len(waits_for) - 1} more" if len(waits_for) > 1 else ""
-        return (
-            f"Waiting for its turn, after {waits_for[0]}{more}: one run has the machine at a time"
-        )
-    if solve.state != "solving":
-        return "Starting"
-    said = [status.message.rstrip(".")]
-    if status.iteration:
-        said.append(f"iteration {status.iteration:,} of {status.iterations:,}")
-    if status.seconds_left:
-        said.append(f"{formats.clock(status.seconds_left)} left")
-    if quiet > 30:
-        said.append(f"no news for {formats.duration(quiet)}")
-    return " · ".join(said)
+def iterations(solve: regression.Solve) -> str:
+    """How far an active regression is: "iteration 12 of 140"; "" before the first."""
+    done = solve.status.iteration
+    return f"iteration {done:,} of {solve.status.iterations:,}" if done else ""

@@ -1,3 +1,4 @@
+import dataclasses
 import os
 import signal
 import subprocess
@@ -5,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,10 @@ from ensemble.datasets import original_files, store
 from ensemble.datasets.registry import ENTRIES
 from ensemble.errors import StorageError
 from ensemble.jobs import dataset_fetch
-from ensemble.jobs.dataset_fetch import Fetch
+from ensemble.jobs.dataset_fetch import FetchJob, FetchStatus
+from ensemble.jobs.job import request_stop, stop_requested
+from ensemble.jobs.kinds import FETCH
+from ensemble.storage.atomic import write_json
 from ensemble.storage.lock import only_one
 
 
@@ -26,9 +31,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
-def wait(name: str) -> Fetch | None:
+def wait(name: str) -> FetchJob | None:
     deadline = time.monotonic() + 120
-    while (found := dataset_fetch.read(name)) and found.state == "running":
+    while (found := dataset_fetch.read(name)) and found.active:
         assert time.monotonic() < deadline
         time.sleep(0.05)
     return found
@@ -52,16 +57,16 @@ def at_work() -> list[psutil.Process]:
     found = []
     for child in psutil.Process().children():
         with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
-            if "ensemble.jobs.dataset_fetch" in child.cmdline():
+            if FETCH.command in child.cmdline():
                 found.append(child)
     return found
 
 
-def waiting_its_turn() -> Fetch:
+def waiting_its_turn() -> FetchJob:
     """The fetch of MNIST, once it has got as far as the folder that is held."""
     deadline = time.monotonic() + 120
     while not ((found := dataset_fetch.read("mnist")) and found.message.startswith("Waiting")):
-        assert found is None or found.state == "running", found
+        assert found is None or found.active, found
         assert time.monotonic() < deadline, found
         time.sleep(0.05)
     return found
@@ -75,30 +80,31 @@ def test_a_dataset_is_prepared_by_one_process_of_its_own_however_often_one_press
     dataset_fetch.start("mnist")  # before it has said anything itself
     begun = waiting_its_turn()
     dataset_fetch.start("mnist")  # and while it is at work
-    assert [child.pid for child in at_work()] == [begun.pid]
-    assert dataset_fetch.read("mnist") == begun
-    assert begun.pid != os.getpid()
+    assert [child.pid for child in at_work()] == [begun.status.pid]
+    assert begun.status.pid != os.getpid()
     entry = ENTRIES["mnist"]
     sizes = (entry.train_size, entry.test_size)
     parts = [np.zeros((size, *shape), np.uint8) for shape in ((28, 28), ()) for size in sizes]
     store.write(folder, entry, parts, "nobody's")  # what it waits for is done by another
     held.close()
     done = wait("mnist")
-    assert done == Fetch("done", 1.0, "MNIST is ready.", begun.pid)
+    assert done is not None
+    assert (done.state, done.message, done.status.share) == ("done", "MNIST is ready.", 1.0)
+    assert done.status.pid == begun.status.pid
     assert datasets.is_prepared("mnist")
 
 
 def test_after_a_fetch_was_killed_a_press_begins_anew(held: ExitStack) -> None:
     dataset_fetch.start("mnist")
     first = waiting_its_turn()
-    os.kill(first.pid, signal.SIGKILL)
+    os.kill(int(first.status.pid or 0), signal.SIGKILL)
     cut = wait("mnist")
     assert cut is not None
-    assert (cut.state, cut.message) == ("failed", dataset_fetch.CUT_OFF)
+    assert (cut.state, cut.message) == ("failed", FETCH.dead)
     dataset_fetch.start("mnist")
     second = waiting_its_turn()
     assert second.state == "running"
-    assert second.pid != first.pid
+    assert second.status.pid != first.status.pid
 
 
 def test_what_needs_no_fetching_is_done_at_once() -> None:
@@ -120,18 +126,56 @@ def test_what_went_wrong_is_read_in_a_sentence(folder: Path) -> None:
     assert dataset_fetch.read("kmnist") is None
 
 
+def note(status: FetchStatus) -> Path:
+    """What a worker wrote of MNIST's fetching."""
+    job = dataset_fetch.job_of("mnist", status)
+    job.path.mkdir(parents=True)
+    write_json(job.status_file, dataclasses.asdict(status))
+    return job.status_file
+
+
+def mine(**changes: object) -> FetchStatus:
+    me = psutil.Process()
+    return FetchStatus(
+        "running", "Fetching", time.time(), time.time(), me.pid, me.create_time(),
+        os.uname().nodename, **changes,
+    )  # fmt: skip
+
+
 def test_a_process_that_is_gone_reads_as_cut_off() -> None:
     gone = subprocess.Popen([sys.executable, "-c", ""])
     gone.wait()
-    dataset_fetch.note("mnist", Fetch("running", 0.5, "Fetching", gone.pid))
+    note(replace(mine(), pid=gone.pid))
     found = dataset_fetch.read("mnist")
     assert found is not None
-    assert (found.state, found.message) == ("failed", dataset_fetch.CUT_OFF)
+    assert (found.state, found.message) == ("failed", FETCH.dead)
+
+
+def test_a_number_that_another_process_has_now_reads_as_cut_off() -> None:
+    note(mine())
+    assert dataset_fetch.read("mnist").state == "running"
+    note_of = dataset_fetch.job_of("mnist").status_file
+    write_json(note_of, dataclasses.asdict(replace(mine(), pid_created=mine().pid_created - 100)))
+    assert dataset_fetch.read("mnist").state == "failed"
+    # As a version before this one wrote it: nobody can tell whose number that is.
+    write_json(note_of, {"state": "running", "fraction": 0.5, "message": "", "pid": os.getpid()})
+    assert dataset_fetch.read("mnist").state == "failed"
+
+
+def test_a_fetch_that_is_stopped_says_so_and_goes_on_at_the_next_press(held: ExitStack) -> None:
+    dataset_fetch.start("mnist")
+    assert request_stop(waiting_its_turn())
+    assert stop_requested(dataset_fetch.job_of("mnist"))
+    stopped = wait("mnist")
+    assert stopped is not None
+    assert stopped.state == "stopped"
+    assert not request_stop(stopped), "too late is no error"
+    assert dataset_fetch.start("mnist").state == "queued"
+    assert waiting_its_turn().state == "running"
 
 
 def test_a_damaged_note_is_none() -> None:
-    dataset_fetch.note("mnist", Fetch("running", 0.5, "Fetching", os.getpid()))
-    dataset_fetch.path("mnist").write_text('{"state": "run')
+    note(mine()).write_text('{"state": "run')
     assert dataset_fetch.read("mnist") is None
 
 

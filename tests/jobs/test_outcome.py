@@ -25,7 +25,7 @@ def failing(error: Exception):
     ("error", "advice"),
     [
         (MemoryError(), "Memory ran out: try fewer members or a smaller batch."),
-        (FULL, f"The disk said no ({FULL}). Make room, then resume."),
+        (FULL, f"Could not write to the disk ({FULL}). Make room, then resume."),
     ],
     ids=["memory", "disk"],
 )
@@ -46,7 +46,9 @@ def test_a_regression_on_a_full_disk_is_launched_again_as_it_cannot_be_resumed(
     monkeypatch.setattr(commands, "_solve", failing(FULL))
     solve = regression.work_solve(regression.create_solve(LbfgsConfig(samples=120, features=8)).id)
     assert solve.state == "failed"
-    assert solve.message == f"The disk said no ({FULL}). Make room, then launch it again."
+    assert (
+        solve.message == f"Could not write to the disk ({FULL}). Make room, then launch it again."
+    )
 
 
 def test_a_bug_is_told_from_what_a_person_can_mend(monkeypatch: pytest.MonkeyPatch) -> None:

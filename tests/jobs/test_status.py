@@ -11,7 +11,8 @@ import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.runs.status import Status, StatusWriter, read_status, write_status
+from ensemble.jobs.status import StatusWriter, write_status
+from ensemble.runs.status import Status, read_status
 
 
 def me(**changes: object) -> Status:
@@ -71,7 +72,7 @@ def test_a_run_that_nobody_took_up_is_dead_after_a_while():
 
 def test_the_writer_keeps_what_was_there_and_says_who_writes():
     run = runs.create(EnsembleConfig(epochs=5))
-    with StatusWriter(run.path) as writer:
+    with StatusWriter(run.status_file, run.status) as writer:
         writer.update(state="training", step=3)
         seen = read_status(run.path)
     assert (seen.state, seen.step, seen.epochs, seen.pid) == ("training", 3, 5, os.getpid())
@@ -81,7 +82,7 @@ def test_the_writer_keeps_what_was_there_and_says_who_writes():
 def test_the_heart_beats_while_nothing_happens(monkeypatch):
     monkeypatch.setattr("ensemble.jobs.status.HEARTBEAT_SECONDS", 0.02)
     run = runs.create(EnsembleConfig())
-    with StatusWriter(run.path):
+    with StatusWriter(run.status_file, run.status):
         first = read_status(run.path).updated
         end = time.monotonic() + 10
         while read_status(run.path).updated == first:
@@ -92,7 +93,8 @@ def test_the_heart_beats_while_nothing_happens(monkeypatch):
 def test_a_reader_never_sees_half_a_status():
     run = runs.create(EnsembleConfig())
     writer = (
-        "import sys, pathlib; from ensemble.runs.status import Status, write_status\n"
+        "import sys, pathlib; from ensemble.jobs.status import write_status\n"
+        "from ensemble.runs.status import Status\n"
         "for n in range(500): write_status(pathlib.Path(sys.argv[1]), Status(step=n))"
     )
     with subprocess.Popen([sys.executable, "-c", writer, str(run.path)]) as child:

@@ -49,6 +49,6 @@ def test_who_was_told_to_end_does_not_wait_for_another_run(
                 signal.raise_signal(signal.SIGTERM)
         return dataclasses.replace(run, status=dataclasses.replace(run.status, state="finished"))
 
-    monkeypatch.setattr(warm_worker_main, "work", work)
+    monkeypatch.setattr(warm_worker_main, "entry", lambda name: work)
     monkeypatch.setattr(warm_worker_main, "give_way", lambda: None)
     assert warm_worker_main.work_at(run.id) is not signalled

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
+from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.history import write_predictions
-from ensemble.runs.status import write_status
 from tests.analysis.draws import distributions
 
 

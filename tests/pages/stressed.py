@@ -17,7 +17,7 @@ from ensemble import datasets, runs, shift
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
 from ensemble.engine.step import create_members
-from ensemble.jobs import status as jobs_status
+from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.checkpoints import Checkpoints
 from ensemble.runs.progress import Progress
@@ -111,7 +111,7 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Result
     now = time.time()
     status = {"state": "finished", "queued": now, "updated": now, "progress": 1.0,
               "steps": 1 + len(steps) + len(out), "total": total, **changes}  # fmt: skip
-    jobs_status.write(stress_folder(run.path), StressStatus(**status))
+    write_status(stress_folder(run.path), StressStatus(**status))
     return results
 
 

@@ -15,7 +15,8 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
-from ensemble.race import Race, queue_race, race_stops, read_race_job, usual_race
+from ensemble.jobs.job import stop_requested
+from ensemble.race import Race, queue_race, read_race_job, usual_race
 from ensemble.race.job import expected_seconds
 from ensemble.race.results import write_race
 from ensemble.race.status import race_folder
@@ -108,7 +109,7 @@ def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open) -> Non
     assert "waits, 1 job before it" in said(at)
     assert plain(waits.name) in [link.proto.label for link in at.get("page_link")]
     button(at, "race_stop").click().run()
-    assert race_stops()
+    assert stop_requested(read_race_job())
     assert button(at, "race_stopping").disabled
 
 

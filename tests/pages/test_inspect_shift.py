@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from ensemble import shift
-from ensemble.jobs import status as jobs_status
+from ensemble.jobs.status import write_status
 from ensemble.shift import results as shift_results
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.status import stress_folder
@@ -54,7 +54,7 @@ def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
     status = shift.read_stress(run.id).status
     assert status
     alive = replace(status, pid=me.pid, pid_created=me.create_time(), host=socket.gethostname())
-    jobs_status.write(stress_folder(run.path), alive)
+    write_status(stress_folder(run.path), alive)
     at = opened(run, "shift", kind="blur")
     assert at.get("progress")[0].proto.text == "Shift 1 px · 7 of 33 done · 1:23 left"
     assert "Blur has not been measured yet." in said(at)

@@ -14,9 +14,13 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import race, regression, runs
+from ensemble.config import EnsembleConfig
+from ensemble.jobs.queue import ahead_of, in_order
+from ensemble.jobs.status import write_status
 from ensemble.race.status import race_folder
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs import commands as run_commands
+from ensemble.shift.status import StressStatus, stress_folder
 from ensemble.ui.parallel import launch as parallel_launch
 from ensemble.ui.parallel import loader
 from ensemble.ui.parallel import settings as parallel_settings
@@ -133,40 +137,52 @@ def test_a_double_click_launches_one_regression(page: Open, clock: SimpleNamespa
     assert len(regression.list_solves()) == 2
 
 
+def solving() -> Any:
+    """A regression that waits."""
+    return regression.create_solve(LbfgsConfig())
+
+
+def measuring() -> Any:
+    """The measuring of a run under shift, which this process is at."""
+    run = trained(state="finished")
+    mine = {"state": "measuring", "pid": os.getpid(), "host": socket.gethostname()}
+    stress_folder(run.path).mkdir()
+    write_status(stress_folder(run.path), StressStatus(**mine))
+    return run
+
+
+@pytest.mark.parametrize("screen", ["train", "parallel"])
 @pytest.mark.parametrize(
-    ("work", "said"),
+    ("work", "more"),
     [
-        ([], None),
-        ([at_work], "Starts after the 1 run before it."),
-        ([at_work, at_work], "Starts after the 2 runs before it."),
-        ([lambda: racing("racing")], "Starts after the measuring of this machine."),
-        ([at_work, lambda: racing("queued")],
-         "Starts after the 1 run before it and the measuring of this machine."),
+        ([], ""), ([at_work], ""), ([solving], ""), ([measuring], ""),
+        ([lambda: racing("racing")], ""), ([at_work, at_work], " and 1 more"),
+        ([measuring, at_work, solving, lambda: racing("queued")], " and 3 more"),
     ],
-    ids=["nobody", "a run", "two runs", "a race", "a run and a race"],
+    ids=["nobody", "a run", "a regression", "a measuring", "a race", "two runs", "one of each"],
 )  # fmt: skip
-def test_launch_says_what_comes_first(
-    page: Open, work: list[Callable[[], Any]], said: str | None
+def test_launch_says_what_comes_first_whatever_kind_it_is_of(
+    page: Open, screen: str, work: list[Callable[[], Any]], more: str
 ) -> None:
     trained(state="finished")  # those that have ended are waited for by nobody
     trained(state="stopped", done=1)
     for begin in work:
         begin()
-    found = beside(page())
-    assert "The time is" in found, "the note stands there"
-    assert ("Starts after" in found) == bool(said)
-    assert (said or "") in found
+    at = page() if screen == "train" else page("parallel")
+    found = beside(at)
+    if not work:
+        assert "Starts after" not in found
+        return
+    assert f"Starts after {in_order()[0].name}{more}." in found
+    # The list of who works and waits, and the place of a run that is launched now, agree.
+    assert len(ahead_of(runs.create(EnsembleConfig()))) == len(work)
 
 
-@pytest.mark.parametrize(("active", "said"), [(0, None), (1, "the 1 run"), (3, "the 3 runs")])
-def test_a_regression_says_how_many_come_first(page: Open, active: int, said: str | None) -> None:
-    trained(state="finished")
-    if active:
-        at_work()
-    if active == 3:  # whatever kind they are of
-        racing("racing")
-        regression.create_solve(LbfgsConfig())
-    at = page("parallel")
-    assert [one.value for one in at.sidebar.caption if one.value.startswith("Starts")] == (
-        [f"Starts after {said} before it."] if said else []
-    )
+def test_nobody_is_waited_for_while_a_slot_is_free(
+    page: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_work()
+    monkeypatch.setenv("ENSEMBLE_SLOTS", "2")
+    assert "Starts after" not in beside(page())
+    at_work()
+    assert "Starts after" in beside(page())

@@ -14,7 +14,8 @@ import psutil
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import regression, runs
+from ensemble import regression
+from ensemble.jobs.job import stop_requested
 from ensemble.regression import Solve
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui.parallel import loader
@@ -159,7 +160,7 @@ def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open, solved
     assert text == "Solving on 2 devices · iteration 4 of 6 · 1:05 left"
     assert button(at, "solve_delete").disabled
     button(at, "solve_stop").click().run()
-    assert runs.stop_requested(solve.id)
+    assert stop_requested(solve)
     assert button(at, "solve_stopping").disabled
 
 
@@ -174,7 +175,10 @@ def test_one_that_waits_names_who_is_before_it(page: Open, solved: Any) -> None:
     ("status", "why"),
     [
         ({"state": "stopped", "message": "Stopped by hand."}, "Stopped by hand."),
-        ({"state": "failed", "message": "The disk said no."}, "The disk said no."),
+        (
+            {"state": "failed", "message": "Could not write to the disk."},
+            "Could not write to the disk.",
+        ),
         ({"state": "solving", "pid": 2**22 + 1, "host": "", "updated": 1.0}, "was killed"),
     ],
     ids=["stopped", "failed", "gone"],

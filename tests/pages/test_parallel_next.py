@@ -15,7 +15,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import regression
-from ensemble.jobs.queue import Place, wait_for_turn
+from ensemble.jobs.slots import take
 from ensemble.regression import Solve
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui.parallel import loader, picker
@@ -30,7 +30,7 @@ def the_machine_is_taken() -> Iterator[None]:
     """Workers are real and wait their turn, which does not come; at the end all have ended."""
     loaders.forget_runs()
     loader.forget_solves()
-    turn = wait_for_turn(Place(0.0, "", ""), lambda: False, lambda: None)
+    turn = take(1)
     assert turn
     with turn:
         yield

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
+from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
 from ensemble.ui.predictions import downloads
@@ -89,7 +90,7 @@ def test_a_gain_is_the_number_of_images_that_a_count_finds() -> None:
     labels = datasets.load("digits").test_labels
     whole = int((made.mean(axis=0).argmax(axis=-1) == labels).sum())
     each = [int((member.argmax(axis=-1) == labels).sum()) for member in made]
-    assert runs_table.table([run], [run])["gain"].tolist() == [round(whole - sum(each) / 3)]
+    assert runs_table.table([run])["gain"].tolist() == [round(whole - sum(each) / 3)]
 
 
 @pytest.mark.parametrize(
@@ -210,7 +211,7 @@ def test_what_cannot_be_resumed_says_why(page: Open, state: str, why: str) -> No
 def test_a_stopped_run_goes_on(page: Open) -> None:
     # Of the shape that other tests of real workers have: whoever is first compiles it.
     run = runs.create(EnsembleConfig(members=2, epochs=1, batch_size=128))
-    runs.store.write_status(run.path, runs.Status(state="stopped", epochs=1))
+    write_status(run.path, runs.Status(state="stopped", epochs=1))
     at = page(run)
     widget(at, "button", "run_resume").click().run()
     assert not at.error
@@ -276,7 +277,7 @@ def test_the_download_holds_every_setting_and_figure() -> None:
 
 def test_figures_read_as_on_every_other_screen() -> None:
     run = trained(sure=6.0)
-    shown = runs_table.styled(runs_table.table([run], [run])).to_html()
+    shown = runs_table.styled(runs_table.table([run])).to_html()
     share = 100 * (run.status.ensemble_test_accuracy or 0)
     assert f">{share:.1f} %<" in shown
     assert [runs_table.signed(gain) for gain in (18, -1, 0, 1033)] == ["+18", "−1", "±0", "+1,033"]

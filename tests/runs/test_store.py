@@ -8,7 +8,8 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError, UnknownRunError
 from ensemble.jobs import folders
-from ensemble.runs.status import Status, write_status
+from ensemble.jobs.status import write_status
+from ensemble.runs.status import Status
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 
 from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
+from ensemble.jobs.status import write_status
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.runs.status import write_status
 from ensemble.runs.store import find
 from ensemble.storage.json_lines import append_line, keep_lines, read_lines
 from ensemble.storage.jsonl_tail import Followed

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ensemble.figures import speeds as speeds_figure
-from ensemble.ui.devices import here, now
+from ensemble.ui.devices import here
 from ensemble.wording import devices as devices_words
 from tests.race.test_race import RACE
 
@@ -87,9 +87,3 @@ def test_labels_do_not_lie_on_each_other() -> None:
 def test_how_members_are_spread(members: int, devices: int, said: str, lines: str) -> None:
     assert here.said(members, devices) == said
     assert here.listed(members, devices) == lines
-
-
-def test_how_one_stands() -> None:
-    assert now.stands("queued", 0.0, None, 2) == "waits, 2 jobs before it"
-    assert now.stands("queued", 0.0, None, 0) == "starting"
-    assert now.stands("training", 0.4, 30.0, 0) == "training · 40 % · 0:30 left"

@@ -1,21 +1,12 @@
 """Which way Inspect's sentences go: more or fewer, beyond chance or not, surer or less sure."""
 
-import os
-import socket
-import time
-from dataclasses import replace
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from ensemble import runs, shift
 from ensemble.analysis.members.committee import Enough, committee
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.analysis.quality.selective import Choice
 from ensemble.analysis.quality.summary import qualities
-from ensemble.config import EnsembleConfig
-from ensemble.shift.status import StressStatus
 from ensemble.ui.inspect import answer
 from ensemble.ui.inspect.certainty import selective
 from ensemble.ui.inspect.members import combining
@@ -97,23 +88,3 @@ def test_one_member_is_the_only_row_of_figures() -> None:
 )
 def test_a_time_is_said_roughly(seconds: float, said: float) -> None:
     assert job.rough(seconds) == said
-
-
-@pytest.mark.parametrize(
-    ("state", "silence", "said"),
-    [
-        ("queued", 0, "Waiting"),
-        ("starting", 0, "Starting: reading the members and the images"),
-        ("measuring", 0, "Waiting · 3 of 9 done"),
-        ("measuring", 90, "Waiting · 3 of 9 done · no news for 1 min 30 s"),
-    ],
-)
-def test_what_the_measuring_is_at(
-    state: str, silence: float, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    now = time.time()
-    monkeypatch.setattr(job, "time", SimpleNamespace(time=lambda: now))
-    stress = shift.read_stress(runs.create(EnsembleConfig()).id)
-    mine = {"pid": os.getpid(), "host": socket.gethostname(), "updated": now - silence}
-    status = StressStatus(state=state, message="Waiting", steps=3, total=9, **mine)
-    assert job.stage(replace(stress, status=status)) == said

@@ -1,7 +1,5 @@
 """What is said of a regression's measurements, case by case."""
 
-import os
-import socket
 from dataclasses import replace
 
 import numpy as np
@@ -149,18 +147,8 @@ def test_objectives_that_differ_at_the_end_are_both_named() -> None:
     assert said(other).endswith("rounding shows; 1.819e-12 and 1.25 are reached.")
 
 
-@pytest.mark.parametrize(
-    ("waits_for", "quiet", "expected"),
-    [
-        ([], 30.0, "Solving · iteration 4 of 6"),
-        ([], 31.0, "Solving · iteration 4 of 6 · no news for 31 s"),
-        (["one"], 99.0, "Waiting for its turn, after one: one run has the machine at a time"),
-        (["one", "two", "three"], 0.0,
-         "Waiting for its turn, after one and 2 more: one run has the machine at a time"),
-    ],
-)  # fmt: skip
-def test_how_a_regression_goes_on(waits_for: list[str], quiet: float, expected: str) -> None:
-    mine = {"pid": os.getpid(), "host": socket.gethostname(), "iteration": 4, "iterations": 6}
-    status = SolveStatus(state="solving", message="Solving.", **mine)
+@pytest.mark.parametrize(("done", "said"), [(0, ""), (4, "iteration 4 of 1,006")])
+def test_how_far_a_regression_is(done: int, said: str) -> None:
+    status = SolveStatus(state="solving", iteration=done, iterations=1006)
     solve = replace(regression.create_solve(LbfgsConfig()), status=status)
-    assert regression_words.progress(solve, waits_for, quiet) == expected
+    assert regression_words.iterations(solve) == said

@@ -4,8 +4,8 @@ import socket
 
 import streamlit as st
 
+from ensemble.jobs.folders import machine_folder
 from ensemble.race import Race, read_race_job, read_races
-from ensemble.race.status import machine_folder
 from ensemble.ui.shared import loaders
 
 

@@ -1,33 +1,28 @@
 """Measuring this machine: the button, how far it is, Stop, and what the last race found."""
 
-import contextlib
-import time
-
 import streamlit as st
 
-from ensemble.errors import EnsembleError, RunError
+from ensemble.errors import EnsembleError
 from ensemble.figures import speeds as speeds_figure
+from ensemble.jobs.queue import ahead_of, comes_first
 from ensemble.machine.jax_settings import only_cpu
 from ensemble.machine.this_machine import machine
 from ensemble.race import (
     Race,
     RaceConfig,
-    RaceJob,
-    race_stops,
     read_race_job,
     start_race,
-    stop_race,
     usual_race,
 )
 from ensemble.race.job import expected_seconds
-from ensemble.race.status import race_folder
 from ensemble.ui.devices import loader
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.ui.shared import run_advice
+from ensemble.ui.shared import job_panel
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.train.launch import rounded
 from ensemble.wording import devices as devices_words
 from ensemble.wording import formats
+from ensemble.wording import jobs as jobs_words
 
 SECONDS_BETWEEN = 1.0
 EMULATED_TOO = "race_emulated"
@@ -60,37 +55,11 @@ def watched(was_active: bool) -> None:
         if job is None:
             return
         if job.active:
-            going_on(job)
-        elif job.state == "failed":
-            st.error(job.message or "It ended unexpectedly.", icon=":material/error:")
-            if tail := run_advice.log_tail(race_folder() / "log.txt"):
-                with st.expander("The end of its log"):
-                    st.code(tail, language=None)
-        elif job.state == "stopped":
-            st.info(job.message, icon=":material/stop:")
-
-
-def going_on(job: RaceJob) -> None:
-    """How far the race is, and the button that stops it."""
-    status = job.status
-    said = status.message or ("Starting." if status.state == "starting" else "Waiting.")
-    if status.seconds_left is not None:
-        left = status.seconds_left - (time.time() - status.updated)
-        said = f"{said.rstrip('.')} · {formats.clock(left)} left"
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(min(status.progress, 1.0), text=said)
-        if race_stops():
-            st.button("Stopping…", disabled=True, key="race_stopping", help="Within a second")
+            ahead = ahead_of(job) if job.state == "queued" else []
+            job_panel.show(job, jobs_words.stage(job, ahead), prefix="race_")
+            st.caption("You can leave: it goes on without this page. Other jobs wait for it.")
         else:
-            st.button("Stop", icon=":material/stop:", key="race_stop", on_click=stop,
-                      help="What earlier races found is kept.")  # fmt: skip
-    st.caption("You can leave: it goes on without this page. Runs wait until it has ended.")
-
-
-def stop() -> None:
-    """Callback: ask it to stop; it may just have ended, which the page then shows."""
-    with contextlib.suppress(RunError):
-        stop_race()
+            job_panel.ended(job)
 
 
 def nothing_yet() -> None:
@@ -146,7 +115,8 @@ def measure(again: bool) -> None:
                 "bfloat16 too", key=EMULATED_TOO,
                 help="Without bfloat16 units, as here, it is a little slower than float32.",
             )  # fmt: skip
-    st.caption("It has the machine to itself meanwhile, and waits for runs that came before it.")
+    after = jobs_words.starts_after(comes_first())
+    st.caption(f"It has the machine to itself meanwhile. {after}")
     if pressed:
         start(bool(st.session_state.get(EMULATED_TOO)) and emulates)
 

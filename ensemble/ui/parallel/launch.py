@@ -10,15 +10,16 @@ import streamlit as st
 
 from ensemble import regression
 from ensemble.errors import ConfigError, EnsembleError
+from ensemble.jobs.queue import comes_first
 from ensemble.regression.commands import MOST_CPU_DEVICES
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui.devices import loader, probe
+from ensemble.ui.devices import probe
 from ensemble.ui.devices.probe import Machine
 from ensemble.ui.parallel import loader as parallel_loader
 from ensemble.ui.parallel import picker, settings
-from ensemble.ui.shared import loaders
 from ensemble.ui.train.launch import rounded
 from ensemble.wording import formats
+from ensemble.wording import jobs as jobs_words
 
 DOUBLE_CLICK_SECONDS = 2.0
 TIMES_THE_SAMPLES = 2.5  # what solving holds at most, of the samples' own size
@@ -130,11 +131,8 @@ def launch_body(was_waiting: bool) -> None:
         st.caption(f":material/block: {planned.reason}")
     if planned.note:
         st.caption(planned.note)
-    first = sum(run.active for run in loaders.all_runs())
-    first += sum(solve.active for solve in parallel_loader.all_solves())
-    first += loader.racing()
-    if first and not planned.reason:
-        st.caption(f"Starts after the {formats.count(first, 'run')} before it.")
+    if (after := jobs_words.starts_after(comes_first())) and not planned.reason:
+        st.caption(after)
 
 
 def button(planned: Plan, key: str) -> None:

@@ -1,16 +1,14 @@
 """One regression as it goes on: the answer, how far it is, its pictures."""
 
-import contextlib
-import time
-
 import streamlit as st
 
-from ensemble import regression, runs
-from ensemble.errors import RunError
+from ensemble import regression
+from ensemble.jobs.queue import ahead_of
 from ensemble.ui.parallel import answer, loader, pictures
-from ensemble.ui.shared import run_advice
+from ensemble.ui.shared import job_panel
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.train import live
+from ensemble.wording import jobs as jobs_words
 from ensemble.wording import regression as regression_words
 from ensemble.wording.regression import begun
 
@@ -55,34 +53,8 @@ def pictured(solve_id: str, waited: bool) -> None:
 def state(solve: regression.Solve) -> None:
     """How far it is with Stop beside it, or how it ended where it has not finished."""
     if solve.active:
-        going_on(solve)
-    elif solve.state == "failed":
-        st.error(solve.message or "It ended unexpectedly. What was measured is kept.",
-                 icon=":material/error:")  # fmt: skip
-        if tail := run_advice.log_tail(solve.path / "log.txt"):
-            with st.expander("The end of its log"):
-                st.code(tail, language=None)
-    elif solve.state == "stopped":
-        st.info(solve.message or "Stopped. What was measured is kept.", icon=":material/stop:")
-
-
-def going_on(solve: regression.Solve) -> None:
-    """How far an active regression is, and the button that stops it."""
-    names = [one.name for one in loader.ahead(solve)] if solve.state == "queued" else []
-    status = solve.status
-    share = status.iteration / status.iterations if status.iterations else 0.0
-    said = regression_words.progress(solve, names, time.time() - status.updated)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(min(share, 1.0), text=said)
-        if runs.stop_requested(solve.id):
-            st.button("Stopping…", disabled=True, key="solve_stopping",
-                      help="After the current iteration")  # fmt: skip
-        else:
-            st.button("Stop", icon=":material/stop:", key="solve_stop", on_click=stop,
-                      args=(solve.id,), help="What is measured so far is kept.")  # fmt: skip
-
-
-def stop(solve_id: str) -> None:
-    """Callback: ask the worker to stop; it may just have ended, which the page then shows."""
-    with contextlib.suppress(RunError):
-        regression.stop_solve(solve_id)
+        ahead = ahead_of(solve) if solve.state == "queued" else []
+        said = jobs_words.stage(solve, ahead, regression_words.iterations(solve))
+        job_panel.show(solve, said, prefix="solve_")
+    else:
+        job_panel.ended(solve)

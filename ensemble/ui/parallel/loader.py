@@ -6,7 +6,7 @@ What is returned is shared between tabs: treat it as read-only.
 import streamlit as st
 
 from ensemble import regression
-from ensemble.jobs.queue import Job, Place, before
+from ensemble.jobs.queue import ahead_of
 from ensemble.storage.folders import runs_folder
 from ensemble.ui.shared import loaders
 
@@ -36,11 +36,6 @@ def _traces(folder: str, seen: tuple[int, int], _solve: regression.Solve) -> reg
     return regression.read_traces(_solve.path)
 
 
-def ahead(solve: regression.Solve) -> list[Job]:
-    """Who has the machine, or waits for it, before this regression."""
-    return before(Place.to_solve(solve))
-
-
 def shown_state(solve: regression.Solve) -> str:
     """The state, but `starting` where it is queued with nobody before it: see `ui.loaders`."""
-    return "starting" if solve.state == "queued" and not ahead(solve) else solve.state
+    return "starting" if solve.state == "queued" and not ahead_of(solve) else solve.state

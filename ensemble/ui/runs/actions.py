@@ -9,7 +9,7 @@ from ensemble import runs
 from ensemble.errors import EnsembleError
 from ensemble.jobs.folders import NAME_LENGTH
 from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
-from ensemble.ui.shared import loaders, run_panel
+from ensemble.ui.shared import job_panel, loaders, run_panel
 
 ASKED = "runs_delete_asked"
 SAID = "runs_said"
@@ -78,12 +78,7 @@ def buttons(run: runs.Run) -> None:
         open_links(run)
         st.space("stretch")
         if run.active:
-            stopping = runs.stop_requested(run.id)
-            st.button(
-                "Stopping…" if stopping else "Stop", icon=":material/stop:", key="run_stop",
-                disabled=stopping, on_click=stop, args=(run.id,),
-                help="What is learnt so far is kept, and the run can be resumed.",
-            )  # fmt: skip
+            job_panel.stop_button(run, "run_")
         else:
             st.button("Resume", icon=":material/resume:", key="run_resume",
                       disabled=run.state not in runs.RESUMABLE, on_click=resume,
@@ -125,11 +120,6 @@ def delete(run_id: str) -> None:
     ask(None)
     if attempt(lambda: runs.delete(run_id), f"Deleted {run_id}."):
         run_panel.forget()
-
-
-def stop(run_id: str) -> None:
-    """Callback: ask the worker to stop."""
-    attempt(lambda: runs.request_stop(run_id), "")
 
 
 def resume(run_id: str) -> None:

@@ -39,7 +39,7 @@ def body(was_active: bool) -> None:
         if best := runs_table.best(every):
             st.caption(f"Best ensembles so far: {best}")
         shown = filtered(every)
-        table(shown, every)
+        table(shown)
         of_address(every)
         if shown:
             download(shown)
@@ -95,12 +95,12 @@ def filtered(every: Sequence[runs.Run]) -> list[runs.Run]:
     return runs_table.matching(every, text, states, datasets)
 
 
-def table(shown: Sequence[runs.Run], every: Sequence[runs.Run]) -> None:
+def table(shown: Sequence[runs.Run]) -> None:
     """The table; a row that is chosen goes into the address."""
     if not shown:
         st.info("No run is like that: take a filter away.", icon=":material/search_off:")
         return
-    frame = runs_table.table(shown, every)
+    frame = runs_table.table(shown)
     ids = tuple(run.id for run in shown)
     # Rows are chosen by place: another list of runs is another table, with the same run chosen.
     key = f"runs_table_{zlib.crc32(' '.join(ids).encode()):08x}"

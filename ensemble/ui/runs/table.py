@@ -10,25 +10,22 @@ import pandas as pd
 from ensemble import datasets as ensemble_datasets
 from ensemble import runs
 from ensemble.datasets import DatasetInfo
+from ensemble.jobs.queue import QueuedJob, in_order, place_of
 from ensemble.runs.notes import read_note
 from ensemble.ui.shared import settings
 from ensemble.ui.shared.run_panel import plain
 from ensemble.wording import formats
+from ensemble.wording import jobs as jobs_words
 
 NOTE_SHOWN = 60
 
 
-def table(shown: Sequence[runs.Run], every: Sequence[runs.Run]) -> pd.DataFrame:
-    """One row for each of the runs `shown`, in their order; shares in percent.
-
-    Args:
-      shown: the runs to list.
-      every: all runs, among which those that wait have their place.
-    """
+def table(shown: Sequence[runs.Run]) -> pd.DataFrame:
+    """One row for each of the runs `shown`, in their order; shares in percent."""
     infos = {info.name: info for info in ensemble_datasets.infos()}
-    places = waiting(every)
+    line = in_order()
     return pd.DataFrame(
-        [row(run, infos[run.config.dataset], places) for run in shown], columns=list(COLUMNS)
+        [row(run, infos[run.config.dataset], line) for run in shown], columns=list(COLUMNS)
     )
 
 
@@ -36,7 +33,7 @@ COLUMNS = ("name", "state", "best", "last", "mean", "gain", "time", "data", "set
            "note", "id")  # fmt: skip
 
 
-def row(run: runs.Run, info: DatasetInfo, places: dict[str, int]) -> dict[str, Any]:
+def row(run: runs.Run, info: DatasetInfo, line: Sequence[QueuedJob]) -> dict[str, Any]:
     """One run's figures."""
     status = run.status
     last, best = status.ensemble_test_accuracy, status.best_ensemble_test_accuracy
@@ -45,7 +42,7 @@ def row(run: runs.Run, info: DatasetInfo, places: dict[str, int]) -> dict[str, A
     many = len(members) > 1 and last is not None and mean is not None
     return {
         "name": run.name,
-        "state": state(run, places),
+        "state": state(run, line),
         "best": percentage(best),
         "last": percentage(last),
         "mean": percentage(mean) if len(members) > 1 else None,
@@ -70,18 +67,11 @@ def first_line(note: str) -> str:
     return line if len(line) <= NOTE_SHOWN else line[: NOTE_SHOWN - 1] + "…"
 
 
-def waiting(every: Sequence[runs.Run]) -> dict[str, int]:
-    """How many runs come before each one that is queued, by its id."""
-    line = sorted((run for run in every if run.active), key=lambda run: (run.status.queued, run.id))
-    return {run.id: place for place, run in enumerate(line) if run.state == "queued"}
-
-
-def state(run: runs.Run, places: dict[str, int]) -> str:
+def state(run: runs.Run, line: Sequence[QueuedJob]) -> str:
     """The state in words: "training, 40 %", "queued, 2 before it", "stopped at epoch 3 of 10"."""
     status = run.status
     if run.state == "queued":
-        ahead = places.get(run.id, 0)
-        return f"queued, {ahead} before it" if ahead else "queued, next"
+        return jobs_words.place([job for job in line if place_of(job) < place_of(run)])
     if run.state == "training" and status.steps:
         return f"training, {100 * status.step // status.steps} %"
     if run.state in ("stopped", "failed", "diverged"):

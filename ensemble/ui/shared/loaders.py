@@ -12,6 +12,7 @@ import streamlit as st
 
 from ensemble import datasets, runs
 from ensemble.datasets import Dataset
+from ensemble.jobs.queue import ahead_of
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.jsonl_tail import Followed
 
@@ -72,4 +73,4 @@ def shown_state(run: runs.Run) -> str:
 
     Its worker takes it up within half a second: to show both would draw the page twice.
     """
-    return "starting" if run.state == "queued" and not runs.ahead_of(run) else run.state
+    return "starting" if run.state == "queued" and not ahead_of(run) else run.state

@@ -1,14 +1,11 @@
 """What happened to a run that is not simply going on, what is kept, and what to do next."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import streamlit as st
 
 from ensemble import runs
-from ensemble.ui.shared import settings
-
-LOG_LINES = 40
+from ensemble.ui.shared import job_panel, settings
 
 
 def show(run: runs.Run) -> None:
@@ -21,7 +18,7 @@ def show(run: runs.Run) -> None:
     elif run.state == "diverged":
         diverged(run)
     elif run.state == "failed":
-        failed(run)
+        job_panel.ended(run)
 
 
 def diverged(run: runs.Run) -> None:
@@ -31,23 +28,3 @@ def diverged(run: runs.Run) -> None:
     st.button(f"Set up the same run with learning rate {settings.shown(lower)}", type="primary",
               on_click=settings.fill, args=(replace(run.config, learning_rate=lower),),
               key="lower_rate")  # fmt: skip
-
-
-def failed(run: runs.Run) -> None:
-    """What went wrong, and the end of the worker's log for who wants to know."""
-    st.error(run.message or "The run ended unexpectedly. What was saved is kept.",
-             icon=":material/error:")  # fmt: skip
-    if tail := log_tail(run.path / "log.txt"):
-        with st.expander("The end of its log"):
-            st.code(tail, language=None)
-
-
-def log_tail(path: Path) -> str:
-    """The last lines of a log, "" when there is none."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - 20_000))
-            text = file.read().decode(errors="replace")
-    except OSError:
-        return ""
-    return "\n".join(text.splitlines()[-LOG_LINES:])

@@ -11,12 +11,14 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets import DatasetInfo
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs import dataset_fetch
+from ensemble.jobs.queue import comes_first, in_order
 from ensemble.machine.estimate import Past, estimate, members_per_device
 from ensemble.ui.devices import loader, probe
-from ensemble.ui.shared import loaders, run_panel, settings
+from ensemble.ui.shared import job_panel, loaders, run_panel, settings
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.train import precision
 from ensemble.wording import formats
+from ensemble.wording import jobs as jobs_words
 
 DOUBLE_CLICK_SECONDS = 2.0
 TOLD_BY = {
@@ -85,22 +87,24 @@ def titled(info: DatasetInfo) -> str:
 
 def fetch_panel(info: DatasetInfo) -> None:
     """A button that fetches `info`, then how far it is; looks again by itself while it runs."""
-    found = dataset_fetch.read(info.name)
-    running = found is not None and found.state == "running"
-    st.fragment(fetch_progress, run_every=1.0 if running else None)(info, running)
+    job = dataset_fetch.read(info.name)
+    active = job is not None and job.active
+    st.fragment(fetch_progress, run_every=1.0 if active else None)(info, active)
 
 
-def fetch_progress(info: DatasetInfo, was_running: bool) -> None:
+def fetch_progress(info: DatasetInfo, was_active: bool) -> None:
     """The body of `fetch_panel`: reruns the page when fetching begins or ends."""
-    found = dataset_fetch.read(info.name)
-    running = found is not None and found.state == "running"
-    if running != was_running:
+    job = dataset_fetch.read(info.name)
+    if (job is not None and job.active) != was_active:
         st.rerun()
-    if found and running:
-        st.progress(found.fraction or 0.0, text=f"{found.message}. You can go on meanwhile.")
+    if job and job.active:
+        job_panel.show(job, f"{jobs_words.stage(job, [])}. You can go on meanwhile.",
+                       prefix="fetch_")  # fmt: skip
         return
-    if found and found.state == "failed":
-        st.warning(found.message, icon=":material/cloud_off:")
+    if job and job.state == "failed":
+        st.warning(job.message, icon=":material/cloud_off:")
+    elif job and job.state == "stopped":
+        st.info(job.message, icon=":material/stop:")
     megabytes = f"{info.nbytes_download / 1e6:.1f} MB"
     help = (
         f"{info.source}. {info.train_size:,} images to learn from and {info.test_size:,} to test."
@@ -148,17 +152,10 @@ def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str) -> Plan:
     on = formats.count(devices, "device")
     spread = members_per_device(config.members, min(devices, config.members))
     how = TOLD_BY[guess.told_by]
-    note = f"On {here.said}, {spread}. The time is {how}.{queue_note()}"
+    after = jobs_words.starts_after(comes_first())
+    note = f"On {here.said}, {spread}. The time is {how}. {after}".rstrip()
     return Plan(config, f"{label} on {on}, about {formats.duration(rounded(guess.seconds))}",
                 note=note)  # fmt: skip
-
-
-def queue_note() -> str:
-    """That others come first, where they do."""
-    active = sum(run.active for run in loaders.all_runs())
-    first = [f"the {formats.count(active, 'run')} before it"] if active else []
-    first += ["the measuring of this machine"] if loader.racing() else []
-    return f" Starts after {' and '.join(first)}." if first else ""
 
 
 def rounded(seconds: float) -> float:
@@ -218,8 +215,7 @@ def make_ready(drawn: bool = True) -> None:
     """
     found = probe.probe()
     # Until the devices are known, asking for them keeps a core busy; then the page draws anew.
-    busy = loader.racing() or any(run.active for run in loaders.all_runs())
-    if not found.waiting and not busy:
+    if not found.waiting and not in_order():
         here = found.answer
         on_cpu = here is not None and here.platform == "cpu"
         runs.keep_warm_worker(plan().config if drawn and on_cpu else None)

@@ -8,19 +8,19 @@ from typing import Any
 import streamlit as st
 
 from ensemble import datasets, runs
-from ensemble.errors import EnsembleError
-from ensemble.ui.shared import loaders, run_advice, run_figures, settings
+from ensemble.jobs.queue import ahead_of
+from ensemble.ui.shared import job_panel, loaders, run_advice, run_figures, settings
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.train import history
 from ensemble.ui.train.curves import learning_curves
 from ensemble.wording import formats
+from ensemble.wording import jobs as jobs_words
 
 SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
 # Of each pause before the first curve the server spends so long looking at the file: that costs
 # next to nothing, where drawing anew costs the browser what compiling could do with.
 SECONDS_OF_WAITING, SECONDS_OF_A_WINK = 0.4, 0.02
 FIGURES_A_SECOND = 60_000
-STALE_SECONDS = 30.0
 
 
 def watch(run: runs.Run) -> None:
@@ -85,64 +85,28 @@ def place_for(words: str) -> None:
 
 def progress(run: runs.Run) -> None:
     """How far the run is, and the button that stops it or goes on with it."""
-    status = run.status
-    if run.state in ("finished", "diverged"):
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        share = status.step / status.steps if status.steps else 0.0
-        st.progress(min(share, 1.0), text=stage(run))
-        if run.active:
-            stop_button(run)
-        elif st.button("Resume", icon=":material/resume:", key="resume", type="primary"):
-            resume(run)
+    if run.state not in ("finished", "diverged"):
+        job_panel.show(run, stage(run), resume=lambda: resume(run))
 
 
 def stage(run: runs.Run) -> str:
     """What the run is doing, in words."""
     status = run.status
     if run.state == "queued":
-        return waiting(run)
+        return jobs_words.waits_for(ahead_of(run))
     if run.state == "starting":
         return run.message or "Starting: reading the images and compiling the step."
     if run.state != "training":
         done = formats.count(status.epoch, "epoch")
         return f"{run.state.capitalize()} after {done} of {status.epochs}"
     said = f"epoch {min(status.epoch + 1, status.epochs)} of {status.epochs}"
-    said += f" · {formats.throughput(status.img_member_per_s)}"
-    quiet = time.time() - status.updated
-    return said + (f" · no news for {formats.duration(quiet)}" if quiet > STALE_SECONDS else "")
-
-
-def waiting(run: runs.Run) -> str:
-    """What a queued run waits for."""
-    ahead = runs.ahead_of(run)
-    if not ahead:
-        return "Starting"
-    more = f" and {len(ahead) - 1} more" if len(ahead) > 1 else ""
-    return f"Waiting for its turn, after {ahead[0].name}{more}: one run trains at a time"
-
-
-def stop_button(run: runs.Run) -> None:
-    """Asks the run to stop; says so until it has, in every tab."""
-    if runs.stop_requested(run.id):
-        st.button(
-            "Stopping…", disabled=True, key="stopping", help="After the current chunk of steps"
-        )
-    elif st.button("Stop", icon=":material/stop:", key="stop",
-                   help="What is learnt so far is kept, and the run can be resumed."):  # fmt: skip
-        runs.request_stop(run.id)
-        st.rerun(scope="fragment")
+    return f"{said} · {formats.throughput(status.img_member_per_s)}{jobs_words.no_news(status)}"
 
 
 def resume(run: runs.Run) -> None:
     """Go on where the run ended."""
-    try:
-        runs.resume(run.id)
-    except EnsembleError as error:
-        st.error(str(error), icon=":material/error:")
-        return
+    runs.resume(run.id)
     loaders.forget_runs()
-    st.rerun()
 
 
 def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:

@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
+from ensemble.jobs.status import write_status
 from ensemble.ui.train import live
 
 
@@ -82,7 +83,7 @@ def test_a_run_that_has_fallen_silent_says_for_how_long(
     run = runs.create(EnsembleConfig(epochs=3))
     mine = {"state": "training", "pid": os.getpid(), "host": socket.gethostname(), "epochs": 3}
     status = replace(run.status, **mine, epoch=1, img_member_per_s=9000.0, updated=5000.0 - silence)
-    runs.store.write_status(run.path, status)
+    write_status(run.path, status)
 
     def script(run_id: str) -> None:
         from ensemble import runs
@@ -94,14 +95,6 @@ def test_a_run_that_has_fallen_silent_says_for_how_long(
     assert not at.exception
     (bar,) = at.get("progress")
     assert bar.proto.text == f"epoch 2 of 3 · 9,000 img·member/s{said}"
-
-
-def test_a_run_that_waits_names_the_next_and_counts_the_others() -> None:
-    first, second, third = (runs.create(EnsembleConfig()) for _ in range(3))
-    assert live.waiting(first) == "Starting"
-    after = f"Waiting for its turn, after {first.name}"
-    assert live.waiting(second) == f"{after}: one run trains at a time"
-    assert live.waiting(third) == f"{after} and 1 more: one run trains at a time"
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,29 @@
 """The job that measures a run under shift, as a page shows it: start, how far, stop, go on."""
 
-import time
-
 import streamlit as st
 
 from ensemble import datasets, runs, shift
 from ensemble.errors import EnsembleError
+from ensemble.jobs.queue import ahead_of
 from ensemble.shift import Results, Stress
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.ood_images import outsiders
+from ensemble.shift.status import StressJob, StressStatus
 from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.shared import job_panel
 from ensemble.wording import formats
+from ensemble.wording import jobs as jobs_words
 
 # Asking a member costs about a third of teaching it, and measuring its answers a little more.
 ASKING = 0.4
 START_SECONDS = 10.0
 OUTSIDE = 2  # sets of outside images that there are at least
-STALE_SECONDS = 30.0
 
 
 def show(shown: Inspected, stress: Stress) -> None:
     """What the job does, has done or would do, with its button."""
-    if stress.active:
-        working(shown, stress)
+    if stress.job and stress.active:
+        working(stress.job)
     elif stress.last_tick is None:
         st.info(
             "The members are needed for this, and no checkpoint of them is there yet: one is kept "
@@ -34,42 +35,21 @@ def show(shown: Inspected, stress: Stress) -> None:
         st.caption(measured(shown, stress, stress.results))
 
 
-def working(shown: Inspected, stress: Stress) -> None:
+def working(job: StressJob) -> None:
     """How far it is, and the button that stops it."""
-    status, asked = stress.status, f"stopping_stress_{shown.run.id}"
-    if status is None:
-        return
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(min(max(status.progress, 0.0), 1.0), text=stage(stress))
-        if st.session_state.get(asked) == status.queued:
-            st.button("Stopping…", disabled=True, key="stress_stopping")
-        elif st.button("Stop", icon=":material/stop:", key="stress_stop",
-                       help="What is measured so far is kept."):  # fmt: skip
-            shift.stop_stress(shown.run.id)
-            st.session_state[asked] = status.queued
-            st.rerun(scope="fragment")
+    ahead = ahead_of(job) if job.state == "queued" else []
+    job_panel.show(job, jobs_words.stage(job, ahead, done(job.status)), prefix="stress_")
 
 
-def stage(stress: Stress) -> str:
-    """What the job is doing, in words."""
-    status = stress.status
-    if status is None or status.state == "queued":
-        return stress.message or "Starting"
-    if status.state == "starting":
-        return "Starting: reading the members and the images"
-    said = stress.message
-    if status.total:
-        said += f" · {status.steps} of {status.total} done"
-    if status.seconds_left is not None:
-        said += f" · {formats.clock(status.seconds_left)} left"
-    quiet = time.time() - status.updated
-    return said + (f" · no news for {formats.duration(quiet)}" if quiet > STALE_SECONDS else "")
+def done(status: StressStatus) -> str:
+    """How much of it is done: "12 of 44 done"; "" before that is known."""
+    return f"{status.steps} of {status.total} done" if status.total else ""
 
 
 def resting(shown: Inspected, stress: Stress) -> None:
     """What the job would do, or why it ended, and the button that starts it."""
-    if stress.state == "failed":
-        st.error(stress.message, icon=":material/error:")
+    if stress.job and stress.state == "failed":
+        job_panel.ended(stress.job)
     results = None if stress.outdated else stress.results
     whole = results is not None and stress.state == "finished" and results.images >= shown.n
     if results and whole:
@@ -79,9 +59,9 @@ def resting(shown: Inspected, stress: Stress) -> None:
         help = "What is measured already is not measured again."
     elif results and stress.state in ("stopped", "failed"):
         status = stress.status
-        done = 1 + len(results.steps) + len(results.outside)
-        total = max(status.total, done) if status else done
-        label = f"Go on ({done} of {total} done)"
+        asked = 1 + len(results.steps) + len(results.outside)
+        total = max(status.total, asked) if status else asked
+        label = f"Go on ({asked} of {total} done)"
         help = "What is measured already is not measured again."
     else:
         st.markdown(offer(shown))

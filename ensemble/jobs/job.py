@@ -1,0 +1,72 @@
+"""A job of any kind as it stood when it was read, and asking it to stop."""
+
+from pathlib import Path
+
+from ensemble.jobs.kinds import Kind
+from ensemble.jobs.status import JobStatus, is_alive
+
+STOP_FILE = "stop"
+
+
+class Job:
+    """Work that a process of its own does and tells of.
+
+    Attributes:
+      kind: what kind of job it is.
+      id: what its worker is told, and its word in addresses.
+      name: what it is called among people.
+      path: the folder of its files: log.txt, worker.lock and, while it is asked to stop, `stop`.
+      status: what its worker last wrote.
+    """
+
+    kind: Kind
+    id: str
+    name: str
+    path: Path
+    status: JobStatus
+
+    @property
+    def status_file(self) -> Path:
+        """Where its worker writes how it stands."""
+        return self.path / "status.json"
+
+    @property
+    def died(self) -> bool:
+        """Whether the worker ended without saying so."""
+        return self.status.state in self.kind.active and not is_alive(self.status, self.kind)
+
+    @property
+    def state(self) -> str:
+        """The state, but `failed` where the worker that should be there is not."""
+        return "failed" if self.died else self.status.state
+
+    @property
+    def active(self) -> bool:
+        """Whether a worker waits, starts or is at it."""
+        return self.state in self.kind.active
+
+    @property
+    def message(self) -> str:
+        """One or two sentences on the state, possibly empty."""
+        return self.kind.dead if self.died else self.status.message
+
+
+def request_stop(job: Job) -> bool:
+    """Ask a job's worker to stop; whether there was one to ask.
+
+    One that has ended meanwhile has stopped as well: asking too late is no error.
+    """
+    if not job.active:
+        return False
+    (job.path / STOP_FILE).touch()
+    return True
+
+
+def stop_requested(job: Job) -> bool:
+    """Whether somebody asked this job to stop."""
+    return (job.path / STOP_FILE).exists()
+
+
+def forget_stop(job_folder: Path) -> None:
+    """Let a job that is to begin (again) not stop at once."""
+    (job_folder / STOP_FILE).unlink(missing_ok=True)

@@ -1,0 +1,134 @@
+"""Kinds of jobs: what is peculiar to each, in one table; all else of a job is the same for all.
+
+A kind is plain data, and names what does its work as "module:function": so the queue knows
+every kind there is, and nothing down here imports the workloads.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+STARTING = ("queued", "starting")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is peculiar to one kind of job.
+
+    Attributes:
+      name: its word in lists.
+      title: the same for people, to begin a line with.
+      working: its state while it is at it; before that it is queued, then starting.
+      command: the hidden word on the command line that does it.
+      part: where its files lie in the folder of a run: "" for the folder itself.
+      kept_as: `kind` in the config.json of such a run; None where there is none.
+      step, steps: the fields of its status that say how far it is; `steps` "" where `step` is
+        a share already.
+      takes_turns: whether it waits for a slot of the machine.
+      nice: whether the page and its browser go first, on a processor that all share.
+      resumable: states from which its work goes on where it was.
+      go_on: what to do once there is room on the disk again.
+      doing, kept: what an unexpected error ended, and what is kept.
+      dead: what to say where its worker ended without a word.
+      too_large: what to do where memory ran out.
+      stop_help, stopping_help: what Stop keeps, and when it comes to pass.
+      preload: modules that a warm worker imports beforehand.
+      work: what a worker does, a function of the job's id.
+      compile: what a warm worker compiles beforehand, a function of settings.
+    """
+
+    name: str
+    title: str
+    working: str
+    command: str
+    part: str
+    kept_as: str | None
+    step: str
+    steps: str
+    resumable: tuple[str, ...]
+    go_on: str
+    doing: str
+    kept: str
+    dead: str
+    too_large: str
+    stop_help: str
+    stopping_help: str
+    takes_turns: bool = True
+    nice: bool = False
+    preload: tuple[str, ...] = ()
+    work: str = ""
+    compile: str = ""
+
+    @property
+    def active(self) -> tuple[str, ...]:
+        """The states in which a worker waits, starts or is at it."""
+        return (*STARTING, self.working)
+
+    def share(self, status: Any) -> float:
+        """How much is done, in [0, 1], as a status of this kind (or its JSON) says it."""
+        values = status if isinstance(status, dict) else vars(status)
+        done = values.get(self.step) or 0.0
+        whole = (values.get(self.steps) or 0.0) if self.steps else 1.0
+        return min(max(done / whole, 0.0), 1.0) if whole else 0.0
+
+
+def entry(name: str) -> Any:
+    """What "module:function" names; imports the module."""
+    module, _, function = name.partition(":")
+    return getattr(import_module(module), function)
+
+
+TRAINING = Kind(
+    name="training", title="Training", working="training", command="work", part="", kept_as=None,
+    step="step", steps="steps", resumable=("stopped", "failed"), go_on="resume",
+    doing="the training", kept="what was trained so far is kept",
+    dead="The training process ended without a word: it was killed, or the machine restarted. "
+    "Everything up to its last checkpoint is kept; resume continues from there.",
+    too_large="try fewer members or a smaller batch",
+    stop_help="What is learnt so far is kept, and the run can be resumed.",
+    stopping_help="After the current chunk of steps",
+    nice=True,
+    preload=("ensemble.runs.session",), work="ensemble.runs.train_job:work",
+    compile="ensemble.runs.train_job:compile_for",
+)  # fmt: skip
+STRESS = Kind(
+    name="stress", title="Measuring under shift", working="measuring", command="work-stress",
+    part="stress", kept_as=None, step="progress", steps="", resumable=("stopped", "failed"),
+    go_on="start it again", doing="the measuring", kept="what was measured so far is kept",
+    dead="The process ended without a word: it was killed, or the machine restarted. What it had "
+    "measured is kept; starting it again goes on from there.",
+    too_large="limit it to fewer test images, or close other programs",
+    stop_help="What is measured so far is kept.", stopping_help="Within a second or two",
+    work="ensemble.shift.commands:work_stress",
+)  # fmt: skip
+REGRESSION = Kind(
+    name="regression", title="Regression", working="solving", command="work-lbfgs", part="",
+    kept_as="lbfgs", step="iteration", steps="iterations", resumable=(),
+    go_on="launch it again", doing="the regression", kept="what was measured so far is kept",
+    dead="The process ended without a word: it was killed, or the machine restarted. What it had "
+    "measured is kept; launch it again to have it whole.",
+    too_large="take fewer samples or features",
+    stop_help="What is measured so far is kept.", stopping_help="After the current iteration",
+    work="ensemble.regression.commands:work_solve",
+)  # fmt: skip
+RACE = Kind(
+    name="race", title="Measuring this machine", working="racing", command="work-race", part="",
+    kept_as=None, step="progress", steps="", resumable=(), go_on="start it again",
+    doing="the measuring", kept="what earlier races found is kept",
+    dead="The process ended without a word: it was killed, or the machine restarted. What earlier "
+    "races found is kept; start it again.",
+    too_large="race with fewer members",
+    stop_help="What earlier races found is kept.", stopping_help="Within a second",
+    work="ensemble.race.commands:work_queued",
+)  # fmt: skip
+FETCH = Kind(
+    name="fetch", title="Fetching a dataset", working="running", command="work-fetch", part="",
+    kept_as=None, step="fraction", steps="", resumable=("stopped", "failed"),
+    go_on="fetch it again", doing="the fetching", kept="what has arrived is kept",
+    dead="Fetching was cut off. Press the button to go on; what had arrived is kept.",
+    too_large="close other programs, then fetch it again",
+    stop_help="What has arrived is kept.", stopping_help="Within a second or two",
+    takes_turns=False, work="ensemble.jobs.dataset_fetch:work",
+)  # fmt: skip
+
+KINDS = (TRAINING, STRESS, REGRESSION, RACE, FETCH)

@@ -1,0 +1,120 @@
+"""Slots: how many jobs may work on this machine at once, and who has which.
+
+A CPU is one slot: two trainings at once would each take longer than one after the other.
+Elsewhere each device is one, and a job takes as many as it trains on, so that small ones share
+the machine; it then sees these devices alone. `ENSEMBLE_SLOTS` says another number: then each
+job takes one, and the devices are everybody's.
+
+A slot is a file lock in the machine's temporary folder: the system takes it back from a process
+however that ends.
+"""
+
+import fcntl
+import getpass
+import os
+import tempfile
+from pathlib import Path
+
+from ensemble.errors import ConfigError
+from ensemble.machine.jax_settings import only_cpu
+
+VARIABLE = "ENSEMBLE_SLOTS"
+MOST = 1024
+CARDS = Path("/proc/driver/nvidia/gpus")
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+
+class Turn:
+    """The right to work, held until it is closed or the process ends.
+
+    Attributes:
+      slots: the numbers of the slots that it has.
+    """
+
+    def __init__(self, handles: dict[int, int]) -> None:
+        self._handles = handles
+        self.slots = tuple(handles)
+
+    def __enter__(self) -> "Turn":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the slots back."""
+        for handle in self._handles.values():
+            os.close(handle)
+        self._handles = {}
+
+
+def count() -> int:
+    """How many slots this machine has.
+
+    Raises:
+      ConfigError: ENSEMBLE_SLOTS is no whole number from 1 to 1,024.
+    """
+    if (stated := os.environ.get(VARIABLE)) is None:
+        return len(devices()) or 1
+    if not (stated.isascii() and stated.isdigit() and 1 <= int(stated) <= MOST):
+        raise ConfigError(
+            f"{VARIABLE} is {stated!r}: it has to be a whole number from 1 to {MOST:,}."
+        )
+    return int(stated)
+
+
+def devices() -> list[str]:
+    """The names of the cards that may be shared out; none where slots are not devices."""
+    if only_cpu() or VARIABLE in os.environ:
+        return []
+    if (given := os.environ.get(VISIBLE)) is not None:
+        return [one.strip() for one in given.split(",") if one.strip()]
+    try:
+        return [str(number) for number, _ in enumerate(CARDS.iterdir())]
+    except OSError:
+        return []
+
+
+def wanted(asked: int) -> int:
+    """How many slots a job takes that asks for so many devices; 0 asks for all."""
+    every = len(devices())
+    return min(asked or every, every) if every else 1
+
+
+def take(slots: int) -> Turn | None:
+    """As many slots, if they are free now."""
+    found: dict[int, int] = {}
+    for number in range(count()):
+        if len(found) == slots:
+            break
+        if (handle := try_lock(_file(number))) is not None:
+            found[number] = handle
+    turn = Turn(found)
+    if len(found) == slots:
+        return turn
+    turn.close()
+    return None
+
+
+def keep_to(turn: Turn) -> None:
+    """Have JAX, which must not have started yet, find the devices of these slots alone."""
+    if every := devices():
+        os.environ[VISIBLE] = ",".join(every[number] for number in turn.slots)
+
+
+def _file(number: int) -> Path:
+    folder = Path(tempfile.gettempdir()) / f"ensemble-{getpass.getuser()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    # The first has the name that all had when there was one.
+    return folder / ("training.lock" if number == 0 else f"training-{number}.lock")
+
+
+def try_lock(path: Path) -> int | None:
+    """The handle of a lock that is held until it is closed; None while somebody else has it."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(handle)
+        return None
+    return handle

@@ -1,0 +1,81 @@
+"""A job of any kind on a page: how far it is, Stop and Resume, and how it ended."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import streamlit as st
+
+from ensemble.errors import EnsembleError
+from ensemble.jobs.job import Job, request_stop, stop_requested
+
+LOG_LINES = 40
+
+
+def show(
+    job: Job, said: str, *, prefix: str = "", resume: Callable[[], object] | None = None
+) -> None:
+    """How far a job is, beside the button that stops it, or goes on with it.
+
+    Args:
+      job: any kind of job.
+      said: what it is doing, in words.
+      prefix: begins the keys of its buttons, where a page may have several jobs.
+      resume: goes on with it; None where it cannot be gone on with.
+    """
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(job.status.share, text=said)
+        if job.active:
+            stop_button(job, prefix)
+        elif resume and job.state in job.kind.resumable:
+            resume_button(resume, prefix)
+
+
+def stop_button(job: Job, prefix: str = "") -> None:
+    """Asks the job to stop; says so until it has, in every tab."""
+    if stop_requested(job):
+        st.button("Stopping…", disabled=True, key=f"{prefix}stopping",
+                  help=job.kind.stopping_help)  # fmt: skip
+    else:
+        # It may just have ended: then there is nobody to ask, which the page shows next.
+        st.button("Stop", icon=":material/stop:", key=f"{prefix}stop", on_click=stop,
+                  args=(job,), help=job.kind.stop_help)  # fmt: skip
+
+
+def stop(job: Job) -> None:
+    """Callback: ask the worker to stop."""
+    request_stop(job)
+
+
+def resume_button(resume: Callable[[], object], prefix: str = "") -> None:
+    """Goes on where the job ended, or says why not."""
+    if not st.button("Resume", icon=":material/resume:", key=f"{prefix}resume", type="primary"):
+        return
+    try:
+        resume()
+    except EnsembleError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    st.rerun()
+
+
+def ended(job: Job) -> None:
+    """A sentence where a job was stopped or failed, with the end of its log for who wants it."""
+    if job.state == "stopped":
+        st.info(job.message or f"Stopped: {job.kind.kept}.", icon=":material/stop:")
+    elif job.state == "failed":
+        st.error(job.message or f"It ended unexpectedly; {job.kind.kept}.",
+                 icon=":material/error:")  # fmt: skip
+        if tail := log_tail(job.path / "log.txt"):
+            with st.expander("The end of its log"):
+                st.code(tail, language=None)
+
+
+def log_tail(path: Path) -> str:
+    """The last lines of a log, "" when there is none."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - 20_000))
+            text = file.read().decode(errors="replace")
+    except OSError:
+        return ""
+    return "\n".join(text.splitlines()[-LOG_LINES:])

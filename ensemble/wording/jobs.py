@@ -1,0 +1,79 @@
+"""Jobs in words: what they wait for, how far they are, how long it will take."""
+
+import time
+from collections.abc import Sequence
+
+from ensemble.jobs.job import Job
+from ensemble.jobs.queue import QueuedJob
+from ensemble.jobs.status import JobStatus
+from ensemble.wording import formats
+
+# A worker that has said nothing for so long is worth a word; see SILENCE_SECONDS for its end.
+STALE_SECONDS = 30.0
+
+
+def named(jobs: Sequence[Job]) -> str:
+    """The first by its name, the others by their number: "my run and 2 more"."""
+    more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
+    return f"{jobs[0].name}{more}" if jobs else ""
+
+
+def starts_after(first: Sequence[Job]) -> str:
+    """What a job that is launched now waits for: "Starts after my run."; "" for nobody."""
+    return f"Starts after {named(first)}." if first else ""
+
+
+def waits_for(ahead: Sequence[Job]) -> str:
+    """What a queued job waits for."""
+    if not ahead:
+        return "Starting"
+    return f"Waiting for its turn, after {named(ahead)}: jobs take turns on this machine"
+
+
+def place(ahead: Sequence[Job]) -> str:
+    """A queued job's place: "queued, 2 before it", or "queued, next"."""
+    return f"queued, {len(ahead)} before it" if ahead else "queued, next"
+
+
+def no_news(status: JobStatus) -> str:
+    """ " · no news for 40 s" of a worker that has fallen silent, else ""."""
+    quiet = time.time() - status.updated
+    return f" · no news for {formats.duration(quiet)}" if quiet > STALE_SECONDS else ""
+
+
+def time_left(status: JobStatus) -> str:
+    """ " · 0:42 left" as from now, "" where that is not known."""
+    if status.seconds_left is None:
+        return ""
+    return f" · {formats.clock(status.seconds_left - (time.time() - status.updated))} left"
+
+
+def stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
+    """What an active job is doing, and how long it will still take.
+
+    Args:
+      job: any kind of job.
+      ahead: those before it, where it is queued.
+      detail: how far it is in the words of its kind, where its message does not say it.
+    """
+    status = job.status
+    if job.state == "queued":
+        return waits_for(ahead)
+    if job.state == "starting":
+        return (job.message or "Starting").rstrip(".")
+    said = " · ".join(filter(None, (job.message.rstrip("."), detail))) or job.kind.title
+    return said + time_left(status) + no_news(status)
+
+
+def stands(job: QueuedJob, number: int) -> str:
+    """In a list: "training · 40 % · 0:30 left", or "waits, 1 job before it".
+
+    Args:
+      job: one that works or waits.
+      number: how many come before it.
+    """
+    if job.state == "queued" and number:
+        return f"waits, {formats.count(number, 'job')} before it"
+    if job.state in ("queued", "starting"):
+        return "starting"
+    return f"{job.state} · {100 * job.share:.0f} %{time_left(job.status)}"

@@ -1,0 +1,47 @@
+"""The table of kinds of jobs names what there is."""
+
+import pytest
+
+from ensemble.__main__ import main
+from ensemble.jobs import kinds
+from ensemble.jobs.dataset_fetch import FetchStatus
+from ensemble.jobs.kinds import KINDS, Kind, entry
+from ensemble.jobs.status import JobStatus
+from ensemble.race import RaceStatus
+from ensemble.regression import SolveStatus
+from ensemble.runs import Status
+from ensemble.shift import StressStatus
+
+STATUSES = (Status, StressStatus, SolveStatus, RaceStatus, FetchStatus)
+
+
+def name_of(kind: Kind) -> str:
+    return kind.name
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=name_of)
+def test_what_a_kind_names_is_there(kind: Kind) -> None:
+    assert callable(entry(kind.work))
+    assert kind.command in main.commands
+    assert main.commands[kind.command].hidden
+    for name in filter(None, (kind.compile,)):
+        assert callable(entry(name))
+
+
+@pytest.mark.parametrize("status", STATUSES, ids=lambda one: one.__name__)
+def test_a_status_knows_its_kind_and_how_far_it_is(status: type[JobStatus]) -> None:
+    kind = status.kind
+    assert kind in KINDS
+    assert status().share == 0.0
+    half = status(**({kind.step: 3, kind.steps: 6} if kind.steps else {kind.step: 0.5}))
+    assert half.share == 0.5
+    over = status(**({kind.step: 9, kind.steps: 6} if kind.steps else {kind.step: 1.5}))
+    assert over.share == 1.0
+
+
+def test_no_two_kinds_share_a_word() -> None:
+    for words in ([one.name for one in KINDS], [one.command for one in KINDS],
+                  [one.title for one in KINDS]):  # fmt: skip
+        assert len(set(words)) == len(words)
+    assert {status.kind for status in STATUSES} == set(KINDS)
+    assert kinds.TRAINING.active == ("queued", "starting", "training")

@@ -1,0 +1,124 @@
+"""Slots: one on a CPU, a device each elsewhere, or as many as the environment says."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError
+from ensemble.jobs import slots
+from ensemble.jobs.queue import comes_first, wait_for_turn
+from ensemble.jobs.slots import Turn, take
+from tests.workers import wait_for_end, wait_until
+
+
+def test_a_cpu_is_one_slot() -> None:
+    assert slots.count() == 1
+    assert slots.wanted(0) == slots.wanted(8) == 1
+    with take(1) as turn:
+        assert turn.slots == (0,)
+        assert take(1) is None
+    with take(1) as again:
+        assert again.slots == (0,)
+
+
+@pytest.mark.parametrize("stated", ["0", "-1", "two", "", "1.5", "1025", "٣"])
+def test_a_number_that_makes_no_sense_is_said(stated: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENSEMBLE_SLOTS", stated)
+    with pytest.raises(ConfigError, match=r"ENSEMBLE_SLOTS is .* a whole number from 1 to 1,024"):
+        slots.count()
+
+
+@pytest.fixture
+def four_cards(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine with four cards, as the driver lists them."""
+    for card in ("0000:01:00.0", "0000:02:00.0", "0000:81:00.0", "0000:82:00.0"):
+        (tmp_path / "gpus" / card).mkdir(parents=True)
+    monkeypatch.setattr(slots, "CARDS", tmp_path / "gpus")
+    monkeypatch.setattr(slots, "only_cpu", lambda: False)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+
+
+@pytest.mark.usefixtures("four_cards")
+def test_each_card_is_a_slot_and_a_job_takes_as_many_as_it_trains_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert slots.count() == 4
+    assert [slots.wanted(asked) for asked in (0, 1, 3, 9)] == [4, 1, 3, 4]
+    with take(1) as one, take(2) as two:
+        assert (one.slots, two.slots) == ((0,), (1, 2))
+        assert take(2) is None
+        with take(1) as rest:
+            assert rest.slots == (3,), "what was not enough is given back"
+        slots.keep_to(two)
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == "1,2"
+        # Whoever was given certain cards shares out these.
+        assert slots.count() == 2
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "2, GPU-7f")
+    with take(1) as first, take(1) as second:
+        slots.keep_to(second)
+        assert os.environ["CUDA_VISIBLE_DEVICES"] == "GPU-7f"
+        assert first.slots == (0,)
+
+
+@pytest.mark.usefixtures("four_cards")
+def test_a_number_that_is_stated_shares_no_cards_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENSEMBLE_SLOTS", "2")
+    assert slots.count() == 2
+    assert slots.wanted(4) == 1
+    with Turn({1: os.open(os.devnull, os.O_RDONLY)}) as turn:
+        slots.keep_to(turn)
+    assert "CUDA_VISIBLE_DEVICES" not in os.environ
+
+
+@pytest.mark.usefixtures("four_cards")
+def test_who_wants_many_is_not_overtaken_for_ever() -> None:
+    """One that wants all cards waits for a small one; who comes later waits for both."""
+    large = runs.create(EnsembleConfig())
+    small = runs.create(EnsembleConfig(devices=1))
+    with take(1):
+        looks = iter([False, False, True])
+        assert wait_for_turn(large, lambda: next(looks), lambda: None, 0) is None
+    looks = iter([False, True])
+    assert wait_for_turn(small, lambda: next(looks), lambda: None, 1) is None
+    with wait_for_turn(large, lambda: False, lambda: None, 0) as turn:
+        assert turn.slots == (0, 1, 2, 3)
+    assert [one.id for one in comes_first()] == [large.id, small.id]
+
+
+def test_a_slot_is_free_again_when_its_process_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = (
+        "import time; from ensemble.jobs.slots import take; turn = take(1)\n"
+        "print(turn.slots, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as child:
+        assert child.stdout.readline() == b"(0,)\n"
+        assert take(1) is None
+        child.kill()
+    with take(1) as turn:
+        assert turn.slots == (0,)
+
+
+@pytest.mark.usefixtures("no_worker_left", "two_devices_a_worker")
+def test_with_two_slots_two_runs_train_at_once_and_a_third_waits(
+    config: EnsembleConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_SLOTS", "2")
+    long = EnsembleConfig(members=2, epochs=200, batch_size=128, learning_rate=0.05)
+    first, second = runs.launch(long), runs.launch(long)
+    third = runs.launch(config)
+    for run in (first, second):
+        wait_until(run, lambda run: run.state == "training")
+    assert runs.find(first.id).state == "training", "the first goes on meanwhile"
+    waits = wait_until(third, lambda run: "waits its turn" in run.message)
+    assert waits.state == "queued"
+    runs.request_stop(second.id)
+    wait_for_end(second)
+    began = time.monotonic()
+    assert wait_until(third, lambda run: run.state != "queued").state in ("starting", "training")
+    assert time.monotonic() - began < 60

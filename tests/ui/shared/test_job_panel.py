@@ -1,0 +1,114 @@
+"""Every kind of job on a page: Stop is said in every tab, too late is no error, ends are told."""
+
+import dataclasses
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import race, regression, runs
+from ensemble.config import EnsembleConfig
+from ensemble.jobs import dataset_fetch
+from ensemble.jobs.job import Job, forget_stop
+from ensemble.race import RaceConfig
+from ensemble.regression import LbfgsConfig
+from ensemble.shift import StressStatus
+from ensemble.shift.status import StressJob, stress_folder
+from ensemble.storage.atomic import write_json
+
+
+def stress() -> Job:
+    run = runs.create(EnsembleConfig())
+    return StressJob(run.id, run.name, stress_folder(run.path), StressStatus(queued=time.time()))
+
+
+MADE: dict[str, Callable[[], Job]] = {
+    "training": lambda: runs.create(EnsembleConfig()),
+    "stress": stress,
+    "regression": lambda: regression.create_solve(LbfgsConfig()),
+    "race": lambda: race.queue_race(RaceConfig()),
+    "fetch": lambda: dataset_fetch.job_of("mnist"),
+}
+
+
+@pytest.fixture(params=list(MADE))
+def job(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
+    """A job of each kind that this process is at."""
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+    made = MADE[request.param]()
+    made.path.mkdir(parents=True, exist_ok=True)
+    forget_stop(made.path)
+    return written(made, state=made.kind.working)
+
+
+def written(job: Job, **changes: object) -> Job:
+    """The job with its status changed, on disk too."""
+    me = psutil.Process()
+    now = {"pid": me.pid, "pid_created": me.create_time(), "host": os.uname().nodename,
+           "updated": time.time()}  # fmt: skip
+    status = dataclasses.replace(job.status, **{**now, **changes})
+    write_json(job.status_file, dataclasses.asdict(status))
+    return dataclasses.replace(job, status=status)
+
+
+def tab(job: Job, resume: bool = False) -> AppTest:
+    """A page that shows the job as it stands, anew at each drawing."""
+
+    def page(job, resume):  # type: ignore[no-untyped-def]
+        import dataclasses
+
+        import streamlit as st
+
+        from ensemble.storage.atomic import read_json
+        from ensemble.ui.shared import job_panel
+
+        status = type(job.status).from_dict(read_json(job.status_file))
+        now = dataclasses.replace(job, status=status)
+        if now.active or resume:
+            job_panel.show(now, "so far", resume=(lambda: st.text("resumed")) if resume else None)
+        else:
+            job_panel.ended(now)
+
+    return AppTest.from_function(page, args=(job, resume)).run()
+
+
+def labels(at: AppTest) -> list[tuple[str, bool]]:
+    assert not at.exception
+    return [(one.label, one.disabled) for one in at.button]
+
+
+def test_stop_is_said_in_every_tab_until_the_job_has_ended(job: Job) -> None:
+    one, other = tab(job), tab(job)
+    assert labels(one) == labels(other) == [("Stop", False)]
+    one.button("stop").click().run()
+    assert labels(one) == [("Stopping…", True)]
+    assert labels(other.run()) == [("Stopping…", True)]
+    written(job, state="stopped", message="Stopped by hand.")
+    assert labels(other.run()) == []
+    assert [one.value for one in other.info] == ["Stopped by hand."]
+
+
+def test_a_stop_that_comes_too_late_is_no_error(job: Job) -> None:
+    at = tab(job)
+    written(job, state="stopped", message="It had ended.")
+    at.button("stop").click().run()
+    assert labels(at) == []
+    assert not at.error
+
+
+def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log(job: Job) -> None:
+    (job.path / "log.txt").write_text("\n".join(f"line {number}" for number in range(100)))
+    at = tab(written(job, pid=2**22 + 1))
+    assert [one.value for one in at.error] == [job.kind.dead]
+    (log,) = at.code
+    assert log.value.splitlines()[0] == "line 60"
+    assert log.value.splitlines()[-1] == "line 99"
+
+
+def test_what_can_be_gone_on_with_has_a_button_for_it(job: Job) -> None:
+    at = tab(written(job, state="stopped"), resume=True)
+    assert labels(at) == ([("Resume", False)] if "stopped" in job.kind.resumable else [])

@@ -1,0 +1,88 @@
+"""What is said of jobs: who they wait for, how far they are, and that one has fallen silent."""
+
+import os
+import socket
+import time
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from ensemble import regression, runs
+from ensemble.config import EnsembleConfig
+from ensemble.jobs.kinds import TRAINING
+from ensemble.jobs.queue import QueuedJob, ahead_of
+from ensemble.jobs.status import JobStatus
+from ensemble.regression import LbfgsConfig, SolveStatus
+from ensemble.wording import jobs as jobs_words
+
+NOW = 5000.0
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs_words, "time", SimpleNamespace(time=lambda: NOW))
+
+
+def status(**changes: object) -> SolveStatus:
+    mine = {"pid": os.getpid(), "host": socket.gethostname(), "updated": NOW, "state": "solving"}
+    return SolveStatus(**{**mine, **changes})
+
+
+def test_those_that_wait_name_the_next_and_count_the_others() -> None:
+    first = runs.create(EnsembleConfig())
+    second = regression.create_solve(LbfgsConfig())
+    third = runs.create(EnsembleConfig())
+    said = [jobs_words.waits_for(ahead_of(job)) for job in (first, second, third)]
+    after = f"Waiting for its turn, after {first.name}"
+    turns = ": jobs take turns on this machine"
+    assert said == ["Starting", after + turns, f"{after} and 1 more{turns}"]
+    places = [jobs_words.place(ahead_of(job)) for job in (first, second, third)]
+    assert places == ["queued, next", "queued, 1 before it", "queued, 2 before it"]
+    assert jobs_words.starts_after(ahead_of(third)) == f"Starts after {first.name} and 1 more."
+    assert jobs_words.starts_after([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("changes", "detail", "said"),
+    [
+        ({"message": "Solving."}, "", "Solving"),
+        ({"message": "Solving."}, "iteration 4 of 6", "Solving · iteration 4 of 6"),
+        ({}, "", "Regression"),
+        ({"message": "Solving.", "seconds_left": 75.0}, "", "Solving · 1:15 left"),
+        ({"message": "Solving.", "seconds_left": 75.0, "updated": NOW - 15}, "",
+         "Solving · 1:00 left"),
+        ({"message": "Solving.", "updated": NOW - 30}, "", "Solving"),
+        ({"message": "Solving.", "updated": NOW - 31}, "", "Solving · no news for 31 s"),
+        ({"state": "starting"}, "", "Starting"),
+        ({"state": "starting", "message": "Drawing the samples."}, "", "Drawing the samples"),
+    ],
+)  # fmt: skip
+def test_what_a_job_is_doing(changes: dict[str, object], detail: str, said: str) -> None:
+    solve = regression.create_solve(LbfgsConfig())
+    assert jobs_words.stage(replace(solve, status=status(**changes)), [], detail) == said
+
+
+def test_one_in_the_queue_says_what_it_waits_for_and_not_what_it_said_last() -> None:
+    first = runs.create(EnsembleConfig())
+    solve = regression.create_solve(LbfgsConfig())
+    waits = replace(solve, status=status(state="queued", message="It waits its turn: x."))
+    assert jobs_words.stage(waits, [first]).startswith(f"Waiting for its turn, after {first.name}")
+
+
+@pytest.mark.parametrize(
+    ("state", "number", "left", "said"),
+    [
+        ("queued", 2, None, "waits, 2 jobs before it"),
+        ("queued", 0, None, "starting"),
+        ("starting", 0, None, "starting"),
+        ("training", 0, 30.0, "training · 40 % · 0:30 left"),
+        ("training", 0, None, "training · 40 %"),
+    ],
+)
+def test_how_one_stands_in_a_list(state: str, number: int, left: float | None, said: str) -> None:
+    now = JobStatus(state, pid=os.getpid(), host=socket.gethostname(), updated=NOW)
+    run = runs.create(EnsembleConfig())
+    job = QueuedJob(TRAINING, run.id, run.name, run.path, replace(now, seconds_left=left), 0.4)
+    assert jobs_words.stands(job, number) == said
+    assert time.time() > NOW
