@@ -12,6 +12,8 @@ from streamlit.testing.v1 import AppTest
 from ensemble import datasets
 from ensemble.runs import Run
 from ensemble.ui.classify.input import members, sheet, tray
+from ensemble.ui.classify.state import source
+from ensemble.ui.shared.tab import Tab
 from tests.pages.members import askable
 from tests.pages.predictions_screen import opened, value, widget
 
@@ -169,7 +171,7 @@ def test_two_hundred_pictures_are_kept_and_the_rest_is_said(run: Run) -> None:
     at.session_state["classify_files_rows"] = {}
     many = [(f"{n}.png", png(np.full((4, 4 + n), 255))) for n in range(tray.MOST + 5)]
     hand_in(at, *many)
-    assert len(at.session_state[tray.TRAY]) == len(table(at)) == tray.MOST
+    assert len(at.session_state[Tab.pictures.key]) == len(table(at)) == tray.MOST
     assert "the last 5 of these" in at.warning[0].value
     for _ in range(40):
         if "…" not in set(table(at)["Says"]):
@@ -182,7 +184,7 @@ def test_two_hundred_pictures_are_kept_and_the_rest_is_said(run: Run) -> None:
 
 def test_the_files_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tray, "MOST_BYTES", 25)
-    every = [tray.source(str(n), bytes([n]) * 10) for n in range(4)]
+    every = [source(str(n), bytes([n]) * 10) for n in range(4)]
     kept = tray.bounded(every)
     assert [one.content is None for one in kept] == [False, False, True, True]
 
@@ -216,7 +218,7 @@ def test_a_drawing_is_read_and_outlives_another_way_in(run: Run) -> None:
     at = classify(run, input="draw")
     strokes = [{"w": 18.0, "p": path} for path in SEVEN]
     drawn = {"strokes": strokes, "serial": 2, "pen": 18, "width": 300, "height": 280}
-    at.session_state[sheet.DRAWING] = sheet.cleaned(drawn)
+    at.session_state[Tab.drawing.key] = sheet.cleaned(drawn)
     at.run()
     assert len(sent(sound(at), "strokes")["boxes"]) == 1
     for way in ("upload", "camera", "draw"):

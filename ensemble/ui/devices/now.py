@@ -7,6 +7,7 @@ import streamlit as st
 from ensemble import regression, runs
 from ensemble.jobs.queue import Job, Place, in_order
 from ensemble.shift.status import read_stress_status
+from ensemble.ui.shared import address
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.run_panel import plain
 from ensemble.wording import formats
@@ -14,10 +15,10 @@ from ensemble.wording import formats
 SECONDS_BETWEEN = 2.0
 SHOWN = 8
 KINDS = {
-    "training": ("Training", "pages/train.py", "run"),
-    "stress": ("Measuring under shift", "pages/inspect.py", "run"),
-    "solving": ("Regression", "pages/parallel.py", "solve"),
-    "race": ("Measuring this machine", "", ""),
+    "training": ("Training", "pages/train.py", address.RUN),
+    "stress": ("Measuring under shift", "pages/inspect.py", address.RUN),
+    "solving": ("Regression", "pages/parallel.py", address.SOLVE),
+    "race": ("Measuring this machine", "", None),
 }
 
 
@@ -55,8 +56,8 @@ def watched(was_busy: bool) -> None:
 def line(place: Place, job: Job, shown: Entry) -> None:
     """One row: a link to its screen, its kind, how it stands."""
     _, page, word = KINDS[place.job]
-    if page:
-        st.page_link(page, label=plain(shown.name), query_params={word: job.id})
+    if page and word:
+        st.page_link(page, label=plain(shown.name), query_params=word.link(job.id))
     else:
         st.markdown(shown.kind)
     st.caption(f"{shown.kind} · {shown.stands}" if page else shown.stands)

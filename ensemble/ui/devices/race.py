@@ -23,7 +23,7 @@ from ensemble.race.job import expected_seconds
 from ensemble.race.status import race_folder
 from ensemble.ui.devices import loader
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.ui.shared import run_advice
+from ensemble.ui.shared import run_advice, widget
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.train.launch import rounded
 from ensemble.wording import devices as devices_words
@@ -148,7 +148,7 @@ def measure(again: bool) -> None:
             )  # fmt: skip
     st.caption("It has the machine to itself meanwhile, and waits for runs that came before it.")
     if pressed:
-        start(bool(st.session_state.get(EMULATED_TOO)) and emulates)
+        start(bool(widget.value(EMULATED_TOO, False)) and emulates)
 
 
 def start(emulated: bool) -> None:

@@ -6,7 +6,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble.ui.classify.answer import overrule
-from ensemble.ui.classify.input import files, tray
+from ensemble.ui.classify.input import files
+from ensemble.ui.classify.state import source
+from ensemble.ui.shared.tab import Tab
 
 
 def asked(module: str, *steps: tuple[str, ...]) -> None:
@@ -30,7 +32,7 @@ def tab(module: str, *steps: tuple[Any, ...], **state: Any) -> AppTest:
 
 
 def added(*names: str) -> tuple[Any, ...]:
-    return "add", [tray.source(name, name.encode(), name) for name in names]
+    return "add", [source(name, name.encode(), name) for name in names]
 
 
 THREE = added("a", "b", "c")
@@ -53,16 +55,16 @@ THREE = added("a", "b", "c")
 def test_pictures_come_go_and_give_way_to_a_neighbour(
     steps: list[tuple[Any, ...]], names: str, here: str
 ) -> None:
-    at = tab("classify_tray", *steps, ("opened",))
-    assert [one.id for one in at.session_state[tray.TRAY]] == list(names)
+    at = tab("classify.input.tray", *steps, ("opened",))
+    assert [one.id for one in at.session_state[Tab.pictures.key]] == list(names)
     assert at.session_state["answer"].id == here
 
 
 def test_of_what_is_overruled_the_latest_pictures_stay() -> None:
     most = overrule.MOST
     steps = [("put", str(number)) for number in (*range(most + 1), 1)]
-    at = tab("classify_overrule", *steps, ("put", "new"))
-    kept = list(at.session_state[overrule.KEPT])
+    at = tab("classify.answer.overrule", *steps, ("put", "new"))
+    kept = list(at.session_state[Tab.overruled.key])
     assert len(kept) == most
     assert kept[-3:] == [str(most), "1", "new"]
     assert kept[0] == "3", "1 was overruled again, and is none of the oldest"
@@ -76,7 +78,7 @@ def test_of_what_is_overruled_the_latest_pictures_stay() -> None:
 def test_another_picture_or_one_with_fewer_marks_opens_with_the_usual_one(
     kept: tuple[str, int], ident: str, marks: int, index: int
 ) -> None:
-    at = tab("classify_open", ("index", ident, marks, 1), classify_mark=kept)
+    at = tab("classify.input.selected", ("index", ident, marks, 1), classify_mark=kept)
     assert at.session_state["answer"] == index
 
 
@@ -89,8 +91,8 @@ def test_a_part_keeps_a_twentieth_of_the_picture(
     across: tuple[int, int], down: tuple[int, int], crop: tuple[float, ...]
 ) -> None:
     sliders = {"classify_across_p": across, "classify_down_p": down}
-    at = tab("classify_stages", ("cropped", "p"), **sliders)
-    assert at.session_state[overrule.KEPT]["p"].crop == pytest.approx(crop)
+    at = tab("classify.answer.stages", ("cropped", "p"), **sliders)
+    assert at.session_state[Tab.overruled.key]["p"].crop == pytest.approx(crop)
 
 
 @pytest.mark.parametrize(
@@ -102,5 +104,5 @@ def test_the_time_left_goes_by_the_pace_so_far(
     since: tuple[float, int], done: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files.time, "monotonic", lambda: 50.0)
-    monkeypatch.setattr(files.st, "session_state", {"classify_files_since": since})
-    assert files.progress(done, 32) == said
+    at = tab("classify.input.files", ("progress", done, 32), classify_files_since=since)
+    assert at.session_state["answer"] == said

@@ -10,6 +10,7 @@ from ensemble.shift import Results, Stress
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.ood_images import outsiders
 from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import formats
 
 # Asking a member costs about a third of teaching it, and measuring its answers a little more.
@@ -36,17 +37,17 @@ def show(shown: Inspected, stress: Stress) -> None:
 
 def working(shown: Inspected, stress: Stress) -> None:
     """How far it is, and the button that stops it."""
-    status, asked = stress.status, f"stopping_stress_{shown.run.id}"
+    status = stress.status
     if status is None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(max(status.progress, 0.0), 1.0), text=stage(stress))
-        if st.session_state.get(asked) == status.queued:
+        if tab.stress_stopping[shown.run.id] == status.queued:
             st.button("Stopping…", disabled=True, key="stress_stopping")
         elif st.button("Stop", icon=":material/stop:", key="stress_stop",
                        help="What is measured so far is kept."):  # fmt: skip
             shift.stop_stress(shown.run.id)
-            st.session_state[asked] = status.queued
+            tab.stress_stopping[shown.run.id] = status.queued
             st.rerun(scope="fragment")
 
 
@@ -91,7 +92,7 @@ def resting(shown: Inspected, stress: Stress) -> None:
     st.button(label, key="stress_start", type="primary", icon=":material/play_arrow:",
               on_click=start, args=(shown.run.id, asked_for(stress, results)),
               help=help)  # fmt: skip
-    if problem := st.session_state.pop("stress_problem", None):
+    if problem := Tab.stress_problem.take():
         st.error(problem, icon=":material/error:")
 
 
@@ -112,7 +113,7 @@ def start(run_id: str, limit: int | None) -> None:
     try:
         shift.start_stress(run_id, limit)
     except EnsembleError as error:
-        st.session_state["stress_problem"] = str(error)
+        tab.stress_problem = str(error)
 
 
 def steps() -> int:
