@@ -86,7 +86,7 @@ class Tab:
     # Whether `app.py` has run, and not a page alone: see `entry.through_app`.
     through_app = Remembered[bool]("came_through_app", False)
     # The page that stands in the tab, by its word in the address; "" while it is being opened.
-    page = Remembered[str]("page", "")
+    page = Remembered[str]("page_standing", "")
     # The run that was shown last, for screens that are opened without one in their address.
     run_shown = Remembered[str]("run_last_shown", "")
 

@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble.ui.classify.answer import overrule
-from ensemble.ui.classify.input import files
+from ensemble.ui.classify.input import files, tray
 from ensemble.ui.classify.state import source
 from ensemble.ui.shared.tab import Tab
 
@@ -106,3 +106,33 @@ def test_the_time_left_goes_by_the_pace_so_far(
     monkeypatch.setattr(files.time, "monotonic", lambda: 50.0)
     at = tab("classify.input.files", ("progress", done, 32), classify_files_since=since)
     assert at.session_state["answer"] == said
+
+
+def uploading() -> None:
+    """An uploader that stays, as a browser's does until the page has been drawn anew."""
+    import streamlit as st
+
+    from ensemble.ui.classify.input import sources
+
+    st.file_uploader("Pictures", accept_multiple_files=True, key="uploader")
+    sources.uploaded("uploader")
+
+
+def test_files_that_a_browser_sends_once_more_are_taken_once() -> None:
+    at = AppTest.from_function(uploading).run()
+    at.file_uploader[0].upload("a.png", b"a" * 10).upload("b.png", b"b" * 20).run()
+    at.session_state[Tab.pictures.key] = ()  # the person lets both go
+    at.run()
+    assert not at.exception
+    assert at.session_state[Tab.pictures.key] == ()
+    at.file_uploader[0].upload("c.png", b"c" * 5).run()
+    assert [one.name for one in at.session_state[Tab.pictures.key]] == ["c.png"]
+    assert at.session_state[Tab.uploads.key] == 2
+    assert at.session_state[Tab.uploaded_bytes.key] == 35
+
+
+def test_the_files_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tray, "MOST_BYTES", 25)
+    every = [source(str(n), bytes([n]) * 10) for n in range(4)]
+    kept = tray.bounded(every)
+    assert [one.content is None for one in kept] == [False, False, True, True]
