@@ -9,13 +9,12 @@ from ensemble.recognition.classifier import Classifier
 from ensemble.ui.classify.answer import read, shown
 from ensemble.ui.classify.input import empty, files, members, sources
 from ensemble.ui.classify.input import epoch as input_epoch
-from ensemble.ui.classify.input.tray import Source
+from ensemble.ui.classify.state import Source
 from ensemble.ui.predictions import waiting
 from ensemble.ui.shared import entry, run_panel
 
 
 def main() -> None:
-    entry.through_app()
     run_panel.about_a_run(of_run, empty.no_runs)
 
 
@@ -61,4 +60,4 @@ def answer(
             files.show(asked, shown.refuse())
 
 
-main()
+entry.draw("classify", main)

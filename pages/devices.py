@@ -7,7 +7,6 @@ from ensemble.ui.shared import entry
 
 
 def main() -> None:
-    entry.through_app()
     here.header()
     race.show()
     left, right = st.columns(2, gap="large")
@@ -19,4 +18,4 @@ def main() -> None:
         here.spread()
 
 
-main()
+entry.draw("devices", main)

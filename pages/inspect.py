@@ -1,5 +1,7 @@
 """Inspect: whether the ensemble is better than a member, how sure it is, and if it may be."""
 
+from typing import Any
+
 import streamlit as st
 
 from ensemble import datasets, runs
@@ -9,12 +11,11 @@ from ensemble.ui.inspect import views as inspect_views
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls, epoch_panel, waiting
 from ensemble.ui.shared import address, entry, loaders, run_figures, run_panel
-
-MARKER = "address_view_"  # how the key of the views' control begins
+from ensemble.ui.shared.address import Word
+from ensemble.ui.shared.tab import tab
 
 
 def main() -> None:
-    entry.through_app()
     run_panel.about_a_run(of_run, no_runs)
 
 
@@ -29,8 +30,8 @@ def no_runs() -> None:
 
 def of_run(run: runs.Run) -> None:
     """The answer, the views and the one that is chosen, or why there is none yet."""
-    first = not waiting.opened_before(MARKER)
-    chosen = epoch_panel.choose(run, MARKER, "The answer stands")
+    first = entry.just_opened() or tab.inspected != run.id
+    chosen = epoch_panel.choose(run, "The answer stands")
     if not chosen:
         return
     shown = Inspected(
@@ -53,21 +54,22 @@ def of_run(run: runs.Run) -> None:
     if not first:
         inspect_answer.fill(shown, figures, details)
     inspect_answer.finish(shown, place)
+    tab.inspected = run.id
 
 
 def choose_view() -> str:
     """The view that the address names; another one starts with nothing of this one's in it."""
     views = inspect_views.VIEWS
     return address.choose(
-        "view", "View", views, next(iter(views)), on_change=view_changed,
+        address.VIEW, "View", views, next(iter(views)), on_change=view_changed,
         label_visibility="collapsed",
     )  # fmt: skip
 
 
-def view_changed(name: str, key: str, default: str) -> None:
+def view_changed(word: Word[Any], key: str, default: str) -> None:
     """Callback: the address follows, and forgets what belonged to the view before."""
-    address.keep_only(("run", "epoch"))
-    address.put(name, st.session_state[key], default)
+    address.keep_only(address.RUN, address.EPOCH)
+    address.follow(word, key, default)
 
 
-main()
+entry.draw("inspect", main)

@@ -7,7 +7,6 @@ from ensemble.ui.shared import entry
 
 
 def main() -> None:
-    entry.through_app()
     choice = picker.choose()
     with st.sidebar:
         launch.controls()
@@ -40,4 +39,4 @@ def nothing_yet() -> None:
     )
 
 
-main()
+entry.draw("parallel", main)

@@ -9,7 +9,6 @@ from ensemble.wording import images as images_words
 
 
 def main() -> None:
-    entry.through_app()
     run_panel.about_a_run(of_run, no_runs)
 
 
@@ -24,7 +23,7 @@ def no_runs() -> None:
 
 def of_run(run: runs.Run) -> None:
     """The answer, what to show of it, the images, and the one that is open."""
-    chosen = epoch_panel.choose(run, "digits_order_", "The test images stand")
+    chosen = epoch_panel.choose(run, "The test images stand")
     if not chosen:
         return
     epoch, made = chosen.epoch, chosen.made
@@ -42,4 +41,4 @@ def of_run(run: runs.Run) -> None:
         detail.show(detail.Shown(made, dataset, numbers, noun, source))
 
 
-main()
+entry.draw("predictions", main)

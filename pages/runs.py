@@ -7,7 +7,6 @@ from ensemble.ui.shared import entry, loaders
 
 
 def main() -> None:
-    entry.through_app()
     if loaders.all_runs():
         overview.show()
     else:
@@ -25,4 +24,4 @@ def nothing_yet() -> None:
     st.page_link("pages/train.py", label="Train a first ensemble", icon=":material/arrow_forward:")
 
 
-main()
+entry.draw("runs", main)

@@ -8,7 +8,6 @@ from ensemble.ui.train import launch, live
 
 
 def main() -> None:
-    entry.through_app()
     launch.make_ready(drawn=False)  # It starts while the page is drawn.
     launch.prefer_mnist()
     choice = run_panel.choose()
@@ -50,4 +49,4 @@ def below(choice: Choice) -> None:
         )  # fmt: skip
 
 
-main()
+entry.draw("train", main)

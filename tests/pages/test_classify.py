@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets
 from ensemble.runs import Run
-from ensemble.ui.classify.input import members, sheet, tray
+from ensemble.ui.classify.input import members, sheet, sources, tray
+from ensemble.ui.shared.tab import Tab
 from tests.pages.members import askable
 from tests.pages.predictions_screen import opened, value, widget
 
@@ -169,7 +170,7 @@ def test_two_hundred_pictures_are_kept_and_the_rest_is_said(run: Run) -> None:
     at.session_state["classify_files_rows"] = {}
     many = [(f"{n}.png", png(np.full((4, 4 + n), 255))) for n in range(tray.MOST + 5)]
     hand_in(at, *many)
-    assert len(at.session_state[tray.TRAY]) == len(table(at)) == tray.MOST
+    assert len(at.session_state[Tab.pictures.key]) == len(table(at)) == tray.MOST
     assert "the last 5 of these" in at.warning[0].value
     for _ in range(40):
         if "…" not in set(table(at)["Says"]):
@@ -180,11 +181,18 @@ def test_two_hundred_pictures_are_kept_and_the_rest_is_said(run: Run) -> None:
     assert not sound(at).dataframe
 
 
-def test_the_files_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tray, "MOST_BYTES", 25)
-    every = [tray.source(str(n), bytes([n]) * 10) for n in range(4)]
-    kept = tray.bounded(every)
-    assert [one.content is None for one in kept] == [False, False, True, True]
+def test_a_tab_that_has_uploaded_all_it_may_says_how_to_go_on(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = png(digit(0)), png(digit(1))
+    monkeypatch.setattr(sources, "MOST_BYTES", len(first) + len(second))
+    at = hand_in(classify(run), ("a.png", first))
+    assert not at.get("file_uploader")[0].disabled
+    at = hand_in(at, ("b.png", second))
+    assert at.get("file_uploader")[0].disabled
+    assert "Reload the page" in at.warning[0].value
+    assert "2 of 2" in words(at) or "1 of 2" in words(at), "what is there can be used"
+    assert not classify(run).get("file_uploader")[0].disabled, "another tab"
 
 
 def test_what_is_overruled_is_the_pictures_own_and_can_be_taken_back(run: Run) -> None:
@@ -216,7 +224,7 @@ def test_a_drawing_is_read_and_outlives_another_way_in(run: Run) -> None:
     at = classify(run, input="draw")
     strokes = [{"w": 18.0, "p": path} for path in SEVEN]
     drawn = {"strokes": strokes, "serial": 2, "pen": 18, "width": 300, "height": 280}
-    at.session_state[sheet.DRAWING] = sheet.cleaned(drawn)
+    at.session_state[Tab.drawing.key] = sheet.cleaned(drawn)
     at.run()
     assert len(sent(sound(at), "strokes")["boxes"]) == 1
     for way in ("upload", "camera", "draw"):
@@ -224,24 +232,3 @@ def test_a_drawing_is_read_and_outlives_another_way_in(run: Run) -> None:
     assert sent(sound(at), "strokes")["strokes"] == strokes
     left, top, right, bottom = sent(at, "strokes")["boxes"][0]["place"]
     assert abs(np.array([left, top, right, bottom]) - [51, 51, 169, 239]).max() < 4
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [None, [], {}, {"strokes": [{"w": 1, "p": [1]}]}, {"strokes": [{"w": "x", "p": [1, 2]}]},
-     {"strokes": [{"w": float("nan"), "p": [1, 2]}]}, {"strokes": [{"w": 1, "p": [0] * 9000}]}],
-)  # fmt: skip
-def test_what_is_no_drawing_is_not_taken_for_one(wrong: Any) -> None:
-    whole = {"serial": 1, "pen": 18, "width": 300, "height": 280}
-    sent_ = wrong | whole if isinstance(wrong, dict) and wrong else wrong
-    assert sheet.cleaned(sent_) is None
-
-
-def test_the_drawing_is_ink_where_the_pen_was() -> None:
-    drawn = {"strokes": [{"w": 10.0, "p": [20, 30, 60, 30, 100, 30]}], "width": 120, "height": 60}
-    page = np.asarray(Image.open(io.BytesIO(sheet.picture(drawn))))
-    assert page.shape == (60, 120)
-    inked = np.argwhere(page < 128)
-    assert abs(inked.min(axis=0) - [25, 15]).max() <= 1
-    assert abs(inked.max(axis=0) - [35, 105]).max() <= 1
-    assert page[30, 20:101].max() == 0

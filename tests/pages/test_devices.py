@@ -13,15 +13,14 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import regression, runs
+from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.job import stop_requested
 from ensemble.race import Race, queue_race, read_race_job, usual_race
 from ensemble.race.job import expected_seconds
 from ensemble.race.results import write_race
 from ensemble.race.status import race_folder
-from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui.devices import here, loader, now
+from ensemble.ui.devices import here, loader
 from ensemble.ui.devices import race as devices_race
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.run_panel import plain
@@ -177,10 +176,3 @@ def test_of_many_that_wait_eight_are_shown(page: Open, count: int, more: bool) -
     for _ in range(count):
         runs.create(EnsembleConfig())
     assert ("And 1 more." in said(page())) == more
-
-
-def test_the_share_of_a_regression_is_that_of_its_iterations() -> None:
-    solve = regression.create_solve(LbfgsConfig())
-    assert now.progress(solve) == 0.0
-    status = replace(solve.status, iteration=3, iterations=12)
-    assert now.progress(replace(solve, status=status)) == 0.25

@@ -82,6 +82,17 @@ def test_the_screen_opened_anew_shows_the_last_epoch() -> None:
     assert widget(at, "select_slider", "digits_epoch").value == 2
 
 
+def test_a_run_that_one_comes_back_to_shows_its_last_epoch() -> None:
+    run = trained(epochs=3, done=1, state="queued", updated=time.time() + 600)
+    other = trained(epochs=3, done=0, state="queued", updated=time.time() + 600)
+    at = opened(run)
+    at.query_params["run"] = other.id
+    assert not at.run().get("bidi_component")
+    runs.history.write_predictions(run.path, 2, probabilities("digits", 3, 2, 4.0))
+    at.query_params["run"] = run.id
+    assert widget(at.run(), "select_slider", "digits_epoch").value == 2
+
+
 def test_a_dataset_that_is_gone_can_be_fetched() -> None:
     run = trained(epochs=1)
     config = json.loads((run.path / "config.json").read_text())

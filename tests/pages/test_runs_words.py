@@ -23,7 +23,7 @@ def test_the_best_run_is_named_with_its_share() -> None:
 
 def test_one_member_has_no_mean_member() -> None:
     alone, two = trained(members=1), trained(members=2)
-    means = table.table([alone, two], [alone, two])["mean"]
+    means = table.table([alone, two])["mean"]
     assert means.isna().tolist() == [True, False]
 
 

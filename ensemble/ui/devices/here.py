@@ -5,7 +5,7 @@ import streamlit as st
 from ensemble.machine.estimate import members_per_device
 from ensemble.machine.this_machine import machine as this_machine
 from ensemble.ui.devices import loader, probe
-from ensemble.ui.shared import settings
+from ensemble.ui.shared import settings, widget
 from ensemble.wording import formats
 from ensemble.wording.devices import times
 
@@ -54,9 +54,8 @@ def bfloat16(platform: str) -> str:
 
 def spread() -> None:
     """For a number of members: how many each device has, and what speed was measured."""
-    held = st.session_state.get(settings.key("members"), settings.FIELDS["members"].default)
-    st.session_state.setdefault(MEMBERS, held)
-    options = sorted({*settings.steps("members"), st.session_state[MEMBERS]})
+    held = widget.value(settings.key("members"), settings.FIELDS["members"].default)
+    options = sorted({*settings.steps("members"), widget.begin(MEMBERS, held)})
     members = st.select_slider("Members", options, key=MEMBERS, persist_state="session",
                                help="How many networks you would train.")  # fmt: skip
     if here := probe.probe().answer:

@@ -4,6 +4,7 @@ import streamlit as st
 
 from ensemble.jobs.kinds import REGRESSION, STRESS, TRAINING
 from ensemble.jobs.queue import QueuedJob, in_order
+from ensemble.ui.shared import address
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.run_panel import plain
 from ensemble.wording import jobs as jobs_words
@@ -12,9 +13,9 @@ SECONDS_BETWEEN = 2.0
 SHOWN = 8
 # The screen of each kind of job, and its word in the address there.
 SCREENS = {
-    TRAINING: ("pages/train.py", "run"),
-    STRESS: ("pages/inspect.py", "run"),
-    REGRESSION: ("pages/parallel.py", "solve"),
+    TRAINING: ("pages/train.py", address.RUN),
+    STRESS: ("pages/inspect.py", address.RUN),
+    REGRESSION: ("pages/parallel.py", address.SOLVE),
 }
 
 
@@ -44,7 +45,7 @@ def line(job: QueuedJob, said: str) -> None:
     """One row: a link to its screen, its kind, how it stands."""
     if job.kind in SCREENS:
         page, word = SCREENS[job.kind]
-        st.page_link(page, label=plain(job.name), query_params={word: job.id})
+        st.page_link(page, label=plain(job.name), query_params=word.link(job.id))
         st.caption(f"{job.kind.title} · {said}")
     else:
         st.markdown(job.kind.title)

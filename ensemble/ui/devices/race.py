@@ -17,7 +17,7 @@ from ensemble.race import (
 from ensemble.race.job import expected_seconds
 from ensemble.ui.devices import loader
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.ui.shared import job_panel
+from ensemble.ui.shared import job_panel, widget
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.train.launch import rounded
 from ensemble.wording import devices as devices_words
@@ -118,7 +118,7 @@ def measure(again: bool) -> None:
     after = jobs_words.starts_after(comes_first())
     st.caption(f"It has the machine to itself meanwhile. {after}")
     if pressed:
-        start(bool(st.session_state.get(EMULATED_TOO)) and emulates)
+        start(bool(widget.value(EMULATED_TOO, False)) and emulates)
 
 
 def start(emulated: bool) -> None:

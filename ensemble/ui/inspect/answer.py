@@ -15,6 +15,7 @@ from ensemble.analysis.quality.summary import Qualities, Quality, qualities
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import downloads
+from ensemble.ui.shared.tab import tab
 from ensemble.wording import formats
 from ensemble.wording import inspect as inspect_words
 
@@ -31,7 +32,6 @@ HELP = {
     "adaptive ECE": "The same over bins that hold equally many images.",
     "MCE": "Maximum calibration error: the bin that is farthest off.",
 }
-ENOUGH = "inspect_enough"  # the sentence's end, so that it does not come and go with each press
 ELSEWHERE = "Committee, below, tells how many would do."
 WAITING = "Counting how many members would do …"
 
@@ -39,7 +39,8 @@ WAITING = "Counting how many members would do …"
 def show(shown: Inspected) -> DeltaGenerator:
     """Draw the sentence; returns the place for what takes longer, see `finish`."""
     place = st.empty()
-    rest = st.session_state.get(ENOUGH, {}).get(identity(shown), WAITING) if counts(shown) else ""
+    # Its end is remembered, so that it does not come and go with each press.
+    rest = tab.enough.get(identity(shown), WAITING) if counts(shown) else ""
     if shown.members > EXACT_UP_TO:
         rest = ELSEWHERE
     with place:
@@ -80,7 +81,7 @@ def finish(shown: Inspected, place: DeltaGenerator) -> None:
         return
     found = enough(measured(shown, all_committees))
     rest = inspect_words.enough(found, shown.members)
-    st.session_state[ENOUGH] = {identity(shown): rest}
+    tab.enough = {identity(shown): rest}
     with place:
         st.markdown(f"#### {sentence(shown)} {rest}")
 

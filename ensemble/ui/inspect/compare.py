@@ -15,7 +15,7 @@ from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls, loader
-from ensemble.ui.shared import address, loaders, settings
+from ensemble.ui.shared import address, loaders, settings, widget
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.run_panel import plain
 from ensemble.wording import formats
@@ -60,22 +60,22 @@ def nothing(shown: Inspected) -> None:
             "settings or another seed, and it can be compared here.",
             icon=":material/compare_arrows:")  # fmt: skip
     st.page_link("pages/train.py", label="Train another", icon=":material/arrow_forward:",
-                 query_params={"run": shown.run.id})  # fmt: skip
+                 query_params=address.RUN.link(shown.run.id))  # fmt: skip
 
 
 def choose(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
     """Controls for the other run and its epoch; what they say stands in the address."""
-    wanted = st.query_params.get("with")
+    wanted = address.WITH.read()
     names = {other.id: f"{other.name} · {other.state}" for other in others}
     chosen = wanted if wanted in names else others[0].id
     if wanted and wanted != chosen:
         why = "That is this run itself" if wanted == run.id else "That run cannot be compared"
         st.caption(f"{why}; here it is compared with another.")
-    address.put("with", chosen)
+    address.WITH.put(chosen)
     other = next(one for one in others if one.id == chosen)
     epochs = runs.prediction_epochs(other.id)
-    epoch = address.number("with_epoch", epochs[-1], 0, 10**8)
-    epoch = epoch if epoch in epochs else epochs[-1]
+    asked = address.WITH_EPOCH.read()
+    epoch = asked if asked in epochs and asked is not None else epochs[-1]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         address.bound(f"compare_with_{controls.stamp(names.values())}", chosen, lambda key:
             st.selectbox("Compare with", list(names), format_func=names.__getitem__, key=key,
@@ -90,13 +90,13 @@ def choose(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
 
 def picked(key: str) -> None:
     """Callback: another run to compare with, at its last epoch."""
-    address.put("with", st.session_state[key])
-    address.put("with_epoch", None)
+    address.WITH.put(widget.value(key))
+    address.WITH_EPOCH.put(None)
 
 
 def turned(key: str, last: int) -> None:
     """Callback: another epoch of the other run."""
-    address.put("with_epoch", st.session_state[key], last)
+    address.WITH_EPOCH.put(widget.value(key), last)
 
 
 def against(made: Predictions, other: str, epoch: int, seen: tuple[int, int]) -> Gain:
@@ -153,7 +153,7 @@ def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) 
 def details(shown: Inspected, theirs: Predictions, other: runs.Run) -> None:
     """The images won or lost, or the settings that differ."""
     won, lost = apart(shown.made, theirs)
-    name = address.choose("side", "Show", SIDES, "won", width="content",
+    name = address.choose(address.SIDE, "Show", SIDES, "won", width="content",
                           label_visibility="collapsed")  # fmt: skip
     if name == "settings":
         differing(shown.run, other)

@@ -9,13 +9,12 @@ import streamlit as st
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import address, detail, grid
-
-LISTS, LAST = "inspect_lists", "inspect_last_list"
+from ensemble.ui.shared.tab import tab
 
 
 def begin() -> None:
     """Said once before the views: no list of images stands on the screen yet."""
-    st.session_state[LISTS] = {}
+    tab.image_lists = {}
 
 
 def show(
@@ -33,7 +32,7 @@ def show(
     """
     if not len(numbers):
         return
-    st.session_state.setdefault(LISTS, {})[key] = numbers
+    tab.image_lists = {**tab.image_lists, key: numbers}
     size = rows * grid.columns(key)
     count = -(-len(numbers) // size)
     place = min(page_of(key, numbers), count - 1)
@@ -49,10 +48,9 @@ def show(
 def page_of(key: str, numbers: Ints) -> int:
     """The page that was turned to; the first where these are other images than before."""
     mark = zlib.crc32(np.ascontiguousarray(numbers).tobytes())
-    if st.session_state.get(f"{key}_of") != mark:
-        st.session_state[f"{key}_of"] = mark
-        st.session_state[f"{key}_page"] = 0
-    return int(st.session_state[f"{key}_page"])
+    if tab.images_of[key] != mark:
+        tab.images_of[key], tab.images_page[key] = mark, 0
+    return tab.images_page[key]
 
 
 def pager(key: str, place: int, size: int, total: int) -> None:
@@ -68,12 +66,12 @@ def pager(key: str, place: int, size: int, total: int) -> None:
 
 def turn(key: str, place: int) -> None:
     """Callback: another page."""
-    st.session_state[f"{key}_page"] = place
+    tab.images_page[key] = place
 
 
 def opened(key: str, number: int) -> None:
     """Callback: the address names the image that was pressed; its neighbours are this list's."""
-    st.session_state[LAST] = key
+    tab.image_list_pressed = key
     address.put(digit=number)
 
 
@@ -82,8 +80,8 @@ def end(shown: Inspected) -> None:
     number = address.read().digit
     if number is None or number >= shown.n:
         return
-    lists: dict[str, Ints] = st.session_state.get(LISTS, {})
-    asked = sorted(lists, key=lambda key: key != st.session_state.get(LAST))
+    lists, pressed = tab.image_lists, tab.image_list_pressed
+    asked = sorted(lists, key=lambda key: key != pressed)
     holding = [lists[key] for key in asked if number in lists[key]]
     numbers = holding[0] if holding else np.array([number])
     source = f"{shown.run.id} · epoch {shown.epoch}"

@@ -6,15 +6,13 @@ from ensemble import regression
 from ensemble.errors import EnsembleError
 from ensemble.ui.parallel import launch, loader, picker, settings
 from ensemble.ui.shared.run_panel import plain
-
-ASKED = "solve_delete_asked"
-SAID = "solve_said"
+from ensemble.ui.shared.tab import Tab, tab
 
 
 def actions(solve: regression.Solve) -> None:
     """The same again, its settings again, and Delete, which asks first."""
     tell()
-    if st.session_state.get(ASKED) == solve.id:
+    if tab.solve_to_delete == solve.id:
         sure(solve)
         return
     with st.container(horizontal=True, gap="small"):
@@ -44,7 +42,7 @@ def sure(solve: regression.Solve) -> None:
 
 def ask(solve_id: str | None) -> None:
     """Callback: the first press on Delete, or Keep it."""
-    st.session_state[ASKED] = solve_id
+    tab.solve_to_delete = solve_id
 
 
 def delete(solve_id: str) -> None:
@@ -53,9 +51,9 @@ def delete(solve_id: str) -> None:
     try:
         regression.delete_solve(solve_id)
     except EnsembleError as error:
-        st.session_state[SAID] = str(error)
+        tab.solve_said = str(error)
     except OSError as error:
-        st.session_state[SAID] = f"Its files cannot be deleted ({error.strerror})."
+        tab.solve_said = f"Its files cannot be deleted ({error.strerror})."
     else:
         picker.forget()
     loader.forget_solves()
@@ -63,5 +61,5 @@ def delete(solve_id: str) -> None:
 
 def tell() -> None:
     """Why the last press could not be obeyed."""
-    if said := st.session_state.pop(SAID, ""):
+    if said := Tab.solve_said.take():
         st.error(said, icon=":material/error:")

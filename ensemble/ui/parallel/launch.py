@@ -17,6 +17,7 @@ from ensemble.ui.devices import probe
 from ensemble.ui.devices.probe import Machine
 from ensemble.ui.parallel import loader as parallel_loader
 from ensemble.ui.parallel import picker, settings
+from ensemble.ui.shared.tab import tab
 from ensemble.ui.train.launch import rounded
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
@@ -152,7 +153,7 @@ def quick_button() -> None:
 
 def launch(config: LbfgsConfig) -> None:
     """Start `config` in the background and show it; a second click does not start two."""
-    last, when = st.session_state.get("solve_launched", (None, 0.0))
+    last, when = tab.solve_launched
     if last == config and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
         return
     try:
@@ -160,7 +161,7 @@ def launch(config: LbfgsConfig) -> None:
     except EnsembleError as error:
         st.error(str(error), icon=":material/error:")
         return
-    st.session_state["solve_launched"] = config, time.monotonic()
+    tab.solve_launched = config, time.monotonic()
     parallel_loader.forget_solves()
     picker.show_next(solve)
     st.rerun()

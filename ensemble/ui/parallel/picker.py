@@ -9,11 +9,10 @@ import streamlit as st
 from ensemble import regression
 from ensemble.errors import RunError
 from ensemble.ui.parallel import loader, settings
-from ensemble.ui.shared import run_panel
+from ensemble.ui.shared import address, run_panel, widget
+from ensemble.ui.shared.tab import tab
 
 LOOKS = {**run_panel.LOOKS, "solving": run_panel.LOOKS["training"]}
-REMEMBERED = "solve_last_shown"
-NEXT = "solve_next"
 SECONDS_NEXT = 3.0
 
 
@@ -27,29 +26,28 @@ class Choice:
 
 def choose() -> Choice:
     """The one just launched, else the one that the address names, else the last shown or newest."""
-    launched, when = st.session_state.get(NEXT, ("", 0.0))
+    launched, when = tab.solve_next
     if launched and time.monotonic() - when < SECONDS_NEXT:
         with contextlib.suppress(RunError):
             return remember(regression.find_solve(launched))
-    if wanted := st.query_params.get("solve"):
+    if wanted := address.SOLVE.read():
         try:
             return remember(regression.find_solve(wanted))
         except RunError as error:
             return Choice(None, str(error))
-    if last := st.session_state.get(REMEMBERED):
+    if last := tab.solve_shown:
         try:
             return remember(regression.find_solve(last))
         except RunError:  # deleted meanwhile, in another tab
-            del st.session_state[REMEMBERED]
+            del tab.solve_shown
     newest = loader.all_solves()[:1]
     return remember(newest[0]) if newest else Choice(None)
 
 
 def remember(solve: regression.Solve) -> Choice:
     """Put `solve` into the address and into this tab's memory."""
-    st.session_state[REMEMBERED] = solve.id
-    if st.query_params.get("solve") != solve.id:
-        st.query_params["solve"] = solve.id
+    tab.solve_shown = solve.id
+    address.SOLVE.put(solve.id)
     return Choice(solve)
 
 
@@ -60,14 +58,14 @@ def show_next(solve: regression.Solve) -> None:
     the browser, which then sends the former address with whatever it asks next. So it is
     remembered for as long as such a request may be on its way.
     """
-    st.session_state[NEXT] = solve.id, time.monotonic()
+    tab.solve_next = solve.id, time.monotonic()
 
 
 def forget() -> None:
     """Take it out of the address, so that the newest is shown."""
-    st.query_params.pop("solve", None)
-    st.session_state.pop(REMEMBERED, None)
-    st.session_state.pop(NEXT, None)
+    address.SOLVE.put(None)
+    del tab.solve_shown
+    del tab.solve_next
 
 
 def show_problem(problem: str) -> None:
@@ -97,7 +95,7 @@ def picker(solve: regression.Solve) -> None:
     """
     every = {one.id: one for one in loader.all_solves()} | {solve.id: solve}
     names = {one.id: titled(one) for one in every.values()}
-    st.session_state[key := f"solve_picker_{solve.id}"] = solve.id
+    widget.put(key := f"solve_picker_{solve.id}", solve.id)
     st.selectbox(
         "Regression", list(names), format_func=names.__getitem__, key=key, width=320,
         label_visibility="collapsed", on_change=picked, args=(key,),
@@ -115,6 +113,6 @@ def titled(solve: regression.Solve) -> str:
 
 def picked(key: str) -> None:
     """Callback of the picker: the address follows; one deleted meanwhile is not followed."""
-    st.session_state.pop(NEXT, None)
+    del tab.solve_next
     with contextlib.suppress(RunError):
-        remember(regression.find_solve(st.session_state[key]))
+        remember(regression.find_solve(widget.value(key)))

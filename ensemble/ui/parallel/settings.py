@@ -7,7 +7,7 @@ import streamlit as st
 
 from ensemble import datasets
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui.shared import settings
+from ensemble.ui.shared import settings, widget
 
 FIELDS = {field.name: field for field in dataclasses.fields(LbfgsConfig)}
 DRAWN = ("samples", "features", "classes")
@@ -22,20 +22,20 @@ STEPS: dict[str, float] = {"samples": 1000, "features": 10, "iterations": 10, "s
 
 
 def key(name: str) -> str:
-    """The widget's key, under which `st.session_state` holds the setting."""
+    """The key of the widget that holds the setting."""
     return f"solve_set_{name}"
 
 
 def value(name: str) -> Any:
     """A setting as it stands in its widget, else its default."""
-    return st.session_state.get(key(name), FIELDS[name].default)
+    return widget.value(key(name), FIELDS[name].default)
 
 
 def control(name: str) -> None:
     """The widget that fits a setting's type and range; what is set stays for other visits."""
     field = FIELDS[name]
     held = key(name)
-    st.session_state.setdefault(held, field.default)
+    widget.begin(held, field.default)
     label = LABELS.get(name, name.capitalize())
     about = {"key": held, "help": field.metadata["help"], "persist_state": "session"}
     if isinstance(field.default, bool):
@@ -54,8 +54,8 @@ def dataset_control() -> None:
     """Which samples; a dataset can be chosen once it is there."""
     held = key("dataset")
     there = [name for name in TITLES if name == "synthetic" or datasets.is_prepared(name)]
-    if st.session_state.setdefault(held, FIELDS["dataset"].default) not in there:
-        st.session_state[held] = FIELDS["dataset"].default
+    if widget.begin(held, FIELDS["dataset"].default) not in there:
+        widget.put(held, FIELDS["dataset"].default)
     st.selectbox(LABELS["dataset"], there, key=held, format_func=TITLES.__getitem__,
                  help=FIELDS["dataset"].metadata["help"], persist_state="session")  # fmt: skip
 
@@ -66,10 +66,10 @@ def devices_control(most: int) -> None:
     The words of a choice must not depend on what is known: the browser sends them back.
     """
     held = key("devices")
-    if not isinstance(st.session_state.setdefault(held, FIELDS["devices"].default), int):
-        st.session_state[held] = FIELDS["devices"].default
+    if not isinstance(widget.begin(held, FIELDS["devices"].default), int):
+        widget.put(held, FIELDS["devices"].default)
     powers = {1 << power for power in range(11) if 1 << power <= most}
-    options = sorted({0, *powers, st.session_state[held]})
+    options = sorted({0, *powers, widget.value(held)})
     st.selectbox(
         "Devices", options, key=held, persist_state="session",
         format_func=lambda count: str(count or "All"), help=FIELDS["devices"].metadata["help"],
@@ -79,7 +79,7 @@ def devices_control(most: int) -> None:
 def fill(config: LbfgsConfig) -> None:
     """Set every widget to `config`: for a callback, which runs before the widgets are made."""
     for name, chosen in config.as_dict().items():
-        st.session_state[key(name)] = chosen
+        widget.put(key(name), chosen)
 
 
 def chosen() -> LbfgsConfig:

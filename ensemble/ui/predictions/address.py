@@ -6,12 +6,11 @@ write to it. A number or word in it that makes no sense counts as not being ther
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-import streamlit as st
-
-from ensemble.analysis.predictions import ORDERS, SHOWS
+from ensemble.analysis.predictions import ORDERS
 from ensemble.ui.shared import address
-from ensemble.ui.shared.address import whole
+from ensemble.ui.shared.address import Word
 
 
 @dataclass(frozen=True)
@@ -35,36 +34,30 @@ class View:
     digit: int | None = None
 
 
-# A field's name in the address, where "class" may stand as it is spoken.
-PARAMETERS = {
-    "epoch": "epoch",
-    "show": "show",
-    "label": "class",
-    "order": "order",
-    "first": "first",
-    "digit": "digit",
+# The word of each field.
+WORDS: dict[str, Word[Any]] = {
+    "epoch": address.EPOCH,
+    "show": address.SHOW,
+    "label": address.CLASS,
+    "order": address.ORDER,
+    "first": address.FIRST,
+    "digit": address.DIGIT,
 }
 
 
 def parse(parameters: Mapping[str, str]) -> View:
     """The view that an address names; what is unknown in it is left out."""
-    show, order = parameters.get("show"), parameters.get("order")
-    return View(
-        epoch=whole(parameters.get("epoch")),
-        show=show if show in SHOWS else View.show,
-        label=whole(parameters.get("class")),
-        order=order if order in ORDERS else View.order,
-        first=whole(parameters.get("first")) or 0,
-        digit=whole(parameters.get("digit")),
-    )
+    return View(**{
+        field: word.parse(parameters.get(word.name)) for field, word in WORDS.items()
+    })  # fmt: skip
 
 
 def read() -> View:
     """The view that this tab's address names."""
-    return parse(st.query_params)
+    return parse(address.every())
 
 
 def put(**changes: int | str | None) -> None:
     """Change fields of the view in the address; a default or None leaves it."""
     for field, value in changes.items():
-        address.put(PARAMETERS[field], value, getattr(View, field))
+        WORDS[field].put(value)

@@ -10,6 +10,7 @@ import streamlit as st
 from ensemble.analysis.predictions import ORDERS, SHOWS, Predictions, chosen
 from ensemble.ui.predictions import address
 from ensemble.ui.predictions.address import View
+from ensemble.ui.shared import widget
 from ensemble.ui.shared.address import bound
 
 ORDER_WORDS = {
@@ -108,7 +109,7 @@ def stamp(parts: Iterable[object]) -> str:
 
 def follow(key: str, field: str, default: Any = None) -> None:
     """Callback: the address follows the widget; what was open or paged to is left."""
-    value = st.session_state[key]
+    value = widget.value(key)
     value = None if value == default else value
     kept = {} if field == "epoch" else {"first": None, "digit": None}
     address.put(**{**kept, field: value})
@@ -116,9 +117,9 @@ def follow(key: str, field: str, default: Any = None) -> None:
 
 def turned(key: str, size: int) -> None:
     """Callback of the page picker."""
-    address.put(first=st.session_state[key] * size)
+    address.put(first=widget.value(key) * size)
 
 
 def opened(key: str) -> None:
     """Callback of the number box."""
-    address.put(digit=st.session_state[key])
+    address.put(digit=widget.value(key))

@@ -19,13 +19,11 @@ class Chosen:
     made: Predictions
 
 
-def choose(run: runs.Run, marker: str, awaited: str) -> Chosen | None:
+def choose(run: runs.Run, awaited: str) -> Chosen | None:
     """The epoch that the address names, else the last; None where a sentence says why.
 
     Args:
       run: the run.
-      marker: how the key of a widget begins that only this screen has: without one in this
-        tab, the screen is opened anew.
       awaited: what will be here: "The test images stand".
     """
     waiting.new_run(run)
@@ -33,7 +31,7 @@ def choose(run: runs.Run, marker: str, awaited: str) -> Chosen | None:
         waiting.no_epoch(run, awaited)
         return None
     wanted = address.read().epoch
-    epoch = waiting.epoch_to_show(run, epochs, wanted, marker)
+    epoch = waiting.epoch_to_show(run, epochs, wanted)
     if wanted not in (None, epoch):
         waiting.missing_epoch(wanted, epoch)
     try:

@@ -15,10 +15,11 @@ import streamlit as st
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import palette, thumbnails
+from ensemble.ui.shared import widget
+from ensemble.ui.shared.tab import tab
 from ensemble.wording import images as images_words
 
 KEY = "digits_grid"
-COLUMNS = "digits_grid_columns"
 LEAST, MOST, ROWS = 24, 60, 5
 
 
@@ -29,7 +30,7 @@ def per_page() -> int:
 
 def columns(key: str) -> int:
     """How many images fit side by side in this grid, as far as the tab's browser has said."""
-    return int(st.session_state.get(f"{COLUMNS}_{key}", 12))
+    return tab.grid_columns[key]
 
 
 def size(columns: int) -> int:
@@ -108,16 +109,16 @@ def votes(made: Predictions, number: int, names: Sequence[str]) -> list[tuple[st
 
 def opened(key: str, on_open: Callable[[int], None]) -> None:
     """A tile was pressed."""
-    number = st.session_state[key].get("opened")
+    number = widget.value(key).get("opened")
     if number is not None:
         on_open(int(number))
 
 
 def resized(key: str) -> None:
     """The browser says how many columns fit."""
-    fit = st.session_state[key].get("columns")
+    fit = widget.value(key).get("columns")
     if fit:
-        st.session_state[f"{COLUMNS}_{key}"] = max(1, min(MOST, int(fit)))
+        tab.grid_columns[key] = max(1, min(MOST, int(fit)))
 
 
 @functools.cache

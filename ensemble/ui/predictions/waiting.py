@@ -7,13 +7,14 @@ import streamlit as st
 from ensemble import datasets, runs
 from ensemble.errors import EnsembleError
 from ensemble.ui.predictions import address
-from ensemble.ui.shared import loaders, run_panel
+from ensemble.ui.shared import address as shared_address
+from ensemble.ui.shared import entry, loaders, run_panel
 from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared.tab import tab
 from ensemble.ui.train import launch, live
 from ensemble.wording import formats
 
 SECONDS_BETWEEN = 2.0
-LAST_RUN, HELD = "predictions_of", "predictions_epoch"
 
 
 def no_runs(title: str, promise: str) -> None:
@@ -56,7 +57,8 @@ def no_epoch_yet(run_id: str, last_state: str, awaited: str) -> None:
 def to_train(run: runs.Run) -> None:
     """The way to the run's curves."""
     st.page_link("pages/train.py", label="See how it goes" if run.active else "See what happened",
-                 icon=":material/arrow_forward:", query_params={"run": run.id})  # fmt: skip
+                 icon=":material/arrow_forward:",
+                 query_params=shared_address.RUN.link(run.id))  # fmt: skip
 
 
 def not_prepared(run: runs.Run, error: EnsembleError) -> None:
@@ -77,27 +79,18 @@ def missing_epoch(wanted: int, shown: int) -> None:
     st.caption(f"There are no predictions of epoch {wanted}; these are epoch {shown}'s.")
 
 
-def epoch_to_show(run: runs.Run, epochs: Sequence[int], wanted: int | None, marker: str) -> int:
+def epoch_to_show(run: runs.Run, epochs: Sequence[int], wanted: int | None) -> int:
     """The epoch that the address names, else the last there was when the screen was opened.
 
-    A run that goes on must not change the images under a person's eyes. `marker` is how the
-    key of one of the screen's own widgets begins.
+    A run that goes on must not change the images under a person's eyes.
     """
     if wanted in epochs and wanted is not None:
         return wanted
-    of_run, epoch = st.session_state.get(HELD, ("", 0))
-    if not opened_before(marker) or of_run != run.id or epoch not in epochs:
+    of_run, epoch = tab.epoch_held
+    if entry.just_opened() or of_run != run.id or epoch not in epochs:
         epoch = epochs[-1]
-    st.session_state[HELD] = run.id, epoch
-    return int(epoch)
-
-
-def opened_before(marker: str) -> bool:
-    """Whether this tab shows a screen again, one of whose widgets' keys begins with `marker`.
-
-    What widgets hold is dropped when another screen is shown: then this one opens anew.
-    """
-    return any(str(key).startswith(marker) for key in st.session_state)
+    tab.epoch_held = run.id, epoch
+    return epoch
 
 
 def watch(run: runs.Run, last: int, shown: int) -> None:
@@ -129,12 +122,13 @@ def newer(run_id: str, shown: int) -> None:
 
 def follow_last() -> None:
     """Callback: show the last epoch there is."""
-    st.session_state.pop(HELD, None)
+    del tab.epoch_held
     address.put(epoch=None, first=None)
 
 
 def new_run(run: runs.Run) -> None:
     """Another run than before: its last epoch, from the top, nothing open."""
-    if st.session_state.setdefault(LAST_RUN, run.id) != run.id:
+    if tab.epoch_run not in ("", run.id):
         address.put(epoch=None, first=None, digit=None)
-    st.session_state[LAST_RUN] = run.id
+        del tab.epoch_held
+    tab.epoch_run = run.id

@@ -9,17 +9,15 @@ from ensemble import runs
 from ensemble.errors import EnsembleError
 from ensemble.jobs.folders import NAME_LENGTH
 from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
-from ensemble.ui.shared import job_panel, loaders, run_panel
-
-ASKED = "runs_delete_asked"
-SAID = "runs_said"
+from ensemble.ui.shared import address, job_panel, loaders, run_panel, widget
+from ensemble.ui.shared.tab import Tab, tab
 
 
 def panel(run: runs.Run) -> None:
     """Everything that can be done with `run`."""
     with st.container(border=True, key="run_actions"):
         title(run)
-        if st.session_state.get(ASKED) == run.id:
+        if tab.run_to_delete == run.id:
             sure(run)
         else:
             buttons(run)
@@ -42,7 +40,8 @@ def open_links(run: runs.Run) -> None:
         ("pages/train.py", "Open its curves", ":material/show_chart:"),
         ("pages/predictions.py", "Open its predictions", ":material/grid_view:"),
     ):
-        st.page_link(path, label=label, icon=icon, query_params={"run": run.id}, width="content")
+        st.page_link(path, label=label, icon=icon, query_params=address.RUN.link(run.id),
+                     width="content")  # fmt: skip
 
 
 def naming(run: runs.Run) -> None:
@@ -62,13 +61,13 @@ def naming(run: runs.Run) -> None:
 
 def rename(run_id: str, key: str) -> None:
     """Callback: keep the name."""
-    name = st.session_state[key]
+    name = widget.value(key)
     attempt(lambda: runs.rename(run_id, name), "The name is kept.")
 
 
 def note(run_id: str, key: str) -> None:
     """Callback: keep the note."""
-    text = st.session_state[key]
+    text = widget.value(key)
     attempt(lambda: write_note(run_id, text), "The note is kept.")
 
 
@@ -112,7 +111,7 @@ def sure(run: runs.Run) -> None:
 
 def ask(run_id: str | None) -> None:
     """Callback: the first press on Delete, or Keep it."""
-    st.session_state[ASKED] = run_id
+    tab.run_to_delete = run_id
 
 
 def delete(run_id: str) -> None:
@@ -132,21 +131,21 @@ def attempt(action: Callable[[], Any], said: str) -> bool:
     try:
         action()
     except EnsembleError as error:
-        st.session_state[SAID] = "error", str(error)
+        tab.runs_said = "error", str(error)
         return False
     except OSError as error:
-        st.session_state[SAID] = "error", f"The run's files cannot be changed ({error.strerror})."
+        tab.runs_said = "error", f"The run's files cannot be changed ({error.strerror})."
         return False
     finally:
         loaders.forget_runs()
     if said:
-        st.session_state[SAID] = "done", said
+        tab.runs_said = "done", said
     return True
 
 
 def tell() -> None:
     """What came of the last press."""
-    kind, said = st.session_state.pop(SAID, ("", ""))
+    kind, said = Tab.runs_said.take()
     if kind == "error":
         st.error(said, icon=":material/error:")
     elif kind:

@@ -13,7 +13,7 @@ from ensemble.errors import RunError
 from ensemble.ui.predictions import downloads
 from ensemble.ui.runs import actions
 from ensemble.ui.runs import table as runs_table
-from ensemble.ui.shared import loaders, run_panel
+from ensemble.ui.shared import address, loaders, run_panel, widget
 from ensemble.ui.shared.guard import guarded
 from ensemble.wording import formats
 
@@ -60,7 +60,7 @@ def broken() -> None:
 
 def of_address(every: Sequence[runs.Run]) -> None:
     """The run that the address names, and what can be done with it."""
-    wanted = st.query_params.get("run")
+    wanted = address.RUN.read()
     chosen = next((run for run in every if run.id == wanted), None)
     if chosen:
         actions.panel(chosen)
@@ -104,9 +104,9 @@ def table(shown: Sequence[runs.Run]) -> None:
     ids = tuple(run.id for run in shown)
     # Rows are chosen by place: another list of runs is another table, with the same run chosen.
     key = f"runs_table_{zlib.crc32(' '.join(ids).encode()):08x}"
-    wanted = st.query_params.get("run")
+    wanted = address.RUN.read()
     rows = [ids.index(wanted)] if wanted in ids else []
-    st.session_state[key] = {"selection": {"rows": rows, "columns": [], "cells": []}}
+    widget.put(key, {"selection": {"rows": rows, "columns": [], "cells": []}})
     st.dataframe(
         runs_table.styled(frame), hide_index=True, key=key,
         on_select=lambda: choose(key, ids), selection_mode="single-row",
@@ -118,7 +118,7 @@ def table(shown: Sequence[runs.Run]) -> None:
 
 def choose(key: str, ids: Sequence[str]) -> None:
     """Callback: the address follows the row, so that a link and a refresh show the same."""
-    rows = st.session_state[key].selection.rows
+    rows = widget.value(key).selection.rows
     if not rows:
         run_panel.forget()
     elif rows[0] < len(ids):

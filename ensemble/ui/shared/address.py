@@ -1,13 +1,22 @@
-"""Words in a tab's address, and controls that are bound to them: a link shows the same.
+"""What a tab's address says, and controls that are bound to it: a link shows the same.
 
 The address is the truth: a control is set from it before it is made, and its callback writes
-to it. A word that makes no sense counts as not being there.
+to it. Every word that it may hold stands here once, with how it is read, its bounds and its
+default; one that makes no sense counts as not being there.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
+
+from ensemble.analysis.predictions import ORDERS, SHOWS
+from ensemble.ui.shared import widget
+
+T = TypeVar("T")
+MOST = 99_999_999
+Cell = tuple[int, int]
 
 
 def whole(text: str | None) -> int | None:
@@ -16,29 +25,134 @@ def whole(text: str | None) -> int | None:
     return int(text) if ok and text is not None else None
 
 
-def number(name: str, default: int, low: int, high: int) -> int:
-    """The number of this name in the address, brought within bounds; else `default`."""
-    found = whole(st.query_params.get(name))
-    return default if found is None else min(max(found, low), high)
+@dataclass(frozen=True)
+class Word(Generic[T]):
+    """One word of the address: each kind says how it is parsed.
+
+    Attributes:
+      name: what it is called there.
+    """
+
+    name: str
+
+    def parse(self, text: str | None) -> T:
+        """What `text` says; the default where it is None or makes no sense."""
+        raise NotImplementedError
+
+    def read(self) -> T:
+        """What this tab's address says."""
+        return self.parse(st.query_params.get(self.name))
+
+    def among(self, options: Iterable[str], default: str) -> str:
+        """The one of `options` that the address names; else `default`."""
+        found = self.read()
+        return str(found) if found is not None and str(found) in list(options) else default
+
+    def put(self, value: T | str | None, default: T | str | None = None) -> None:
+        """Write it into the address; None, the default or its own default leaves it."""
+        if value in (None, default, self.parse(None)):
+            st.query_params.pop(self.name, None)
+        elif st.query_params.get(self.name) != (text := self.text(value)):
+            st.query_params[self.name] = text
+
+    def text(self, value: Any) -> str:
+        """A value as the address has it."""
+        return str(value)
+
+    def link(self, value: T) -> dict[str, str]:
+        """An address that says only this: for a link to a screen."""
+        return {self.name: self.text(value)}
 
 
-def word(name: str, options: Iterable[str], default: str) -> str:
-    """The one of `options` that the address names; else `default`."""
-    found = st.query_params.get(name)
-    return found if found is not None and found in list(options) else default
+class Text(Word[str | None]):
+    """It stands for itself, such as a run's id: whoever reads it checks it. None for none."""
+
+    def parse(self, text: str | None) -> str | None:
+        """The text, None where it is empty."""
+        return text or None
 
 
-def put(name: str, value: int | str | None, default: int | str | None = None) -> None:
-    """Write a word into the address; None or the default leaves it."""
-    if value is None or value == default:
-        st.query_params.pop(name, None)
-    elif st.query_params.get(name) != str(value):
-        st.query_params[name] = str(value)
+class Whole(Word[int | None]):
+    """A whole number that has no default: None where there is none."""
+
+    def parse(self, text: str | None) -> int | None:
+        """The number."""
+        return whole(text)
+
+    def within(self, default: int, low: int, high: int) -> int:
+        """What the address says, brought within bounds that the data set; else `default`."""
+        found = self.read()
+        return default if found is None else min(max(found, low), high)
 
 
-def keep_only(names: Iterable[str]) -> None:
+@dataclass(frozen=True)
+class Number(Word[int]):
+    """A whole number with a default and bounds, which it is brought within."""
+
+    default: int
+    low: int
+    high: int
+
+    def parse(self, text: str | None) -> int:
+        """The number within its bounds."""
+        found = whole(text)
+        return self.default if found is None else min(max(found, self.low), self.high)
+
+
+@dataclass(frozen=True)
+class OneOf(Word[str]):
+    """One of a few words; the first of them is the default."""
+
+    options: tuple[str, ...]
+
+    def parse(self, text: str | None) -> str:
+        """The word that it is."""
+        return text if text in self.options and text is not None else self.options[0]
+
+
+class Pair(Word[Cell | None]):
+    """Two whole numbers, such as "4-9"; None for none."""
+
+    def parse(self, text: str | None) -> Cell | None:
+        """Both numbers."""
+        first, _, second = (text or "").partition("-")
+        found = whole(first), whole(second)
+        return None if found[0] is None or found[1] is None else (found[0], found[1])
+
+    def text(self, value: Any) -> str:
+        """Both numbers as the address has them."""
+        return f"{value[0]}-{value[1]}"
+
+
+# Whatever the screen: the run or regression it is about, and the epoch, the last if None.
+RUN, SOLVE, EPOCH = Text("run"), Text("solve"), Whole("epoch")
+
+# Which test images are shown: of which kind and class, in which order, from which place on;
+# and the one that is open.
+SHOW, CLASS, ORDER = OneOf("show", SHOWS), Whole("class"), OneOf("order", ORDERS)
+FIRST, DIGIT = Number("first", 0, 0, MOST), Whole("digit")
+
+# Inspect: its view, and what is chosen in one of them.
+VIEW, MEASURE, LIST, VOTER = Text("view"), Text("measure"), Text("list"), Whole("voter")
+PICTURE, FIGURE, RULE, CELL = Text("picture"), Text("figure"), Text("rule"), Pair("cell")
+ERROR = Text("error")  # the share of wrong answers that is accepted, in per cent
+# The kind of corruption and how much of it, the image that is corrupted, images from outside.
+KIND, AMOUNT, NUMBER, OUTSIDE = Text("kind"), Text("amount"), Whole("number"), Text("outside")
+# Another run to compare with, its epoch, and which of the differences.
+WITH, WITH_EPOCH, SIDE = Text("with"), Whole("with_epoch"), Text("side")
+
+# Classify: the way in, the detail, and how many of 100 real digits may be turned away.
+INPUT, DETAIL, REFUSE = Text("input"), Text("detail"), Number("refuse", 3, 1, 50)
+
+
+def every() -> dict[str, str]:
+    """All words of this tab's address."""
+    return st.query_params.to_dict()
+
+
+def keep_only(*words: Word[Any]) -> None:
     """Take every other word out of the address."""
-    for name in set(st.query_params) - set(names):
+    for name in set(st.query_params) - {word.name for word in words}:
         del st.query_params[name]
 
 
@@ -48,30 +162,31 @@ def bound(key: str, value: Any, make: Callable[[str], Any]) -> None:
     The browser sends a choice back by its words. Where the words depend on the data, so must
     the key: else a choice among the former options comes back as one that there is not.
     """
-    if st.session_state.get(key, ...) != value:
-        st.session_state[key] = value
+    widget.follow(key, value)
     make(key)
 
 
-def choose(name: str, label: str, options: Mapping[str, str], default: str, **more: Any) -> str:
+def choose(
+    word: Word[Any], label: str, options: Mapping[str, str], default: str, **more: Any
+) -> str:
     """A segmented control whose choice stands in the address; returns the choice.
 
     Args:
-      name: its word in the address.
+      word: its word in the address.
       label: what stands over it.
       options: what can be chosen: the words in the address, and those on the screen.
       default: the choice where the address names none; it is not written there.
       more: for `st.segmented_control`.
     """
-    value = word(name, options, default)
+    value = word.among(options, default)
     more.setdefault("on_change", follow)
-    bound(f"address_{name}_{len(options)}", value, lambda key: st.segmented_control(
+    bound(f"address_{word.name}_{len(options)}", value, lambda key: st.segmented_control(
         label, list(options), key=key, required=True, format_func=options.__getitem__,
-        args=(name, key, default), **more,
+        args=(word, key, default), **more,
     ))  # fmt: skip
     return value
 
 
-def follow(name: str, key: str, default: str) -> None:
+def follow(word: Word[Any], key: str, default: object) -> None:
     """Callback: the address follows the control."""
-    put(name, st.session_state[key], default)
+    word.put(widget.value(key), default)

@@ -1,11 +1,14 @@
 """The pages there are, and the way into them, whichever address a browser asks for first."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-MARK = "came_through_app"
+from ensemble.ui.shared import address
+from ensemble.ui.shared.tab import tab
+
 # A file of our own: an icon by its name would be fetched from another machine.
 ICON = Path(__file__).parent / "icon.svg"
 
@@ -17,7 +20,7 @@ def configure() -> None:
 
 def navigation() -> StreamlitPage:
     """The menu on top of every page; returns the page that the address names, to be run."""
-    st.session_state[MARK] = True
+    tab.through_app = True
     train = st.Page(
         "pages/train.py", title="Train", icon=":material/model_training:", url_path="train",
         help="Set an ensemble up, launch it and watch every member learn.",
@@ -48,7 +51,7 @@ def navigation() -> StreamlitPage:
     )  # fmt: skip
 
     def start() -> None:
-        st.switch_page(train, query_params=st.query_params.to_dict())
+        st.switch_page(train, query_params=address.every())
 
     # Streamlit serves its default page at "/" alone, and Train has an address of its own.
     default = st.Page(start, default=True, visibility="hidden")
@@ -56,15 +59,34 @@ def navigation() -> StreamlitPage:
     return st.navigation(pages, position="top")
 
 
+def draw(page: str, main: Callable[[], None]) -> None:
+    """Draws a page; once that has come to its end, the tab remembers that it stands there.
+
+    Args:
+      page: its word in the address.
+      main: what draws it.
+    """
+    through_app()
+    if tab.page != page:
+        del tab.page
+    main()
+    tab.page = page
+
+
+def just_opened() -> bool:
+    """Whether the page that is being drawn does not stand in this tab yet."""
+    return not tab.page
+
+
 def through_app() -> None:
-    """Said by every page before anything else: hand over to `app.py` if it has been passed by.
+    """Before anything else is drawn: hand over to `app.py` if it has been passed by.
 
     Where a folder `pages/` stands beside the app, Streamlit takes it for the older kind of
     app until `st.navigation` has been called once, and a server's very first visitor who
     comes by a link to a page gets that page alone, without `app.py`, its layout and menu.
     Calling `st.navigation` ends that, and the rerun goes through `app.py`.
     """
-    if MARK not in st.session_state:
+    if not tab.through_app:
         configure()
         navigation()
         st.rerun()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from ensemble.ui.predictions import downloads
+from ensemble.ui.shared import widget
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +48,7 @@ def show(
       What of it is chosen (`.selection`), where it can be.
     """
     st.markdown(sees, help=help)
-    kind = st.session_state.get(f"{key}_format") or FORMATS[0]
+    kind = widget.value(f"{key}_format", None) or FORMATS[0]
     chosen = st.plotly_chart(
         figure, key=key, alt=alt, config=config(name, kind, on_select, selection_mode),
         on_select=on_select, selection_mode=tuple(selection_mode),

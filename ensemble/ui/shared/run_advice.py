@@ -5,14 +5,15 @@ from dataclasses import replace
 import streamlit as st
 
 from ensemble import runs
-from ensemble.ui.shared import job_panel, settings
+from ensemble.ui.shared import address, job_panel, settings
 
 
 def show(run: runs.Run) -> None:
     """A sentence and the next step, for runs that ended."""
     if run.state == "finished":
         st.page_link("pages/predictions.py", label="See what it predicts, digit by digit",
-                     icon=":material/arrow_forward:", query_params={"run": run.id})  # fmt: skip
+                     icon=":material/arrow_forward:",
+                     query_params=address.RUN.link(run.id))  # fmt: skip
     elif run.state == "stopped":
         st.caption(run.message or "What was learnt is kept: resume it, or launch anew.")
     elif run.state == "diverged":

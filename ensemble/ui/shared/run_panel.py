@@ -9,7 +9,8 @@ import streamlit as st
 
 from ensemble import datasets, runs
 from ensemble.errors import RunError
-from ensemble.ui.shared import loaders, settings
+from ensemble.ui.shared import address, loaders, settings, widget
+from ensemble.ui.shared.tab import tab
 
 # How each state looks: colour and icon of its badge.
 Color = Literal["gray", "blue", "green", "orange", "red"]
@@ -22,7 +23,6 @@ LOOKS: dict[str, tuple[Color, str]] = {
     "diverged": ("red", ":material/trending_up:"),
     "failed": ("red", ":material/error:"),
 }
-REMEMBERED = "run_last_shown"
 
 
 @dataclass(frozen=True)
@@ -39,16 +39,16 @@ def choose() -> Choice:
     The address is what a refresh, a second tab and a link share, so what was chosen is
     written there.
     """
-    if wanted := st.query_params.get("run"):
+    if wanted := address.RUN.read():
         try:
             return remember(runs.find(wanted))
         except RunError as error:
             return Choice(None, str(error))
-    if last := st.session_state.get(REMEMBERED):
+    if last := tab.run_shown:
         try:
             return remember(runs.find(last))
         except RunError:  # deleted meanwhile, on another page or in another tab
-            del st.session_state[REMEMBERED]
+            del tab.run_shown
     newest = loaders.all_runs()[:1]
     return remember(newest[0]) if newest else Choice(None)
 
@@ -67,16 +67,15 @@ def about_a_run(draw: Callable[[runs.Run], None], without: Callable[[], None]) -
 
 def remember(run: runs.Run) -> Choice:
     """Put `run` into the address and into this tab's memory."""
-    st.session_state[REMEMBERED] = run.id
-    if st.query_params.get("run") != run.id:
-        st.query_params["run"] = run.id
+    tab.run_shown = run.id
+    address.RUN.put(run.id)
     return Choice(run)
 
 
 def forget() -> None:
     """Take the run out of the address, so that the newest is shown."""
-    st.query_params.pop("run", None)
-    st.session_state.pop(REMEMBERED, None)
+    address.RUN.put(None)
+    del tab.run_shown
 
 
 def show_problem(choice: Choice) -> None:
@@ -112,7 +111,7 @@ def picker(run: runs.Run) -> None:
     showed, and that must not count as a choice.
     """
     names = {one.id: titled(one) for one in (*loaders.all_runs(), run)}
-    st.session_state[key := f"run_picker_{run.id}"] = run.id
+    widget.put(key := f"run_picker_{run.id}", run.id)
     st.selectbox(
         "Run", list(names), format_func=names.__getitem__, key=key, width=260,
         label_visibility="collapsed", on_change=picked, args=(key,), help="Show another run",
@@ -130,7 +129,7 @@ def titled(run: runs.Run) -> str:
 def picked(key: str) -> None:
     """Callback of the picker: the address follows; one deleted meanwhile is not followed."""
     with contextlib.suppress(RunError):
-        remember(runs.find(st.session_state[key]))
+        remember(runs.find(widget.value(key)))
 
 
 def plain(name: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ensemble.config import EnsembleConfig
+from ensemble.ui.shared import widget
 
 FIELDS = {field.name: field for field in dataclasses.fields(EnsembleConfig)}
 MAIN = ("dataset", "members", "learning_rate", "momentum", "epochs", "batch_size", "seed")
@@ -26,7 +27,7 @@ SLIDER = {
 
 
 def key(name: str) -> str:
-    """The widget's key, under which `st.session_state` holds the setting."""
+    """The key of the widget that holds the setting."""
     return f"set_{name}"
 
 
@@ -59,14 +60,14 @@ def control(name: str, choices: Sequence[str] | None = None, **more: Any) -> Any
     """
     field = FIELDS[name]
     held = key(name)
-    st.session_state.setdefault(held, field.default)
+    now = widget.begin(held, field.default)
     about = {"key": held, "help": field.metadata["help"], "persist_state": "session", **more}
     if choices := choices or field.metadata["choices"]:
         return st.selectbox(label(name), choices, **about)
     if isinstance(field.default, bool):
         return st.toggle(label(name), **about)
     if values := steps(name):
-        options = sorted({*values, st.session_state[held]})
+        options = sorted({*values, now})
         return st.select_slider(label(name), options, format_func=shown, **about)
     low, high = field.metadata["low"], field.metadata["high"]
     if isinstance(field.default, int) and high > 100:
@@ -85,12 +86,12 @@ def shown(value: float) -> str:
 def fill(config: EnsembleConfig) -> None:
     """Set every widget to `config`: for a callback, which runs before the widgets are made."""
     for name, value in config.as_dict().items():
-        st.session_state[key(name)] = value
+        widget.put(key(name), value)
 
 
 def chosen() -> EnsembleConfig:
     """The settings as they stand in the widgets; a ConfigError when two do not fit together."""
-    held = {name: st.session_state.get(key(name), FIELDS[name].default) for name in FIELDS}
+    held = {name: widget.value(key(name), FIELDS[name].default) for name in FIELDS}
     return EnsembleConfig.from_dict(held)
 
 
@@ -105,7 +106,7 @@ def summary(config: EnsembleConfig) -> str:
 
 def unusual_now() -> str:
     """Those settings under More that are not at their default, as the widgets stand."""
-    return ", ".join(unusual({name: st.session_state.get(key(name)) for name in MORE}))
+    return ", ".join(unusual({name: widget.value(key(name), None) for name in MORE}))
 
 
 def unusual(values: dict[str, Any]) -> list[str]:

@@ -14,8 +14,9 @@ from ensemble.jobs import dataset_fetch
 from ensemble.jobs.queue import comes_first, in_order
 from ensemble.machine.estimate import Past, estimate, members_per_device
 from ensemble.ui.devices import loader, probe
-from ensemble.ui.shared import job_panel, loaders, run_panel, settings
+from ensemble.ui.shared import job_panel, loaders, run_panel, settings, widget
 from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared.tab import tab
 from ensemble.ui.train import precision
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
@@ -40,7 +41,7 @@ class Plan:
 def prefer_mnist() -> None:
     """Begin with MNIST where it is there, else with digits: before any widget is made."""
     first = "mnist" if datasets.is_prepared("mnist") else "digits"
-    st.session_state.setdefault(settings.key("dataset"), first)
+    widget.begin(settings.key("dataset"), first)
 
 
 def controls() -> None:
@@ -68,14 +69,14 @@ def dataset_control() -> None:
     known = sorted(datasets.infos(), key=lambda info: (not info.prepared, info.name != "mnist"))
     titles = {info.name: titled(info) for info in known}
     settings.control("dataset", choices=list(titles), format_func=titles.__getitem__)
-    chosen = datasets.info(st.session_state[settings.key("dataset")])
+    chosen = datasets.info(widget.value(settings.key("dataset")))
     if not chosen.prepared:
         fetch_panel(chosen)
 
 
 def offer_mnist() -> None:
     """Where MNIST is not there: a button that fetches it, and why that takes a button."""
-    chosen = st.session_state[settings.key("dataset")]
+    chosen = widget.value(settings.key("dataset"))
     if chosen != "mnist" and not datasets.is_prepared("mnist"):
         fetch_panel(datasets.info("mnist"))
 
@@ -122,7 +123,7 @@ def fetch_progress(info: DatasetInfo, was_active: bool) -> None:
 
 def plan() -> Plan:
     """What Launch will do with the settings as they stand."""
-    members = st.session_state.get(settings.key("members"), 1)
+    members = widget.value(settings.key("members"), 1)
     label = f"Launch {formats.count(members, 'member')}"
     try:
         config = settings.chosen()
@@ -223,7 +224,7 @@ def make_ready(drawn: bool = True) -> None:
 
 def launch(config: EnsembleConfig) -> None:
     """Start `config` in the background and show it; a second click does not start two."""
-    last, when = st.session_state.get("launched", (None, 0.0))
+    last, when = tab.launched
     if last == config and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
         return
     try:
@@ -231,7 +232,7 @@ def launch(config: EnsembleConfig) -> None:
     except EnsembleError as error:
         st.error(str(error), icon=":material/error:")
         return
-    st.session_state["launched"] = config, time.monotonic()
+    tab.launched = config, time.monotonic()
     loaders.forget_runs()
     run_panel.remember(run)
     st.rerun()

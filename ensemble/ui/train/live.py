@@ -11,6 +11,7 @@ from ensemble import datasets, runs
 from ensemble.jobs.queue import ahead_of
 from ensemble.ui.shared import job_panel, loaders, run_advice, run_figures, settings
 from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared.tab import may_end
 from ensemble.ui.train import history
 from ensemble.ui.train.curves import learning_curves
 from ensemble.wording import formats
@@ -73,7 +74,7 @@ def wait_for_the_first(run: runs.Run) -> None:
     while time.monotonic() < end:
         if loaders.history(run):
             st.rerun(scope="fragment")
-        "run" in st.session_state  # noqa: B015 (here Streamlit may end this, for another page)
+        may_end()
         time.sleep(SECONDS_OF_A_WINK)
 
 

@@ -7,6 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble.ui.classify.answer import overrule
 from ensemble.ui.classify.input import files, tray
+from ensemble.ui.classify.state import source
+from ensemble.ui.shared.tab import Tab
 
 
 def asked(module: str, *steps: tuple[str, ...]) -> None:
@@ -30,7 +32,7 @@ def tab(module: str, *steps: tuple[Any, ...], **state: Any) -> AppTest:
 
 
 def added(*names: str) -> tuple[Any, ...]:
-    return "add", [tray.source(name, name.encode(), name) for name in names]
+    return "add", [source(name, name.encode(), name) for name in names]
 
 
 THREE = added("a", "b", "c")
@@ -54,7 +56,7 @@ def test_pictures_come_go_and_give_way_to_a_neighbour(
     steps: list[tuple[Any, ...]], names: str, here: str
 ) -> None:
     at = tab("classify.input.tray", *steps, ("opened",))
-    assert [one.id for one in at.session_state[tray.TRAY]] == list(names)
+    assert [one.id for one in at.session_state[Tab.pictures.key]] == list(names)
     assert at.session_state["answer"].id == here
 
 
@@ -62,7 +64,7 @@ def test_of_what_is_overruled_the_latest_pictures_stay() -> None:
     most = overrule.MOST
     steps = [("put", str(number)) for number in (*range(most + 1), 1)]
     at = tab("classify.answer.overrule", *steps, ("put", "new"))
-    kept = list(at.session_state[overrule.KEPT])
+    kept = list(at.session_state[Tab.overruled.key])
     assert len(kept) == most
     assert kept[-3:] == [str(most), "1", "new"]
     assert kept[0] == "3", "1 was overruled again, and is none of the oldest"
@@ -90,7 +92,7 @@ def test_a_part_keeps_a_twentieth_of_the_picture(
 ) -> None:
     sliders = {"classify_across_p": across, "classify_down_p": down}
     at = tab("classify.answer.stages", ("cropped", "p"), **sliders)
-    assert at.session_state[overrule.KEPT]["p"].crop == pytest.approx(crop)
+    assert at.session_state[Tab.overruled.key]["p"].crop == pytest.approx(crop)
 
 
 @pytest.mark.parametrize(
@@ -102,5 +104,35 @@ def test_the_time_left_goes_by_the_pace_so_far(
     since: tuple[float, int], done: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(files.time, "monotonic", lambda: 50.0)
-    monkeypatch.setattr(files.st, "session_state", {"classify_files_since": since})
-    assert files.progress(done, 32) == said
+    at = tab("classify.input.files", ("progress", done, 32), classify_files_since=since)
+    assert at.session_state["answer"] == said
+
+
+def uploading() -> None:
+    """An uploader that stays, as a browser's does until the page has been drawn anew."""
+    import streamlit as st
+
+    from ensemble.ui.classify.input import sources
+
+    st.file_uploader("Pictures", accept_multiple_files=True, key="uploader")
+    sources.uploaded("uploader")
+
+
+def test_files_that_a_browser_sends_once_more_are_taken_once() -> None:
+    at = AppTest.from_function(uploading).run()
+    at.file_uploader[0].upload("a.png", b"a" * 10).upload("b.png", b"b" * 20).run()
+    at.session_state[Tab.pictures.key] = ()  # the person lets both go
+    at.run()
+    assert not at.exception
+    assert at.session_state[Tab.pictures.key] == ()
+    at.file_uploader[0].upload("c.png", b"c" * 5).run()
+    assert [one.name for one in at.session_state[Tab.pictures.key]] == ["c.png"]
+    assert at.session_state[Tab.uploads.key] == 2
+    assert at.session_state[Tab.uploaded_bytes.key] == 35
+
+
+def test_the_files_kept_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tray, "MOST_BYTES", 25)
+    every = [source(str(n), bytes([n]) * 10) for n in range(4)]
+    kept = tray.bounded(every)
+    assert [one.content is None for one in kept] == [False, False, True, True]

@@ -52,7 +52,7 @@ def written(job: Job, **changes: object) -> Job:
            "updated": time.time()}  # fmt: skip
     status = dataclasses.replace(job.status, **{**now, **changes})
     write_json(job.status_file, dataclasses.asdict(status))
-    return dataclasses.replace(job, status=status)
+    return dataclasses.replace(job, status=status)  # type: ignore[type-var]
 
 
 def tab(job: Job, resume: bool = False) -> AppTest:

@@ -15,8 +15,7 @@ import streamlit as st
 
 from ensemble.errors import ImageError
 from ensemble.storage.folders import runs_folder
-from ensemble.ui.classify.answer.overrule import Overrule
-from ensemble.ui.classify.input.tray import Source
+from ensemble.ui.classify.state import Overrule, Row, Source
 from ensemble.ui.shared.guard import BUG
 from ensemble.wording import readings as readings_words
 
@@ -48,15 +47,6 @@ class Marks:
 
     marks: tuple[Mark, ...]
     problem: str = ""
-
-
-@dataclass(frozen=True)
-class Row:
-    """What is said of a picture, for a list: text, confidence, and why not."""
-
-    said: str
-    sure: str
-    note: str
 
 
 def look(asked: Classifier, source: Source, overrule: Overrule) -> Looked:

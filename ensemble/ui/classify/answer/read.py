@@ -13,7 +13,7 @@ from ensemble.ui.classify.answer import shown as answer_shown
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.details import choice
 from ensemble.ui.classify.input import picture, selected, sheet
-from ensemble.ui.classify.input.tray import Source
+from ensemble.ui.classify.state import Source
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.run_panel import plain
 

@@ -16,13 +16,10 @@ if TYPE_CHECKING:  # the first draws in SciPy, the last JAX: whoever only looks 
     from ensemble.pictures.prepare import Mark, Prepared
     from ensemble.recognition.classifier import Classifier, Digit, Reading
 
-# The share of real digits that may be turned away, in whole per cent: its word in the address.
-REFUSE, REFUSE_PERCENT, REFUSE_MOST = "refuse", 3, 50
-
 
 def refuse() -> float:
     """The share of real digits that may be turned away, 0.01 to 0.5, as the address has it."""
-    return address.number(REFUSE, REFUSE_PERCENT, 1, REFUSE_MOST) / 100
+    return address.REFUSE.read() / 100
 
 
 @dataclass(frozen=True, eq=False)

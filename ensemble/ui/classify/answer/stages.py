@@ -8,7 +8,8 @@ import streamlit as st
 
 from ensemble.figures.thumbnails import Pixels
 from ensemble.ui.classify.answer import overrule
-from ensemble.ui.classify.answer.overrule import WHOLE, Overrule
+from ensemble.ui.classify.state import WHOLE, Overrule
+from ensemble.ui.shared import widget
 from ensemble.ui.shared.address import bound
 from ensemble.ui.shared.run_panel import plain
 
@@ -96,8 +97,7 @@ def crop(ident: str, chosen: Overrule) -> None:
         ("down", "From top to bottom, in per cent", top, bottom),
     ):
         key = f"classify_{name}_{ident}"
-        if st.session_state.get(key) != (low, high):
-            st.session_state[key] = low, high
+        widget.follow(key, (low, high))
         st.slider(label, 0, 100, key=key, on_change=cropped, args=(ident,))
     st.button("Whole picture", key="classify_whole", disabled=chosen.crop == WHOLE,
               on_click=overrule.put, args=(ident,), kwargs={"crop": WHOLE})  # fmt: skip
@@ -105,14 +105,14 @@ def crop(ident: str, chosen: Overrule) -> None:
 
 def follow(key: str, ident: str, field: str) -> None:
     """Callback: overrule what the control says."""
-    overrule.put(ident, **{field: st.session_state[key]})
+    overrule.put(ident, **{field: widget.value(key)})
 
 
 def cropped(ident: str) -> None:
     """Callback of both sliders; a part keeps a twentieth of the picture at least."""
     sides = []
     for name in ("across", "down"):
-        low, high = st.session_state[f"classify_{name}_{ident}"]
+        low, high = widget.value(f"classify_{name}_{ident}")
         low = min(low, 95)
         sides.append((low / 100, max(high, low + 5) / 100))
     (left, right), (top, bottom) = sides

@@ -19,6 +19,6 @@ MODULES = {"gate": "rejection"}
 def show(shown: Shown) -> None:
     """The choice of a detail, and the `show` of its module."""
     key = address.choose(
-        "detail", "Details", DETAILS, next(iter(DETAILS)), label_visibility="collapsed"
+        address.DETAIL, "Details", DETAILS, next(iter(DETAILS)), label_visibility="collapsed"
     )
     import_module(f"ensemble.ui.classify.details.{MODULES.get(key, key)}").show(shown)

@@ -11,12 +11,10 @@ from ensemble.runs.members import member_epochs
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.input import members
 from ensemble.ui.predictions import controls
-from ensemble.ui.shared import address, loaders
+from ensemble.ui.shared import address, loaders, widget
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.run_panel import plain
 from ensemble.wording import marks as marks_words
-
-WITH, EPOCH = "with", "with_epoch"
 
 
 def show(shown: Shown) -> None:
@@ -73,21 +71,21 @@ def nothing(shown: Shown) -> None:
         icon=":material/compare_arrows:",
     )
     st.page_link("pages/train.py", label="Train another", icon=":material/arrow_forward:",
-                 query_params={"run": shown.run.id})  # fmt: skip
+                 query_params=address.RUN.link(shown.run.id))  # fmt: skip
 
 
 def choose(shown: Shown, others: dict[str, tuple[runs.Run, list[int]]]) -> tuple[runs.Run, int]:
     """Controls for the other run and its epoch; what they say stands in the address."""
-    wanted = st.query_params.get(WITH)
+    wanted = address.WITH.read()
     # Another run says more than another epoch.
     usual = next((one for one in others if one != shown.run.id), shown.run.id)
     chosen = wanted if wanted in others else usual
     if wanted and wanted != chosen:
         st.caption("That run is not there any more, or knows something else; here it is another.")
-    address.put(WITH, chosen)
+    address.WITH.put(chosen)
     other, epochs = others[chosen]
-    epoch = address.number(EPOCH, epochs[-1], 0, 10**8)
-    epoch = epoch if epoch in epochs else epochs[-1]
+    asked = address.WITH_EPOCH.read()
+    epoch = asked if asked in epochs and asked is not None else epochs[-1]
     names = {one: "This run, another epoch" if one == shown.run.id else
              f"{run.name} · {run.state}" for one, (run, _) in others.items()}  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -110,13 +108,13 @@ def turn(epochs: Sequence[int], epoch: int) -> None:
 
 def picked(key: str) -> None:
     """Callback: another run to compare with, at its last epoch."""
-    address.put(WITH, st.session_state[key])
-    address.put(EPOCH, None)
+    address.WITH.put(widget.value(key))
+    address.WITH_EPOCH.put(None)
 
 
 def turned(key: str, last: int) -> None:
     """Callback: another epoch of the other run."""
-    address.put(EPOCH, st.session_state[key], last)
+    address.WITH_EPOCH.put(widget.value(key), last)
 
 
 def called(run: runs.Run, beside: runs.Run) -> str:

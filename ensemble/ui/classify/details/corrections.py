@@ -7,11 +7,11 @@ import streamlit as st
 from ensemble.errors import StorageError
 from ensemble.pictures import corrections
 from ensemble.ui.classify.answer.shown import Shown
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, widget
+from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import formats
 from ensemble.wording import images as images_words
 
-PROBLEM = "classify_correction_problem"
 OFF = (
     "Nothing you bring is written to disk. Start the app with the environment variable "
     "ENSEMBLE_CORRECTIONS naming a folder, and you can say what a mark was; its 28×28 pixels "
@@ -40,7 +40,7 @@ def show(shown: Shown) -> None:
             st.button("Undo", key="classify_correction_undo", icon=":material/undo:",
                       on_click=keep, args=(shown, None))  # fmt: skip
         download(str(folder))
-    if problem := st.session_state.pop(PROBLEM, ""):
+    if problem := Tab.correction_problem.take():
         st.error(problem, icon=":material/error:")
     elif kept is not None:
         st.caption(said(shown, kept))
@@ -66,7 +66,7 @@ def said(shown: Shown, label: int) -> str:
 
 def chosen(shown: Shown, key: str) -> None:
     """Callback: a class was chosen, or chosen again to take it back."""
-    keep(shown, st.session_state[key])
+    keep(shown, widget.value(key))
 
 
 def keep(shown: Shown, label: int | None) -> None:
@@ -80,7 +80,7 @@ def keep(shown: Shown, label: int | None) -> None:
             if other != label:
                 corrections.undo(shown.image, other)
     except StorageError as error:
-        st.session_state[PROBLEM] = str(error)
+        tab.correction_problem = str(error)
     count.clear()
 
 

@@ -15,7 +15,7 @@ from ensemble.recognition.neighbours import Neighbours
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.predictions import address, downloads, grid, loader
 from ensemble.ui.predictions import detail as predictions_detail
-from ensemble.ui.shared import loaders
+from ensemble.ui.shared import loaders, widget
 from ensemble.wording import images as images_words
 from ensemble.wording import inspect as inspect_words
 from ensemble.wording import marks as marks_words
@@ -103,7 +103,7 @@ def tile(found: Neighbours, place: int, names: Sequence[str], noun: str) -> dict
 
 def opened() -> None:
     """Callback: the address names the test digit that was pressed."""
-    number = st.session_state["classify_neighbours"].get("opened")
+    number = widget.value("classify_neighbours").get("opened")
     if number is not None:
         address.put(digit=int(number))
 

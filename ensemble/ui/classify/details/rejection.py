@@ -6,7 +6,7 @@ import streamlit as st
 
 from ensemble import datasets
 from ensemble.figures.rejection import alt, figure, shares, table
-from ensemble.ui.classify.answer.shown import REFUSE, REFUSE_PERCENT, Shown
+from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.shared import address
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
@@ -47,7 +47,8 @@ def control(shown: Shown, noun: str) -> None:
     now = round(100 * shown.refuse)
     options = {str(one): f"{one} %" for one in sorted({*CHOICES, now})}
     address.choose(
-        REFUSE, f"Real {noun}s that may be turned away", options, str(REFUSE_PERCENT),
+        address.REFUSE, f"Real {noun}s that may be turned away", options,
+        str(address.REFUSE.default),
         help="The fewer real ones are turned away, the more strangers pass for one.",
     )  # fmt: skip
 

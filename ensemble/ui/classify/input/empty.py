@@ -9,7 +9,7 @@ from ensemble.errors import ImageError
 from ensemble.pictures.files.opening import open_picture
 from ensemble.ui.classify.answer import overrule
 from ensemble.ui.classify.input import picture, sheet
-from ensemble.ui.classify.input.tray import Source
+from ensemble.ui.classify.state import Source
 from ensemble.ui.predictions import waiting
 from ensemble.ui.shared.run_panel import plain
 

@@ -10,8 +10,6 @@ from ensemble.ui.predictions import controls, waiting
 from ensemble.ui.shared import address
 from ensemble.ui.shared.run_panel import plain
 
-MARKER = "address_input_"  # how the key of the ways in begins, which only this screen has
-
 
 def choose(run: runs.Run) -> tuple[int, Sequence[int]] | None:
     """The epoch that the address names, else the last, and all there are; None if none is."""
@@ -20,8 +18,8 @@ def choose(run: runs.Run) -> tuple[int, Sequence[int]] | None:
     if not epochs:
         nothing_kept(run)
         return None
-    wanted = address.whole(st.query_params.get("epoch"))
-    epoch = waiting.epoch_to_show(run, epochs, wanted, MARKER)
+    wanted = address.EPOCH.read()
+    epoch = waiting.epoch_to_show(run, epochs, wanted)
     if wanted not in (None, epoch):
         st.caption(f"The members of epoch {wanted} are not kept; epoch {epoch} is asked.")
     return epoch, epochs
@@ -47,7 +45,7 @@ def slider(epochs: Sequence[int], shown: int) -> None:
         f"classify_epoch_{controls.stamp(epochs)}", shown,
         lambda key: st.select_slider(
             "Epoch", epochs, key=key, width=260, on_change=address.follow,
-            args=("epoch", key, str(epochs[-1])),
+            args=(address.EPOCH, key, epochs[-1]),
             help="What would the ensemble have said earlier in its training?",
         ),
     )  # fmt: skip
@@ -55,5 +53,5 @@ def slider(epochs: Sequence[int], shown: int) -> None:
 
 def watch(run: runs.Run, epochs: Sequence[int], shown: int) -> None:
     """Says when a later epoch is in than the one asked, where none was chosen by hand."""
-    if run.active and address.whole(st.query_params.get("epoch")) is None:
+    if run.active and address.EPOCH.read() is None:
         waiting.watch(run, epochs[-1], shown)

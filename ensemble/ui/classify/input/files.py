@@ -9,10 +9,11 @@ import streamlit as st
 
 from ensemble.ui.classify.answer import loader
 from ensemble.ui.classify.answer import overrule as answer_overrule
-from ensemble.ui.classify.answer.loader import Row
 from ensemble.ui.classify.input import tray
-from ensemble.ui.classify.input.tray import Source
+from ensemble.ui.classify.state import Row, Source
+from ensemble.ui.shared import widget
 from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import readings as readings_words
 
 if TYPE_CHECKING:
@@ -37,10 +38,10 @@ def show(asked: Classifier, refuse: float) -> None:
 def known(asked: Classifier, refuse: float, sources: list[Source]) -> dict[str, Row]:
     """Rows that stand already, by the pictures' ids; reads for a while where some are missing."""
     place = loader.who(asked), refuse
-    if st.session_state.get(f"{KEY}_of") != place:
-        st.session_state[f"{KEY}_of"], st.session_state[f"{KEY}_rows"] = place, {}
-        st.session_state.pop(f"{KEY}_since", None)
-    kept: dict[str, tuple[str, Row]] = st.session_state[f"{KEY}_rows"]
+    if tab.rows_of != place:
+        tab.rows_of, tab.rows = place, {}
+        del tab.rows_since
+    kept = tab.rows
     words = {one.id: one.key + answer_overrule.of(one.id).word for one in sources}
     rows = {name: kept[name] for name in words if name in kept and kept[name][0] == words[name]}
     end = time.monotonic() + SECONDS
@@ -50,7 +51,7 @@ def known(asked: Classifier, refuse: float, sources: list[Source]) -> dict[str, 
             rows[one.id] = words[one.id], loader.row(asked, one, overrule, refuse)
             if time.monotonic() > end:
                 break
-    st.session_state[f"{KEY}_rows"] = rows
+    tab.rows = rows
     return {name: row for name, (_, row) in rows.items()}
 
 
@@ -58,14 +59,14 @@ def body(asked: Classifier, refuse: float, complete: bool) -> None:
     """The inside of the list: goes on reading by itself until all of it is read."""
     with guarded():
         # A row that was selected is another picture for the whole page.
-        if st.session_state.pop(f"{KEY}_chosen", False):
+        if Tab.row_pressed.take():
             st.rerun()
         sources = tray.all_sources()
         rows = known(asked, refuse, sources)
         if len(rows) < len(sources):
             st.progress(len(rows) / len(sources), progress(len(rows), len(sources)))
         elif not complete:
-            st.session_state.pop(f"{KEY}_since", None)
+            del tab.rows_since
             st.rerun()
         table(sources, rows)
 
@@ -73,7 +74,7 @@ def body(asked: Classifier, refuse: float, complete: bool) -> None:
 def progress(done: int, of: int) -> str:
     """How many are read, and how long the others will take at the pace so far."""
     now = time.monotonic()
-    since, before = st.session_state.setdefault(f"{KEY}_since", (now, done))
+    tab.rows_since = since, before = tab.rows_since or (now, done)
     left = (now - since) / (done - before) * (of - done) if done - before >= 4 else 0.0
     return f"{done} of {of} read{readings_words.left(left)}"
 
@@ -104,11 +105,11 @@ def table(sources: list[Source], rows: dict[str, Row]) -> None:
 
 def chosen() -> None:
     """Callback: the row that is selected opens its picture."""
-    places = st.session_state[KEY].selection.rows
+    places = widget.value(KEY).selection.rows
     sources = tray.all_sources()
     if places and places[0] < len(sources):
         tray.open_one(sources[places[0]].id)
-        st.session_state[f"{KEY}_chosen"] = True
+        tab.row_pressed = True
 
 
 def stepping(here: Source) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import streamlit as st
 
+from ensemble.ui.shared import widget
+
 KEY = "classify_paste"
 MOST, MOST_BYTES = 10, 20 * 2**20
 HTML = """
@@ -34,7 +36,7 @@ def show(on_paste: Callable[[Taken], None]) -> None:
 
 def taken() -> Taken:
     """What has just been pasted."""
-    return cleaned(st.session_state[KEY].get("pasted"))
+    return cleaned(widget.value(KEY).get("pasted"))
 
 
 def cleaned(sent: Any) -> Taken:

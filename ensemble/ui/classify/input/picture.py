@@ -12,8 +12,9 @@ import streamlit as st
 from PIL import Image
 
 from ensemble.ui.classify.answer import overrule as answer_overrule
-from ensemble.ui.classify.answer.overrule import WHOLE, Overrule
 from ensemble.ui.classify.input import selected
+from ensemble.ui.classify.state import WHOLE, Overrule
+from ensemble.ui.shared import widget
 from ensemble.wording import readings as readings_words
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def show(
 
 def part(ident: str) -> None:
     """Callback: read only the part that was dragged over."""
-    sides = st.session_state[KEY].get("part")
+    sides = widget.value(KEY).get("part")
     if isinstance(sides, list) and len(sides) == 4:
         left, top, right, bottom = (min(max(round(float(side), 3), 0.0), 1.0) for side in sides)
         if right > left and bottom > top:

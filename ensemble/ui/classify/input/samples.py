@@ -9,10 +9,10 @@ from PIL import Image
 from ensemble import datasets, runs
 from ensemble.datasets import Dataset
 from ensemble.ui.classify.input import tray
-from ensemble.ui.classify.input.tray import Source
+from ensemble.ui.classify.state import Source, source
 from ensemble.ui.shared import loaders, run_figures
+from ensemble.ui.shared.tab import tab
 
-TRIED = "classify_tried"
 STRIDE = 7919  # a prime: one test image after another from all over the test set
 LONG, MARGIN, TIMES = 4, 24, 4  # digits of a number, pixels around it, pixels to a pixel
 
@@ -50,8 +50,8 @@ def try_number(name: str) -> None:
 
 def following(dataset: Dataset, count: int) -> list[int]:
     """The next numbers of test images to be tried in this tab."""
-    tried = st.session_state.get(TRIED, 0)
-    st.session_state[TRIED] = tried + count
+    tried = tab.tried
+    tab.tried = tried + count
     return [STRIDE * (tried + k + 1) % len(dataset.test_labels) for k in range(count)]
 
 
@@ -70,4 +70,4 @@ def sample(title: str, image: Image.Image) -> Source:
     """A picture of that title, as if it had been handed in."""
     buffer = io.BytesIO()
     image.save(buffer, "PNG")
-    return tray.source(title, buffer.getvalue())
+    return source(title, buffer.getvalue())

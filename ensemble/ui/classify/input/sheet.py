@@ -16,7 +16,10 @@ from typing import Any
 import streamlit as st
 from PIL import Image, ImageDraw
 
-KEY, DRAWING = "classify_sheet", "classify_drawing"
+from ensemble.ui.shared import widget
+from ensemble.ui.shared.tab import tab
+
+KEY = "classify_sheet"
 PEN = 18  # pixels: on a digit 200 high about what MNIST's pens are
 STROKES, NUMBERS = 400, 6_000  # on a sheet, and in one of them: a browser may send anything
 SIDES = (60, 1600)
@@ -68,14 +71,14 @@ def show(boxes: Sequence[dict[str, Any]], serial: int, hint: str) -> None:
 
 def keep() -> None:
     """Callback: the drawing outlives the component, which goes with another input."""
-    drawn = cleaned(st.session_state[KEY].get("drawing"))
+    drawn = cleaned(widget.value(KEY).get("drawing"))
     if drawn is not None:
-        st.session_state[DRAWING] = drawn
+        tab.drawing = drawn
 
 
 def drawing() -> dict[str, Any]:
     """What is on the sheet: strokes, their serial, pen, width and height; {} at first."""
-    return dict(st.session_state.get(DRAWING, {}))
+    return dict(tab.drawing)
 
 
 def serial() -> int:

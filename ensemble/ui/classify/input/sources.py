@@ -1,25 +1,27 @@
 """The three ways in, Upload, Draw and Camera: each gives a picture, or none yet."""
 
-from typing import Any
-
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.typing import UploadedFile
 
 from ensemble import runs
+from ensemble.ui.classify import state
 from ensemble.ui.classify.input import files as input_files
 from ensemble.ui.classify.input import paste, samples, sheet, tray
-from ensemble.ui.classify.input.tray import Source
-from ensemble.ui.shared import address
+from ensemble.ui.classify.state import Source
+from ensemble.ui.shared import address, widget
+from ensemble.ui.shared.tab import tab
 
 INPUTS = {"upload": "Upload", "draw": "Draw", "camera": "Camera"}
-UPLOADS, PHOTO, CUT = "classify_uploads", "classify_photo", "classify_cut"
+# What one tab uploads at most: Streamlit lets go of it only with the tab, and says no earlier.
+MOST_BYTES = 2**30
+TOLD_APART = 1000  # uploaded files whose ids are known
 DRAWN = "drawing"  # the drawing's id: what is overruled stays with it, whatever is drawn
 
 
 def choose() -> str:
     """Which way in is open; it stands in the address."""
     return address.choose(
-        "input", "How to give it a digit", INPUTS, "upload", label_visibility="collapsed"
+        address.INPUT, "How to give it a digit", INPUTS, "upload", label_visibility="collapsed"
     )
 
 
@@ -37,29 +39,30 @@ def source(way: str) -> Source | None:
     if way == "upload":
         return tray.opened()
     if way == "camera":
-        taken: Source | None = st.session_state.get(PHOTO)
-        return taken
+        return tab.photograph
     drawn = sheet.drawing()
     if not drawn.get("strokes"):
         return None
-    return tray.source("Your drawing", sheet.picture(drawn), DRAWN)
+    return state.source("Your drawing", sheet.picture(drawn), DRAWN)
 
 
 def upload(run: runs.Run) -> None:
     """Files, dropped, pasted or browsed to; or test digits."""
-    turn = st.session_state.get(UPLOADS, 0)
-    key = f"classify_upload_{turn}"
+    key, full = f"classify_upload_{tab.uploads}", tab.uploaded_bytes >= MOST_BYTES
     st.file_uploader(
         "Drop pictures here, browse to them, or paste with Ctrl+V", accept_multiple_files=True,
-        key=key, on_change=uploaded, args=(key,),
+        key=key, on_change=uploaded, args=(key,), disabled=full,
         help="PNG, JPEG, WebP, BMP, GIF, TIFF, HEIC or AVIF, with one digit or many on each. "
-        "They stay in this server's memory until you remove them or close the tab.",
+        "They stay in this server's memory until you close the tab.",
     )  # fmt: skip
+    if full:
+        st.warning("This tab has uploaded as much as the server holds for it. Reload the page to "
+                   "upload more.", icon=":material/memory:")  # fmt: skip
     here = tray.opened()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         paste.show(pasted)
         samples.buttons(run, first=here is None)
-    if cut := st.session_state.get(CUT):
+    if cut := tab.pictures_cut:
         st.warning(
             f"{tray.MOST} pictures are kept at once: the last {cut} of these were left "
             "out. Hand them in after these.", icon=":material/filter_none:",
@@ -69,32 +72,26 @@ def upload(run: runs.Run) -> None:
 
 
 def uploaded(key: str) -> None:
-    """Callback: takes the files out of the uploader, which would keep all of them for good."""
-    # A browser may send once more what has been let go, before its uploader is gone.
-    files = [one for one in st.session_state[key] or [] if hasattr(one, "getvalue")]
+    """Callback: takes the files out of the uploader, which would show all of them for good."""
+    # A browser may send once more what has been taken, before its uploader is gone.
+    sent = [one for one in widget.value(key) or [] if isinstance(one, UploadedFile)]
+    files = [one for one in sent if one.file_id not in tab.uploaded]
     if not files:
         return
-    st.session_state[CUT] = max(0, len(files) - tray.MOST)
+    tab.uploaded = (*tab.uploaded, *(one.file_id for one in files))[-TOLD_APART:]
+    tab.uploaded_bytes += sum(one.size for one in files)
+    tab.pictures_cut = max(0, len(files) - tray.MOST)
     few = files[: tray.MOST]
-    tray.add([tray.source(one.name, one.getvalue()) for one in few])
+    tray.add([state.source(one.name, one.getvalue()) for one in few])
     # A new uploader takes the place of this one, empty.
-    st.session_state[UPLOADS] = st.session_state.get(UPLOADS, 0) + 1
-    let_go(files)
-
-
-def let_go(files: list[Any]) -> None:
-    """Has the server forget uploaded files: it does not when their uploader leaves the page."""
-    if context := get_script_run_ctx():
-        manager: Any = context.uploaded_file_mgr
-        for one in files:
-            manager.remove_file(context.session_id, one.file_id)
+    tab.uploads += 1
 
 
 def pasted(taken: paste.Taken) -> None:
     """Callback: pictures from the clipboard."""
-    st.session_state[CUT] = 0
+    tab.pictures_cut = 0
     tray.add([
-        tray.source(f"Pasted: {name}" if name else "Pasted picture", content)
+        state.source(f"Pasted: {name}" if name else "Pasted picture", content)
         for name, content in taken
     ])  # fmt: skip
 
@@ -103,19 +100,19 @@ def camera() -> None:
     """A photograph taken here and now."""
     st.camera_input("Hold the digit up, large and in good light", key="classify_camera",
                     on_change=photographed)  # fmt: skip
-    if not st.session_state.get(PHOTO):
+    if not tab.photograph:
         st.caption(
             "No picture here? Allow the camera in the browser's address bar. Browsers give it to "
             "pages on localhost or https alone; elsewhere, upload a photograph instead."
         )
-    elif not st.session_state.get("classify_camera"):
+    elif not widget.value("classify_camera", None):
         st.caption("Your last photograph stands below until you take another.")
 
 
 def photographed() -> None:
     """Callback: keeps the photograph for when another way in has been looked at."""
-    taken = st.session_state["classify_camera"]
+    taken = widget.value("classify_camera")
     if taken is None:
-        st.session_state.pop(PHOTO, None)
+        del tab.photograph
     else:
-        st.session_state[PHOTO] = tray.source("Your photograph", taken.getvalue())
+        tab.photograph = state.source("Your photograph", taken.getvalue())

@@ -13,7 +13,7 @@ from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls
-from ensemble.ui.shared import address, figure_panel, theme
+from ensemble.ui.shared import address, figure_panel, theme, widget
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
@@ -65,23 +65,19 @@ def confusion(made: Predictions) -> Matrix:
 
 def read(classes: int) -> Cell | None:
     """The cell that the address names, as "4-9": those that are 4 and taken for 9."""
-    row, _, column = st.query_params.get("cell", "").partition("-")
-    is_, said = address.whole(row), address.whole(column)
-    if is_ is None or said is None or max(is_, said) >= classes:
-        return None
-    return is_, said
+    cell = address.CELL.read()
+    return None if cell is None or max(cell) >= classes else cell
 
 
 def spoken(cell: Cell | None) -> str:
     """A cell as the address has it: "4-9"; "" for none."""
-    return "" if cell is None else f"{cell[0]}-{cell[1]}"
+    return "" if cell is None else address.CELL.text(cell)
 
 
 def pressed() -> None:
     """Callback of the picture: the cell that was pressed, or none any more."""
-    points = st.session_state[KEY].selection.points
-    row, column = points[0]["customdata"] if points else (0, 0)
-    address.put("cell", spoken((row, column)) if points else None)
+    points = widget.value(KEY).selection.points
+    address.CELL.put(tuple(points[0]["customdata"]) if points else None)
 
 
 def drawn(shown: Inspected, matrix: Matrix, cell: Cell | None, title: str) -> "go.Figure":
@@ -160,7 +156,7 @@ def choose_cell(shown: Inspected, matrix: Matrix, cell: Cell | None) -> None:
     stamp = controls.stamp(options.values())
     address.bound(f"inspect_cell_{stamp}", spoken(cell), lambda key: st.selectbox(
         "Shown", list(options), key=key, format_func=options.__getitem__,
-        on_change=lambda: address.put("cell", st.session_state[key] or None),
+        on_change=lambda: address.CELL.put(address.CELL.parse(widget.value(key))),
     ))  # fmt: skip
 
 

@@ -55,18 +55,13 @@ def show(shown: Inspected) -> None:
 
 def choose() -> float:
     """The control for the error rate; what it says stands in the address."""
-    word = address.word("error", RATES, USUAL)
+    word = address.ERROR.among(RATES, USUAL)
     address.bound("selective_rate", word, lambda key: st.select_slider(
-        "Wrong answers that you accept", list(RATES), key=key, width=340, on_change=chosen,
-        args=(key,), format_func=lambda word: f"{word} %",
+        "Wrong answers that you accept", list(RATES), key=key, width=340, on_change=address.follow,
+        args=(address.ERROR, key, USUAL), format_func=lambda word: f"{word} %",
         help="Of the answers that are given, not of all: the others go to a person.",
     ))  # fmt: skip
     return RATES[word]
-
-
-def chosen(key: str) -> None:
-    """Callback: the address follows the control."""
-    address.put("error", st.session_state[key], USUAL)
 
 
 def curves(made: Predictions) -> tuple[RiskCoverage, list[RiskCoverage]]:

@@ -20,6 +20,6 @@ def show(shown: Inspected) -> None:
         confusion.show(shown)
         return
     picture = address.choose(
-        "picture", "Picture", PICTURES, "scatter", label_visibility="collapsed"
+        address.PICTURE, "Picture", PICTURES, "scatter", label_visibility="collapsed"
     )
     {"scatter": scatter, "confusion": confusion}[picture].show(shown)

@@ -41,7 +41,7 @@ def show(shown: Inspected) -> None:
 def pairs(shown: Inspected) -> None:
     """The matrix of all pairs of members, by one of four measures."""
     labels = {key: one.label for key, one in MEASURES.items()}
-    key = address.choose("measure", "Measure", labels, "disagreement",
+    key = address.choose(address.MEASURE, "Measure", labels, "disagreement",
                          help=" ".join(one.help for one in MEASURES.values()))  # fmt: skip
     measure = MEASURES[key]
     values = measured(shown, matrix, key)

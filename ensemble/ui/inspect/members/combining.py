@@ -39,7 +39,7 @@ def show(shown: Inspected) -> None:
         return
     combined, members = measured(shown, compared)
     st.markdown(f"##### {answer(combined, shown.made, shown.noun)}")
-    name = address.choose("figure", "Figure", NAMES, "accuracy", width="content")
+    name = address.choose(address.FIGURE, "Figure", NAMES, "accuracy", width="content")
     pictures.show(
         figure(combined, members, name, f"Ways of combining, {NAMES[name]} · {shown.source}"),
         key="combining", name=f"{shown.stem}-combining-{name}", title="Four ways of combining",
@@ -128,8 +128,8 @@ def in_words(combined: Combined, made: Predictions, noun: str) -> pd.DataFrame:
 
 def changed(shown: Inspected, combined: Combined) -> None:
     """The images of which another way says something else than the mean."""
-    which = address.choose("rule", f"{shown.noun.capitalize()}s whose verdict changes", CHANGED,
-                           "any", width="content")  # fmt: skip
+    label = f"{shown.noun.capitalize()}s whose verdict changes"
+    which = address.choose(address.RULE, label, CHANGED, "any", width="content")
     numbers = ordered(shown.made, numbers_of(combined, which), "unsure")
     by = "any other way of combining" if which == "any" else f"the {RULES[which]}"
     if not len(numbers):

@@ -34,7 +34,7 @@ def show(shown: Inspected) -> None:
         judged = measured(shown, all_committees)
     enough = committees.enough(judged)
     st.markdown(f"##### {answer(judged, enough, shown.noun)}")
-    name = address.choose("figure", "Figure", NAMES, "accuracy", width="content")
+    name = address.choose(address.FIGURE, "Figure", NAMES, "accuracy", width="content")
     found = committees.curve(judged, name)
     title = f"{NAMES[name]} over the committee's size · {shown.source}"
     pictures.show(

@@ -25,7 +25,7 @@ def show(shown: Inspected) -> None:
         "minority": f"Minority was right {len(minority):,}",
     }
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        kind = address.choose("list", f"{shown.noun.capitalize()}s", words, "split")
+        kind = address.choose(address.LIST, f"{shown.noun.capitalize()}s", words, "split")
         voter = choose_voter(shown, swung) if kind == "swing" else ANYONE
     if kind == "split":
         st.caption(f"The {shown.noun}s whose votes are most divided come first. Votes against the "
@@ -45,13 +45,13 @@ def show(shown: Inspected) -> None:
 
 def choose_voter(shown: Inspected, swung: np.ndarray) -> int:
     """Any member, or one, from 1: whose leaving changes the verdict."""
-    voter = address.number("voter", ANYONE, ANYONE, shown.members)
+    voter = address.VOTER.within(ANYONE, ANYONE, shown.members)
     counts = [int(swung.any(axis=0).sum()), *(int(one.sum()) for one in swung)]
     key = f"inspect_voter_{'_'.join(map(str, counts))}"
     address.bound(key, voter, lambda key: st.selectbox(
         "Whose vote decides", range(shown.members + 1), key=key, width=220,
         format_func=lambda m: f"{f'Member {m}' if m else 'Any member'} · {counts[m]:,}",
-        on_change=lambda: address.put("voter", st.session_state[key], ANYONE),
+        on_change=address.follow, args=(address.VOTER, key, ANYONE),
     ))  # fmt: skip
     return voter
 

@@ -44,8 +44,8 @@ def watched(shown: Inspected, was_active: bool) -> None:
 
 def shifted(shown: Inspected, results: Results) -> None:
     """One kind of corruption: the sentence and the picture."""
-    name = address.choose("kind", "Corruption", {name: kind.title for name, kind in KINDS.items()},
-                          next(iter(KINDS)))  # fmt: skip
+    titles = {name: kind.title for name, kind in KINDS.items()}
+    name = address.choose(address.KIND, "Corruption", titles, next(iter(KINDS)))
     kind, curve = KINDS[name], results.curve(name)
     if len(curve) < 2:
         st.caption(f"{kind.title} has not been measured yet.")

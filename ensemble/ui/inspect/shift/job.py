@@ -11,6 +11,7 @@ from ensemble.shift.ood_images import outsiders
 from ensemble.shift.status import StressJob, StressStatus
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import job_panel
+from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
 
@@ -71,7 +72,7 @@ def resting(shown: Inspected, stress: Stress) -> None:
     st.button(label, key="stress_start", type="primary", icon=":material/play_arrow:",
               on_click=start, args=(shown.run.id, asked_for(stress, results)),
               help=help)  # fmt: skip
-    if problem := st.session_state.pop("stress_problem", None):
+    if problem := Tab.stress_problem.take():
         st.error(problem, icon=":material/error:")
 
 
@@ -92,7 +93,7 @@ def start(run_id: str, limit: int | None) -> None:
     try:
         shift.start_stress(run_id, limit)
     except EnsembleError as error:
-        st.session_state["stress_problem"] = str(error)
+        tab.stress_problem = str(error)
 
 
 def steps() -> int:

@@ -1,5 +1,7 @@
 """One digit under stress: what the members make of it as it is turned, moved, blurred or faded."""
 
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
@@ -10,8 +12,9 @@ from ensemble.figures.shift import amount
 from ensemble.shift.corruptions import KINDS, Kind
 from ensemble.ui.inspect.shift.answers import Answers, answers
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, widget
 from ensemble.ui.shared import figure_panel as pictures
+from ensemble.ui.shared.address import Word
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.run_panel import plain
 from ensemble.wording import formats
@@ -28,7 +31,7 @@ def show(shown: Inspected) -> None:
 def body(shown: Inspected) -> None:
     """The image, the controls, and the picture over all amounts."""
     with guarded():
-        number = address.number("number", usual(shown), 0, shown.n - 1)
+        number = address.NUMBER.within(usual(shown), 0, shown.n - 1)
         kind = choose(shown, number)
         try:
             asked = answers(shown.run, number, kind.name)
@@ -51,15 +54,15 @@ def usual(shown: Inspected) -> int:
 def choose(shown: Inspected, number: int) -> Kind:
     """The controls for the image and the corruption; what they say stands in the address."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.button("Previous", key="stress_previous", disabled=number == 0, on_click=address.put,
-                  args=("number", number - 1))  # fmt: skip
+        st.button("Previous", key="stress_previous", disabled=number == 0,
+                  on_click=address.NUMBER.put, args=(number - 1,))  # fmt: skip
         address.bound("stress_number", number, lambda key: st.number_input(
             f"Test {shown.noun}", 0, shown.n - 1, key=key, width=150, on_change=typed,
             help=f"Any of the test set, from 0 to {shown.n - 1:,}.",
         ))  # fmt: skip
-        st.button("Next", key="stress_next", disabled=number == shown.n - 1, on_click=address.put,
-                  args=("number", number + 1))  # fmt: skip
-        name = address.choose("kind", "Corruption",
+        st.button("Next", key="stress_next", disabled=number == shown.n - 1,
+                  on_click=address.NUMBER.put, args=(number + 1,))  # fmt: skip
+        name = address.choose(address.KIND, "Corruption",
                               {name: kind.title for name, kind in KINDS.items()},
                               next(iter(KINDS)), on_change=other_kind)  # fmt: skip
     return KINDS[name]
@@ -67,19 +70,19 @@ def choose(shown: Inspected, number: int) -> Kind:
 
 def typed() -> None:
     """Callback of the number: the address follows."""
-    address.put("number", st.session_state["stress_number"])
+    address.NUMBER.put(widget.value("stress_number"))
 
 
-def other_kind(name: str, key: str, default: str) -> None:
+def other_kind(word: Word[Any], key: str, default: str) -> None:
     """Callback of the kind: the address follows, and begins without corruption."""
-    address.put("amount", None)
-    address.put(name, st.session_state[key], default)
+    address.AMOUNT.put(None)
+    address.follow(word, key, default)
 
 
 def slider(kind: Kind, asked: Answers) -> int:
     """How much to corrupt; returns the slider's place among the amounts."""
     words = {f"{value:g}": place for place, value in enumerate(asked.amounts)}
-    word = address.word("amount", words, f"{kind.neutral:g}")
+    word = address.AMOUNT.among(words, f"{kind.neutral:g}")
     address.bound(f"stress_amount_{kind.name}", word, lambda key: st.select_slider(
         kind.title, list(words), key=key, on_change=moved, args=(kind.name,),
         format_func=lambda word: amount(kind, float(word)),
@@ -90,7 +93,7 @@ def slider(kind: Kind, asked: Answers) -> int:
 def moved(kind: str) -> None:
     """Callback of the slider: the address follows."""
     neutral = f"{KINDS[kind].neutral:g}"
-    address.put("amount", st.session_state[f"stress_amount_{kind}"], neutral)
+    address.AMOUNT.put(widget.value(f"stress_amount_{kind}"), neutral)
 
 
 def image(shown: Inspected, number: int, asked: Answers, kind: Kind, place: int) -> None:

@@ -29,7 +29,7 @@ def show(shown: Inspected, results: Results) -> None:
     if not results.outside:
         return
     st.markdown("##### Images from outside")
-    key = address.choose("outside", "Shown to the members",
+    key = address.choose(address.OUTSIDE, "Shown to the members",
                          {one["key"]: one["title"] for one in results.outside},
                          results.outside[0]["key"])  # fmt: skip
     one = next(one for one in results.outside if one["key"] == key)

@@ -1,0 +1,73 @@
+"""What a tab remembers of the screen Classify: pictures, what was overruled, rows of a list."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ensemble.pictures.ink.extraction import Choices
+
+NAME = 120  # characters of a name that are kept
+WHOLE = (0.0, 0.0, 1.0, 1.0)
+Crop = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A picture as it came.
+
+    Attributes:
+      id: tells it from the tab's other pictures; what is overruled is kept under it.
+      name: what its owner calls it: text, which is no Markdown.
+      content: the file; None where it has been let go because others came.
+      key: differs when the content does.
+    """
+
+    id: str
+    name: str
+    content: bytes | None
+    key: str
+
+
+def source(name: str, content: bytes, ident: str = "") -> Source:
+    """A picture of that name; without an `ident` it goes by what is in it."""
+    key = hashlib.sha256(content).hexdigest()[:16]
+    return Source(ident or key, " ".join(name.split())[:NAME] or "Picture", content, key)
+
+
+@dataclass(frozen=True)
+class Overrule:
+    """The choices of `ensemble.pictures.ink.extraction.Choices`, without what importing it costs.
+
+    Attributes:
+      ink: "auto", "dark" or "light".
+      threshold: -1 to 1; more wants darker ink.
+      crop: left, top, right and bottom of the part that is read, in shares of the picture.
+    """
+
+    ink: str = "auto"
+    threshold: float = 0.0
+    crop: Crop = WHOLE
+
+    @property
+    def word(self) -> str:
+        """Differs when any of them does: for the keys of caches."""
+        return f"{self.ink}{self.threshold:+.2f}" + "".join(f",{side:.4f}" for side in self.crop)
+
+    def choices(self) -> Choices:
+        """As the preparation takes them."""
+        from ensemble.pictures.ink.extraction import Choices
+
+        ink: Any = self.ink
+        return Choices(ink, self.threshold, None if self.crop == WHOLE else self.crop)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is said of a picture, for a list: text, confidence, and why not."""
+
+    said: str
+    sure: str
+    note: str

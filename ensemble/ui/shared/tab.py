@@ -1,0 +1,178 @@
+"""What one browser tab remembers beyond its address and the values of its widgets.
+
+Everything stands once, with its type, in `Tab`: `tab.launched` reads it, `tab.launched = …`
+writes it, and `del tab.launched` forgets it. It is lost when the tab is closed or reloaded:
+what a refresh is to keep belongs into the address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+import streamlit as st
+
+from ensemble.ui.classify.state import Overrule, Row, Source
+
+if TYPE_CHECKING:
+    from ensemble.analysis.quality.averaging import Ints
+    from ensemble.config import EnsembleConfig
+    from ensemble.regression.settings import LbfgsConfig
+
+T = TypeVar("T")
+
+
+class Remembered(Generic[T]):
+    """One thing that a tab remembers.
+
+    Attributes:
+      key: under which Streamlit keeps it.
+      default: what it is as long as nothing is remembered; never changed in place.
+    """
+
+    def __init__(self, key: str, default: T) -> None:
+        self.key, self.default = key, default
+
+    @overload
+    def __get__(self, tab: None, owner: type) -> Remembered[T]: ...
+    @overload
+    def __get__(self, tab: Tab, owner: type) -> T: ...
+    def __get__(self, tab: Tab | None, owner: type) -> Remembered[T] | T:
+        return self if tab is None else self.read()
+
+    def __set__(self, tab: Tab, value: T) -> None:
+        st.session_state[self.key] = value
+
+    def __delete__(self, tab: Tab) -> None:
+        st.session_state.pop(self.key, None)
+
+    def read(self) -> T:
+        """What is remembered, else the default."""
+        found: T = st.session_state.get(self.key, self.default)
+        return found
+
+    def take(self) -> T:
+        """As `read`, and forgets it: for what is told once."""
+        found: T = st.session_state.pop(self.key, self.default)
+        return found
+
+
+class RememberedEach(Generic[T]):
+    """Something that is remembered of several: `tab.grid_columns["digits_grid"]`.
+
+    Attributes:
+      key: as of `Remembered`, with {} where the name of the one stands.
+      default: as of `Remembered`.
+    """
+
+    def __init__(self, key: str, default: T) -> None:
+        self.key, self.default = key, default
+
+    def __get__(self, tab: Tab | None, owner: type) -> RememberedEach[T]:
+        return self
+
+    def __getitem__(self, name: str) -> T:
+        found: T = st.session_state.get(self.key.format(name), self.default)
+        return found
+
+    def __setitem__(self, name: str, value: T) -> None:
+        st.session_state[self.key.format(name)] = value
+
+
+class Tab:
+    """All that a tab remembers, screen by screen."""
+
+    # Every screen.
+    # Whether `app.py` has run, and not a page alone: see `entry.through_app`.
+    through_app = Remembered[bool]("came_through_app", False)
+    # The page that stands in the tab, by its word in the address; "" while it is being opened.
+    page = Remembered[str]("page_standing", "")
+    # The run that was shown last, for screens that are opened without one in their address.
+    run_shown = Remembered[str]("run_last_shown", "")
+
+    # Train.
+    # What was launched last, and when: a second click within a moment does not launch two.
+    launched: Remembered[tuple[EnsembleConfig | None, float]] = Remembered("launched", (None, 0.0))
+
+    # Predictions, Inspect and Classify.
+    # The run that they were last about: with another one they begin at its last epoch.
+    epoch_run = Remembered[str]("predictions_of", "")
+    # A run and the epoch that is shown of it, which stays while the run goes on.
+    epoch_held = Remembered[tuple[str, int]]("predictions_epoch", ("", 0))
+    # How many images fit side by side in a grid, as far as the browser has said.
+    grid_columns = RememberedEach[int]("digits_grid_columns_{}", 12)
+
+    # Inspect.
+    # The run whose answer stands on the screen.
+    inspected = Remembered[str]("inspect_run", "")
+    # How many members would do, in words, by what it was counted of: one at a time.
+    enough = Remembered[Mapping[tuple[Any, ...], str]]("inspect_enough", {})
+    # The lists of images on the screen, by their grids, and the grid that was pressed last.
+    image_lists: Remembered[Mapping[str, Ints]] = Remembered("inspect_lists", {})
+    image_list_pressed = Remembered[str]("inspect_last_list", "")
+    # Which images a grid is of, and the page of them that was turned to.
+    images_of = RememberedEach[int | None]("{}_of", None)
+    images_page = RememberedEach[int]("{}_page", 0)
+    # Why measuring could not be started: told once.
+    stress_problem = Remembered[str]("stress_problem", "")
+
+    # Classify: the pictures.
+    # Those that were handed in, the latest first, and which of them is open.
+    pictures = Remembered[Sequence[Source]]("classify_tray", ())
+    picture_open = Remembered[str]("classify_open", "")
+    # How many uploaders there have been: each is replaced, empty, when it has been used.
+    uploads = Remembered[int]("classify_uploads", 0)
+    # The ids of files that were taken out of uploaders, which a browser may send once more.
+    uploaded = Remembered[Sequence[str]]("classify_uploaded", ())
+    # How many bytes were uploaded: Streamlit keeps them until the tab is closed.
+    uploaded_bytes = Remembered[int]("classify_uploaded_bytes", 0)
+    # How many pictures were left out of those that were handed in last.
+    pictures_cut = Remembered[int]("classify_cut", 0)
+    # The last photograph, for when another way in has been looked at.
+    photograph = Remembered[Source | None]("classify_photo", None)
+    # What is on the sheet: strokes, their serial, pen, width and height.
+    drawing = Remembered[Mapping[str, Any]]("classify_drawing", {})
+    # How many test images have been tried.
+    tried = Remembered[int]("classify_tried", 0)
+
+    # Classify: what is said of them.
+    # A picture, and which of its marks is open.
+    mark_open = Remembered[tuple[str, int]]("classify_mark", ("", 0))
+    # What was overruled, by the pictures' ids, the latest last.
+    overruled = Remembered[Mapping[str, Overrule]]("classify_overrules", {})
+    # Who read the pictures of the list, and the rows: by id, with what they were read from.
+    rows_of = Remembered[tuple[Any, ...] | None]("classify_files_of", None)
+    rows = Remembered[Mapping[str, tuple[str, Row]]]("classify_files_rows", {})
+    # When reading them began, and how many were read by then.
+    rows_since = Remembered[tuple[float, int] | None]("classify_files_since", None)
+    # Whether a row has just been pressed.
+    row_pressed = Remembered[bool]("classify_files_chosen", False)
+    # Why a correction could not be kept: told once.
+    correction_problem = Remembered[str]("classify_correction_problem", "")
+
+    # Parallel.
+    # The regression that was shown last.
+    solve_shown = Remembered[str]("solve_last_shown", "")
+    # The one just launched, and when: shown next, whatever the address says by then.
+    solve_next = Remembered[tuple[str, float]]("solve_next", ("", 0.0))
+    # As `launched`.
+    solve_launched: Remembered[tuple[LbfgsConfig | None, float]] = Remembered(
+        "solve_launched", (None, 0.0)
+    )
+    # The one whose deletion is asked about, and why the last press was in vain: told once.
+    solve_to_delete = Remembered[str | None]("solve_delete_asked", None)
+    solve_said = Remembered[str]("solve_said", "")
+
+    # Runs.
+    # The run whose deletion is asked about.
+    run_to_delete = Remembered[str | None]("runs_delete_asked", None)
+    # What came of the last press, told once: "error" or "done", and the words.
+    runs_said = Remembered[tuple[str, str]]("runs_said", ("", ""))
+
+
+tab = Tab()
+
+
+def may_end() -> None:
+    """Lets Streamlit end this run of the script here, where the person has gone elsewhere."""
+    Tab.page.key in st.session_state  # noqa: B015 (it looks when its state is asked for)

@@ -1,0 +1,120 @@
+"""The words of the address: how each is read, its bounds and default, and how it is written."""
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble.ui.shared import address
+
+WORDS = {name: one for name, one in vars(address).items() if isinstance(one, address.Word)}
+
+
+def asked(name: str, method: str, *values: object) -> None:
+    """A script that asks a word of the address and keeps what it says."""
+    import streamlit as st
+
+    from ensemble.ui.shared import address
+
+    st.session_state["said"] = getattr(getattr(address, name), method)(*values)
+
+
+def says(name: str, method: str, *values: Any, **words: str) -> tuple[Any, dict[str, str]]:
+    """What a word says in an address with these words, and the address afterwards."""
+    at = AppTest.from_function(asked, args=(name, method, *values))
+    for word, text in words.items():
+        at.query_params[word] = text
+    assert not at.run().exception
+    after = {word: text[0] if isinstance(text, list) else text
+             for word, text in at.query_params.items()}  # fmt: skip
+    return at.session_state["said"], after
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("RUN", "20261122-1", "20261122-1"), ("RUN", "", None), ("RUN", None, None),
+        ("EPOCH", "12", 12), ("EPOCH", "0", 0), ("EPOCH", None, None), ("EPOCH", "-1", None),
+        ("EPOCH", "1.5", None), ("EPOCH", "٣", None), ("EPOCH", "²", None),
+        ("EPOCH", "99999999", 99_999_999), ("EPOCH", "100000000", None), ("EPOCH", " 1", None),
+        ("REFUSE", None, 3), ("REFUSE", "much", 3), ("REFUSE", "0", 1), ("REFUSE", "5", 5),
+        ("REFUSE", "51", 50), ("FIRST", None, 0), ("FIRST", "60", 60), ("FIRST", "x", 0),
+        ("SHOW", None, "all"), ("SHOW", "wrong", "wrong"), ("SHOW", "WRONG", "all"),
+        ("ORDER", None, "unsure"), ("ORDER", "number", "number"), ("ORDER", "no", "unsure"),
+        ("CELL", "4-9", (4, 9)), ("CELL", "4", None), ("CELL", "4-", None), ("CELL", "4-x", None),
+        ("CELL", "4-9-1", None), ("CELL", None, None),
+    ],
+)  # fmt: skip
+def test_a_word_is_read_within_its_bounds_and_one_without_sense_left_out(
+    name: str, text: str | None, value: Any
+) -> None:
+    assert WORDS[name].parse(text) == value
+
+
+def test_the_tabs_own_address_is_read() -> None:
+    assert says("EPOCH", "read", epoch="7")[0] == 7
+    assert says("EPOCH", "read")[0] is None
+    assert says("CELL", "read", cell="4-9")[0] == (4, 9)
+
+
+@pytest.mark.parametrize(
+    ("words", "number"), [({}, 2), ({"number": "5"}, 5), ({"number": "900"}, 9),
+                          ({"number": "0"}, 1), ({"number": "many"}, 2)],
+)  # fmt: skip
+def test_bounds_that_the_data_set_hold_too(words: dict[str, str], number: int) -> None:
+    assert says("NUMBER", "within", 2, 1, 9, **words)[0] == number
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "chosen"),
+    [("VIEW", {}, "3"), ("VIEW", {"view": "5"}, "5"), ("VIEW", {"view": "4"}, "3"),
+     ("REFUSE", {"refuse": "50"}, "50"), ("REFUSE", {"refuse": "77"}, "50")],
+)  # fmt: skip
+def test_one_of_some_options_is_chosen_and_no_other(
+    name: str, words: dict[str, str], chosen: str
+) -> None:
+    assert says(name, "among", ("3", "5", "50"), "3", **words)[0] == chosen
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "after"),
+    [
+        ("RUN", ("b",), {"run": "b", "digit": "1"}), ("RUN", (None,), {"digit": "1"}),
+        ("DIGIT", (0,), {"run": "a", "digit": "0"}), ("DIGIT", (None,), {"run": "a"}),
+        ("FIRST", (0,), {"run": "a", "digit": "1"}),
+        ("FIRST", (24,), {"run": "a", "digit": "1", "first": "24"}),
+        ("SHOW", ("all",), {"run": "a", "digit": "1"}),
+        ("WITH_EPOCH", (4, 4), {"run": "a", "digit": "1"}),
+        ("WITH_EPOCH", (3, 4), {"run": "a", "digit": "1", "with_epoch": "3"}),
+        ("CELL", ((4, 9),), {"run": "a", "digit": "1", "cell": "4-9"}),
+    ],
+)  # fmt: skip
+def test_a_default_is_not_written_and_all_else_is(
+    name: str, values: tuple[Any, ...], after: dict[str, str]
+) -> None:
+    assert says(name, "put", *values, run="a", digit="1")[1] == after
+
+
+def test_what_is_written_is_read_again() -> None:
+    for name, value in (("RUN", "a"), ("EPOCH", 3), ("REFUSE", 7), ("SHOW", "split"),
+                        ("CELL", (0, 12))):  # fmt: skip
+        word = WORDS[name]
+        assert word.parse(word.link(value)[word.name]) == value
+
+
+def test_every_word_has_a_name_of_its_own() -> None:
+    names = [word.name for word in WORDS.values()]
+    assert len(names) > 20
+    assert len(set(names)) == len(names)
+
+
+def test_a_view_takes_its_own_words_with_it_and_leaves_the_run() -> None:
+    def script() -> None:
+        from ensemble.ui.shared import address
+
+        address.keep_only(address.RUN, address.EPOCH)
+
+    at = AppTest.from_function(script)
+    for word, text in {"run": "a", "epoch": "1", "cell": "4-9", "unknown": "x"}.items():
+        at.query_params[word] = text
+    assert set(at.run().query_params) == {"run", "epoch"}

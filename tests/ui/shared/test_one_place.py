@@ -1,0 +1,94 @@
+"""Who may touch what Streamlit keeps for a tab: one module each, and nobody its internals."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parents[3]
+SOURCES = [*(REPO / "ensemble").rglob("*.py"), *(REPO / "pages").glob("*.py"), REPO / "app.py"]
+SHARED = "ensemble/ui/shared"
+ALLOWED = {
+    "session_state": {f"{SHARED}/tab.py", f"{SHARED}/widget.py"},
+    "query_params": {f"{SHARED}/address.py"},
+}
+# What Streamlit's reference does not list; its names may change with any version.
+INTERNAL = {"commands", "elements", "proto", "runtime", "testing", "util", "web"}
+
+
+def touched(source: str) -> set[str]:
+    """Which of a tab's two stores the source reads or writes; a link's words are neither."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        elif isinstance(node, ast.ImportFrom) and node.module == "streamlit":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)  # getattr(st, "session_state")
+    return found & set(ALLOWED)
+
+
+def internals(source: str) -> set[str]:
+    """The parts of Streamlit that the source imports or reaches for and that are its own."""
+    names = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Attribute) and ast.unparse(node).startswith("st."):
+            names.add(f"streamlit.{ast.unparse(node).removeprefix('st.')}")
+    own = {name for name in names if name.startswith("streamlit.")}
+    return {
+        name for name in own
+        if name.split(".")[1] in INTERNAL or any(part.startswith("_") for part in name.split("."))
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("store", ALLOWED)
+def test_a_store_is_touched_in_its_own_place_alone(store: str) -> None:
+    found = {path.relative_to(REPO).as_posix() for path in SOURCES
+             if store in touched(path.read_text("utf-8"))}  # fmt: skip
+    assert found == ALLOWED[store]
+
+
+def test_streamlits_internals_are_left_alone() -> None:
+    found = {path.relative_to(REPO).as_posix(): internals(path.read_text("utf-8"))
+             for path in SOURCES}  # fmt: skip
+    assert {path: names for path, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize(
+    ("source", "store"),
+    [
+        ("st.session_state['a'] = 1", {"session_state"}),
+        ("from streamlit import session_state as kept", {"session_state"}),
+        ("getattr(st, 'session_state')", {"session_state"}),
+        ("st.query_params.pop('run')", {"query_params"}),
+        ("st.page_link('x', query_params={'run': run.id})", set()),
+        ("session_stated = 1  # session_state", set()),
+    ],
+)
+def test_sees_who_touches_a_store(source: str, store: set[str]) -> None:
+    assert touched(source) == store
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ("from streamlit.runtime.scriptrunner import get_script_run_ctx",
+         "streamlit.runtime.scriptrunner.get_script_run_ctx"),
+        ("import streamlit.elements.widgets.button", "streamlit.elements.widgets.button"),
+        ("from streamlit import runtime", "streamlit.runtime"),
+        ("st.runtime.get_instance()", "streamlit.runtime.get_instance"),
+        ("from streamlit.delta_generator import _enqueue", "streamlit.delta_generator._enqueue"),
+    ],
+)  # fmt: skip
+def test_sees_an_internal(source: str, found: str) -> None:
+    assert found in internals(source)
+
+
+def test_the_public_names_pass() -> None:
+    public = "import streamlit as st\nfrom streamlit.typing import UploadedFile\nst.components.v2"
+    assert internals(public) == set()
