@@ -10,7 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.figures import palette
+from ensemble.figures.palette import LIGHT, RIGHT, WRONG
 from ensemble.wording import images as images_words
 
 SIDE = 28
@@ -18,7 +18,7 @@ Pixels = NDArray[np.uint8]
 
 # The sheet to keep: white in either theme, as paper is.
 COLUMNS, SCALE, GAP, LINE = 12, 3, 14, 15
-PAPER, INK = "#FFFFFF", "#1B1E23"
+PAPER, INK = LIGHT.ground, LIGHT.ink
 
 
 def png(image: Image.Image) -> bytes:
@@ -69,7 +69,7 @@ def sheet(
             (SIDE * SCALE,) * 2, Image.Resampling.NEAREST
         )
         page.paste(big, corner)
-        colour = palette.RIGHT if made.right[number] else palette.WRONG
+        colour = RIGHT if made.right[number] else WRONG
         under = corner[1] + SIDE * SCALE
         draw.rectangle([corner[0], under, corner[0] + SIDE * SCALE - 1, under + 2], colour)
         for index, text in enumerate(captions(made, number, names)):

@@ -10,8 +10,8 @@ import pandas as pd
 
 from ensemble.figures import bars as figures_bars
 from ensemble.figures import lines
+from ensemble.figures.palette import Palette
 from ensemble.figures.verdict import table as one_table
-from ensemble.ui.shared import theme
 from ensemble.wording import formats
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
@@ -37,7 +37,9 @@ class Side:
     name: str
 
 
-def figure(ours: Side, theirs: Side, names: Sequence[str], title: str) -> "go.Figure":
+def figure(
+    ours: Side, theirs: Side, names: Sequence[str], title: str, palette: Palette
+) -> "go.Figure":
     """The chart: a row for each class, the shown run in ink and the other in the accent below it.
 
     Args:
@@ -45,12 +47,13 @@ def figure(ours: Side, theirs: Side, names: Sequence[str], title: str) -> "go.Fi
       theirs: what the other says.
       names: the classes' names, C of them.
       title: what stands over it; it may hold the name of a file.
+      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    sides = ((ours, theme.ink()), (theirs, theme.primary()))
+    sides = ((ours, palette.ink), (theirs, palette.primary))
     chart = go.Figure([go.Bar(bars(one, names, color)) for one, color in sides])
-    chart.update_layout(**lines.layout(title, ROW * len(names) + 170))
+    chart.update_layout(**lines.layout(title, ROW * len(names) + 170, palette))
     chart.update_layout(barmode="group", bargap=0.25, bargroupgap=0.05,
                         margin={"r": 24, "b": 100}, legend={"traceorder": "normal"})  # fmt: skip
     chart.update_xaxes(

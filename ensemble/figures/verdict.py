@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from ensemble.figures import bars, lines
-from ensemble.ui.shared import theme
+from ensemble.figures.palette import Palette
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
@@ -21,7 +21,7 @@ ROW = 28  # pixels: it stands beside the picture, where there is less room than 
 SAID, OTHERS, REJECTED = 1.0, 0.4, 0.22
 
 
-def figure(digit: "Digit", names: Sequence[str], title: str) -> "go.Figure":
+def figure(digit: "Digit", names: Sequence[str], title: str, palette: Palette) -> "go.Figure":
     """The chart that test images have, without right and wrong: here nobody knows.
 
     Args:
@@ -29,17 +29,18 @@ def figure(digit: "Digit", names: Sequence[str], title: str) -> "go.Figure":
       names: the classes' names, C of them.
       title: what stands over it, so that a saved picture says what it shows; it may hold the
         name of a file.
+      palette: the page's colours.
     """
     made = marks_words.predictions(digit)
-    chart = bars.figure(made, 0, names, "")
-    worded = lines.layout(title, ROW * len(names) + 150)
+    chart = bars.figure(made, 0, names, "", palette)
+    worded = lines.layout(title, ROW * len(names) + 150, palette)
     chart.update_layout(title=worded["title"], margin_t=worded["margin"]["t"],
                         height=worded["height"])  # fmt: skip
     opacity = np.full(len(names), REJECTED if digit.rejected else OTHERS)
     if not digit.rejected:
         opacity[digit.label] = SAID
     chart.update_traces(
-        marker={"color": theme.ink(), "opacity": opacity.tolist()}, selector={"type": "bar"}
+        marker={"color": palette.ink, "opacity": opacity.tolist()}, selector={"type": "bar"}
     )
     chart.update_yaxes(ticktext=labels(digit, names))
     return chart

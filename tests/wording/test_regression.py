@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from ensemble import regression
-from ensemble.figures.solves import log_axis
 from ensemble.regression import SolveStatus, Trace, Traces
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.wording import regression as regression_words
@@ -114,13 +113,6 @@ def test_virtual_devices_are_named_so_and_others_are_not() -> None:
     on_cpu = SolveStatus(platform="cpu", cores=2, devices=2)
     assert "share its 2 cores" in regression_words.shared_cores(on_cpu)
     assert regression_words.shared_cores(replace(on_cpu, platform="gpu")) == ""
-
-
-def test_a_log_axis_has_ticks_within_what_is_drawn() -> None:
-    ticks = log_axis(np.array([0.2, 3.0, np.nan]))
-    assert len([tick for tick in ticks["tickvals"] if 0.2 <= tick <= 3.0]) == 4
-    assert log_axis(np.array([1e-6, 1.0]))["dtick"] == 1
-    assert log_axis(np.array([0.0, np.nan]))["type"] == "log"
 
 
 def test_the_fastest_number_of_devices_is_named() -> None:

@@ -8,9 +8,9 @@ import pytest
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
 from ensemble.figures import two_answers as two_answers_figure
 from ensemble.figures import verdict as verdict_figure
+from ensemble.figures.palette import LIGHT
 from ensemble.figures.two_answers import Side
 from ensemble.recognition.answer import WHOLE, Digit, Reading
-from ensemble.ui.classify.details import compare
 from ensemble.wording import marks as marks_words
 from ensemble.wording import readings as readings_words
 from tests.ui.marks import voting
@@ -36,14 +36,13 @@ def test_a_chance_is_never_a_whole_0_or_100(share: float, said: str) -> None:
 def test_nothing_on_the_screen_reads_more_than_over_99_9(sure: float) -> None:
     digit = voting(7, 7, sure=sure)
     whole, side = reading(digit, confidence=sure), Side(digit, "run")
-    chart = verdict_figure.figure(digit, DIGIT_NAMES, "Mark")
+    chart = verdict_figure.figure(digit, DIGIT_NAMES, "Mark", LIGHT)
     texts = [
         readings_words.sentence(whole),
         readings_words.row(whole, [0], DIGIT_NAMES)[1],
         readings_words.alt(digit, 0, 1, DIGIT_NAMES),
         marks_words.verdict(digit, DIGIT_NAMES),
         verdict_figure.alt(digit, DIGIT_NAMES),
-        compare.sentence(side, side, DIGIT_NAMES),
         two_answers_figure.alt(side, side, DIGIT_NAMES),
         two_answers_figure.row(side, DIGIT_NAMES)["confidence"],
         two_answers_figure.bars(side, DIGIT_NAMES, "black")["hovertext"][7],

@@ -15,7 +15,7 @@ from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls, loader
-from ensemble.ui.shared import address, loaders, settings
+from ensemble.ui.shared import address, loaders, settings, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.run_panel import plain
 from ensemble.wording import formats
@@ -140,7 +140,7 @@ def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) 
     counts = per_class(shown.made.labels, won, lost, len(shown.names))
     title = f"Won and lost · {shown.source}, against {other.name} · epoch {epoch}"
     pictures.show(
-        figure(counts, shown.names, shown.noun, title), key="compare",
+        figure(counts, shown.names, shown.noun, title, theme.palette()), key="compare",
         name=f"{shown.stem}-against-{other.id}-epoch-{epoch}", title="Won and lost by class",
         alt=f"Of each class, {shown.noun}s that only one of the two runs gets right: "
         f"{len(won):,} won, {len(lost):,} lost",

@@ -72,7 +72,7 @@ def number(
     component()(
         data={
             "lines": [line for _, line in sorted(lines.items())],
-            "size": f"{size} {theme.mode()}",
+            "size": f"{size} {theme.palette().mode}",
             "spaced": readings_words.spaced(said),
         },
         key=KEY,

@@ -9,6 +9,7 @@ from ensemble.figures.verdict import alt, figure, table
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.details.choice import DETAILS
 from ensemble.ui.shared import figure_panel as pictures
+from ensemble.ui.shared import theme
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
@@ -77,7 +78,8 @@ def chart(shown: Shown) -> None:
     if shown.members == 1:
         sees = "The probabilities that the one member gives."
     pictures.show(
-        figure(digit, names, title), key="classify_verdict", name=f"{shown.stem}-verdict",
+        figure(digit, names, title, theme.palette()), key="classify_verdict",
+        name=f"{shown.stem}-verdict",
         title="The probabilities", alt=alt(digit, names), table=lambda: table(digit, names),
         sees=sees,
     )  # fmt: skip

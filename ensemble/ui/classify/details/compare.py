@@ -11,7 +11,7 @@ from ensemble.runs.members import member_epochs
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.input import members
 from ensemble.ui.predictions import controls
-from ensemble.ui.shared import address, loaders
+from ensemble.ui.shared import address, loaders, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.run_panel import plain
 from ensemble.wording import marks as marks_words
@@ -36,7 +36,7 @@ def show(shown: Shown) -> None:
     ours = Side(shown.digit, f"{called(shown.run, other)}, epoch {shown.epoch}")
     both = ours, Side(theirs, f"{called(other, shown.run)}, epoch {epoch}")
     pictures.show(
-        figure(*both, shown.names, f"Mark {shown.index + 1} · {shown.name}"),
+        figure(*both, shown.names, f"Mark {shown.index + 1} · {shown.name}", theme.palette()),
         key="classify_compare", name=f"{shown.stem}-against-{other.id}-epoch-{epoch}",
         title="Both probabilities", alt=alt(*both, shown.names),
         table=lambda: table(*both, shown.names), sees=sentence(*both, shown.names),

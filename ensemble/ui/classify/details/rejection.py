@@ -7,7 +7,7 @@ import streamlit as st
 from ensemble import datasets
 from ensemble.figures.rejection import alt, figure, shares, table
 from ensemble.ui.classify.answer.shown import REFUSE, REFUSE_PERCENT, Shown
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
 from ensemble.wording import marks as marks_words
@@ -31,8 +31,9 @@ def show(shown: Shown) -> None:
     with st.spinner("Showing digits and strangers to the members, once", show_time=True):
         gate = shown.classifier.gate(shown.refuse)
     known = datasets.info(shown.run.config.dataset).title
+    title = f"Turned away or let through · {shown.source}"
     pictures.show(
-        figure(gate, shown.digit.score, known, f"Turned away or let through · {shown.source}"),
+        figure(gate, shown.digit.score, known, title, theme.palette()),
         key="classify_gate", name=f"{shown.stem}-threshold", title="Scores and threshold",
         alt=alt(gate, known), table=lambda: table(gate, known, shown.digit.score),
         sees=sentence(gate, noun), help=SCORE,

@@ -14,6 +14,7 @@ from ensemble.figures.calibration import alt, figure, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import figure_panel as pictures
+from ensemble.ui.shared import theme
 from ensemble.wording import formats
 
 # "About 90 %": wide enough to hold some answers, narrow enough to mean something.
@@ -34,7 +35,7 @@ def show(shown: Inspected) -> None:
     with left:
         title = f"Reliability · {shown.source}"
         pictures.show(
-            figure(whole, members, shown.noun, title), key="calibration",
+            figure(whole, members, shown.noun, title, theme.palette()), key="calibration",
             name=f"{shown.stem}-calibration", title="Confidence against accuracy",
             alt=alt(whole, shown.noun), table=lambda: table(whole, members),
             sees=f"A point above the dashed line: {shown.noun}s that it is more often right about "

@@ -8,12 +8,13 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble.analysis.predictions import Predictions, ordered
-from ensemble.figures import lines, palette
+from ensemble.figures import lines
+from ensemble.figures.palette import RIGHT, WRONG, Palette, mixed, on
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls
-from ensemble.ui.shared import address, figure_panel, theme
+from ensemble.ui.shared import address, figure_panel
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def show(shown: Inspected) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         figure_panel.show(
-            pictured(shown, lambda: drawn(shown, matrix, cell, title), KEY, cell),
+            pictured(shown, lambda palette: drawn(shown, matrix, cell, title, palette), KEY, cell),
             key=KEY, name=f"{shown.stem}-confusion",
             title="The confusion matrix", table=lambda: table(shown, matrix),
             alt=f"What {shown.n:,} {shown.noun}s are against what the ensemble says",
@@ -84,7 +85,9 @@ def pressed() -> None:
     address.put("cell", spoken((row, column)) if points else None)
 
 
-def drawn(shown: Inspected, matrix: Matrix, cell: Cell | None, title: str) -> "go.Figure":
+def drawn(
+    shown: Inspected, matrix: Matrix, cell: Cell | None, title: str, palette: Palette
+) -> "go.Figure":
     """Squares with their counts: rows are what it is, columns what the ensemble says.
 
     Squares of a scatter, for Streamlit tells of points that are chosen, but not of a heat
@@ -95,20 +98,20 @@ def drawn(shown: Inspected, matrix: Matrix, cell: Cell | None, title: str) -> "g
     C, names = len(matrix), shown.names
     cells = [(row, column) for row in range(C) for column in range(C)]
     count = matrix.ravel().tolist()
-    fills = [fill(one, row == column, matrix) for (row, column), one in
+    fills = [fill(one, row == column, matrix, palette) for (row, column), one in
              zip(cells, count, strict=True)]  # fmt: skip
     border = [2 if one == cell else 0 for one in cells]
     chart = go.Figure(go.Scatter(
         x=[said for _, said in cells], y=[label for label, _ in cells], mode="markers+text",
         marker={"symbol": "square", "size": SIDE, "opacity": 1, "color": fills,
-                "line": {"color": theme.ink(), "width": border}},
+                "line": {"color": palette.ink, "width": border}},
         text=[f"{one:,}" if one else "" for one in count],
-        textfont={"size": 11, "color": [palette.on(one) for one in fills]},
+        textfont={"size": 11, "color": [on(one) for one in fills]},
         selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}},
         customdata=cells, hoverinfo="text", showlegend=False, cliponaxis=False,
         hovertext=[tell(shown, one, number) for one, number in zip(cells, count, strict=True)],
     ))  # fmt: skip
-    chart.update_layout(lines.layout(title, 40 * C + 150))
+    chart.update_layout(lines.layout(title, 40 * C + 150, palette))
     chart.update_layout(margin_b=50)
     ticks = {"tickvals": list(range(C)), "ticktext": list(names), "showgrid": False,
              "zeroline": False, "fixedrange": True, "range": [-0.6, C - 0.4]}  # fmt: skip
@@ -118,14 +121,14 @@ def drawn(shown: Inspected, matrix: Matrix, cell: Cell | None, title: str) -> "g
     return chart
 
 
-def fill(count: int, right: bool, matrix: Matrix) -> str:
+def fill(count: int, right: bool, matrix: Matrix, palette: Palette) -> str:
     """A cell's colour: blue where right, orange where wrong, stronger the more."""
     if not count:
-        return theme.ground()
+        return palette.ground
     if right:
-        return palette.mixed(theme.ground(), palette.RIGHT, 0.25 + 0.6 * count / matrix.max())
+        return mixed(palette.ground, RIGHT, 0.25 + 0.6 * count / matrix.max())
     most = (matrix - np.diag(np.diag(matrix))).max()
-    return palette.mixed(theme.ground(), palette.WRONG, 0.15 + 0.85 * (count / most) ** 0.5)
+    return mixed(palette.ground, WRONG, 0.15 + 0.85 * (count / most) ** 0.5)
 
 
 def tell(shown: Inspected, cell: Cell, count: int) -> str:

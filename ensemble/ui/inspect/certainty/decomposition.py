@@ -10,7 +10,8 @@ import streamlit as st
 from ensemble import runs
 from ensemble.analysis.members.diversity import Decomposition, decomposition
 from ensemble.errors import RunError
-from ensemble.figures import lines, palette
+from ensemble.figures import lines
+from ensemble.figures.palette import MUTED, Palette, wash
 from ensemble.ui.inspect.loader import pictured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import figure_panel, loaders
@@ -31,7 +32,8 @@ def show(shown: Inspected) -> None:
     share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
     title = f"NLL: mean member less diversity · {shown.run.name}"
     figure_panel.show(
-        pictured(shown, lambda: drawn(shown, found, title), "decomposition", *found.items()),
+        pictured(shown, lambda palette: drawn(shown, found, title, palette), "decomposition",
+                 *found.items()),
         key="inspect_decomposition",
         name=f"{shown.run.id}-decomposition", title="The NLL's parts over the epochs",
         alt="NLL of the mean member and of the ensemble over the epochs; between them, diversity",
@@ -70,7 +72,7 @@ def _at(run_id: str, epoch: int, seen: tuple[int, int], dataset: str) -> Decompo
     return decomposition(probabilities, labels) if probabilities.shape[1] == len(labels) else None
 
 
-def drawn(shown: Inspected, found: Found, title: str) -> "go.Figure":
+def drawn(shown: Inspected, found: Found, title: str, palette: Palette) -> "go.Figure":
     """Two lines and the band between them; a dotted line where the shown epoch is."""
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
@@ -85,13 +87,13 @@ def drawn(shown: Inspected, found: Found, title: str) -> "go.Figure":
             for epoch, one in zip(epochs, mean, strict=True)]  # fmt: skip
     line: dict[str, Any] = {"x": epochs, "mode": mode, "hoverinfo": "text"}
     chart = go.Figure([
-        go.Scatter(y=mean, name="mean member", line={"color": palette.MUTED, "width": 1.5},
+        go.Scatter(y=mean, name="mean member", line={"color": MUTED, "width": 1.5},
                    hovertext=each, **line),
-        go.Scatter(y=whole, name="ensemble", line=lines.bold(), fill="tonexty",
-                   fillcolor=palette.wash(), hovertext=told, **line),
+        go.Scatter(y=whole, name="ensemble", line=lines.bold(palette), fill="tonexty",
+                   fillcolor=wash(), hovertext=told, **line),
     ])  # fmt: skip
-    chart.update_layout(**lines.layout(title, 420))
-    chart.add_vline(shown.epoch, line={"color": palette.MUTED, "width": 1, "dash": "dot"})
+    chart.update_layout(**lines.layout(title, 420, palette))
+    chart.add_vline(shown.epoch, line={"color": MUTED, "width": 1, "dash": "dot"})
     step = -(-(epochs[-1] - epochs[0]) // TICKS) or 1
     chart.update_xaxes(title="epochs", fixedrange=True, tick0=epochs[0], dtick=step)
     chart.update_yaxes(title="NLL (nats)", fixedrange=True)

@@ -9,7 +9,8 @@ import streamlit as st
 from ensemble.analysis.members.uncertainty import Uncertainty, uncertainty
 from ensemble.analysis.predictions import ordered
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.figures import lines, palette
+from ensemble.figures import lines
+from ensemble.figures.palette import RIGHT, WRONG, Palette
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.shown import Inspected
@@ -48,8 +49,8 @@ def picture(shown: Inspected, measures: Uncertainty, drawn: Ints) -> Any:
     """The scatter; returns what is chosen in it."""
     title = f"Uncertainty · {shown.source}"
     return figure_panel.show(
-        pictured(shown, lambda: scatter(shown, measures, drawn, title), KEY), key=KEY,
-        name=f"{shown.stem}-uncertainty", title="Both uncertainties of every image",
+        pictured(shown, lambda palette: scatter(shown, measures, drawn, title, palette), KEY),
+        key=KEY, name=f"{shown.stem}-uncertainty", title="Both uncertainties of every image",
         alt=f"Aleatoric against epistemic uncertainty of {shown.n:,} {shown.noun}s, right and "
         "wrong marked", table=lambda: table(shown, measures), sees=sees(shown, measures),
         help=GLOSS, on_select="rerun", selection_mode=("points", "box", "lasso"),
@@ -88,14 +89,16 @@ def thinning(shown: Inspected) -> int:
     return -(-(shown.n - wrong - room // 2) // (room - room // 2))
 
 
-def scatter(shown: Inspected, measures: Uncertainty, drawn: Ints, title: str) -> "go.Figure":
+def scatter(
+    shown: Inspected, measures: Uncertainty, drawn: Ints, title: str, palette: Palette
+) -> "go.Figure":
     """Right ones as blue circles, wrong ones as orange crosses over them."""
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     traces = []
     for name, kept, mark in (
-        ("right", shown.made.right, {"color": palette.RIGHT, "symbol": "circle", "opacity": 0.6}),
-        ("wrong", ~shown.made.right, {"color": palette.WRONG, "symbol": "x", "opacity": 0.9}),
+        ("right", shown.made.right, {"color": RIGHT, "symbol": "circle", "opacity": 0.6}),
+        ("wrong", ~shown.made.right, {"color": WRONG, "symbol": "x", "opacity": 0.9}),
     ):
         numbers = drawn[kept[drawn]]
         traces.append(go.Scatter(
@@ -104,7 +107,7 @@ def scatter(shown: Inspected, measures: Uncertainty, drawn: Ints, title: str) ->
             customdata=facts(shown, numbers), hovertemplate=hover(shown.noun),
         ))  # fmt: skip
     chart = go.Figure(traces)
-    chart.update_layout(**lines.layout(title, 480))
+    chart.update_layout(**lines.layout(title, 480, palette))
     chart.update_xaxes(title="aleatoric (nats)", rangemode="tozero", zeroline=False)
     chart.update_yaxes(title="epistemic (nats)", rangemode="tozero", zeroline=False)
     return chart

@@ -13,7 +13,7 @@ from ensemble.figures import lines
 from ensemble.figures.selective import alt, certainty, figure, share, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
 
@@ -38,7 +38,7 @@ def show(shown: Inspected) -> None:
     answered.markdown(f"##### {answer(found[0], rate, who, shown.noun)}")
     title = f"Risk by coverage · {shown.source}"
     pictures.show(
-        figure(ensemble, members, rate, found[0], title), key="selective",
+        figure(ensemble, members, rate, found[0], title, theme.palette()), key="selective",
         name=f"{shown.stem}-selective", title="Risk by coverage", alt=alt(ensemble, shown.n),
         table=lambda: table(ensemble, members), sees=sees(ensemble, shown.noun),
     )  # fmt: skip

@@ -9,12 +9,13 @@ import streamlit as st
 from ensemble.analysis.members.diversity import oracle_accuracy
 from ensemble.analysis.predictions import Predictions
 from ensemble.figures import lines
+from ensemble.figures.palette import Palette
 from ensemble.ui.inspect.certainty import decomposition
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.members import lists
 from ensemble.ui.inspect.members.pairs import MEASURES, Measure, matrix
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.shared import address, figure_panel, theme
+from ensemble.ui.shared import address, figure_panel
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ def pairs(shown: Inspected) -> None:
     values = measured(shown, matrix, key)
     title = f"{measure.title} · {shown.source}"
     figure_panel.show(
-        pictured(shown, lambda: drawn(shown, measure, values, title), "pairs", key),
+        pictured(shown, lambda palette: drawn(shown, measure, values, title, palette), "pairs",
+                 key),
         key="inspect_pairs",
         name=f"{shown.stem}-{key.replace('_', '-')}", title=measure.title,
         alt=f"{measure.title} of every pair of {shown.members} members",
@@ -55,7 +57,9 @@ def pairs(shown: Inspected) -> None:
     )  # fmt: skip
 
 
-def drawn(shown: Inspected, measure: Measure, values: np.ndarray, title: str) -> "go.Figure":
+def drawn(
+    shown: Inspected, measure: Measure, values: np.ndarray, title: str, palette: Palette
+) -> "go.Figure":
     """The matrix as a heat map, member 1 on top and on the left."""
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
@@ -68,12 +72,12 @@ def drawn(shown: Inspected, measure: Measure, values: np.ndarray, title: str) ->
         np.fill_diagonal(seen, np.nan)
     chart = go.Figure(go.Heatmap(
         z=seen, x=numbers, y=numbers, hovertext=told, hoverinfo="text", xgap=1, ygap=1,
-        colorscale=theme.scale(), showscale=M > WRITTEN,
+        colorscale=palette.scale, showscale=M > WRITTEN,
         text=[[measure.write(value) for value in row] for row in seen] if M <= WRITTEN else None,
         texttemplate="%{text}" if M <= WRITTEN else None, hoverongaps=False,
         colorbar={"title": {"text": measure.unit, "side": "right"}, "thickness": 12},
     ))  # fmt: skip
-    chart.update_layout(lines.layout(title, 420))
+    chart.update_layout(lines.layout(title, 420, palette))
     # Numbers of members are short: to measure them, Plotly would draw the matrix twice.
     chart.update_layout(margin_b=50, margin_l=56)
     axis = {"title": "member", "type": "category", "showgrid": False, "fixedrange": True,

@@ -11,7 +11,7 @@ from ensemble.figures.committee import NAMES, alt, figure, in_words, table
 from ensemble.ui.inspect.answer import all_committees
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
 
@@ -38,7 +38,8 @@ def show(shown: Inspected) -> None:
     found = committees.curve(judged, name)
     title = f"{NAMES[name]} over the committee's size · {shown.source}"
     pictures.show(
-        figure(judged, name, enough, title), key="committee", name=f"{shown.stem}-committee-{name}",
+        figure(judged, name, enough, title, theme.palette()), key="committee",
+        name=f"{shown.stem}-committee-{name}",
         title="The committees' figures by their size", alt=alt(found, name, judged.n),
         table=lambda: table(judged), sees=sees(judged, found, name),
     )  # fmt: skip

@@ -9,7 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble import datasets, runs, shift
-from ensemble.figures import palette
+from ensemble.figures.palette import MUTED, Palette, parts
 from ensemble.figures.shift import layout
 from ensemble.shift import Results
 from ensemble.shift.results import KNOWN, scores_path
@@ -40,7 +40,7 @@ def show(shown: Inspected, results: Results) -> None:
     title = f"{one['title']} · {shown.run.name} · epoch {results.epoch}"
     names = datasets.info(results.dataset).title, one["title"]
     figure_panel.show(
-        histograms(known, unknown, names, title), key="outside",
+        histograms(known, unknown, names, title, theme.palette()), key="outside",
         name=f"{shown.run.id}-outside-{key}", title="Entropies of known and outside images",
         alt=f"Histograms of entropy: {names[0]} against {names[1]}",
         table=lambda: table(known, unknown), sees=sentence(one, shown.noun),
@@ -114,7 +114,9 @@ def in_words(one: dict[str, Any]) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def histograms(known: Scores, unknown: Scores, names: tuple[str, str], title: str) -> "go.Figure":
+def histograms(
+    known: Scores, unknown: Scores, names: tuple[str, str], title: str, palette: Palette
+) -> "go.Figure":
     """Entropies of the known and of the outside images, of one member and of the ensemble.
 
     Args:
@@ -122,6 +124,7 @@ def histograms(known: Scores, unknown: Scores, names: tuple[str, str], title: st
       unknown: those of the outside images.
       names: what the two are called.
       title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
     """
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
@@ -130,11 +133,11 @@ def histograms(known: Scores, unknown: Scores, names: tuple[str, str], title: st
     chart = make_subplots(1, len(panels), subplot_titles=panels, shared_yaxes=True)
     for column, score in enumerate(("member_entropy", "entropy")[: len(panels)], 1):
         for place, (name, found) in enumerate(zip(names, (known, unknown), strict=True)):
-            chart.add_scatter(**outline(found[score], name, place, first=column == 1),
+            chart.add_scatter(**outline(found[score], name, place, palette, first=column == 1),
                               row=1, col=column)  # fmt: skip
         chart.update_xaxes(title="entropy (nats)", fixedrange=True, range=[0, top()],
                            row=1, col=column)  # fmt: skip
-    chart.update_layout(**layout(title, 350))
+    chart.update_layout(**layout(title, 350, palette))
     chart.update_yaxes(title="share of the images", tickformat=".0%", rangemode="tozero",
                        fixedrange=True, col=1)  # fmt: skip
     chart.update_annotations(font_size=13)
@@ -146,12 +149,14 @@ def top() -> float:
     return float(np.log(10))
 
 
-def outline(values: NDArray[np.float32], name: str, place: int, *, first: bool) -> dict[str, Any]:
+def outline(
+    values: NDArray[np.float32], name: str, place: int, palette: Palette, *, first: bool
+) -> dict[str, Any]:
     """A histogram as a filled step line: `place` 0 are the known, dotted; 1 the outside images."""
     edges = np.linspace(0, top(), BINS + 1)
     counts, _ = np.histogram(np.clip(values, 0, top()), edges)
     shares = counts / max(1, values.size)
-    color = (palette.MUTED, theme.primary())[place]
+    color = (MUTED, palette.primary)[place]
     hover = [f"{formats.percent(share, 500)} of {name} have {low:.2f} to {high:.2f} nats"
              for share, low, high in zip(shares, edges[:-1], edges[1:], strict=True)]  # fmt: skip
     return {
@@ -159,7 +164,7 @@ def outline(values: NDArray[np.float32], name: str, place: int, *, first: bool) 
         "line": {"shape": "hvh", "color": color, "width": 2, "dash": ("dot", "solid")[place]},
         "fill": "tozeroy", "hovertext": hover, "hoverinfo": "text", "showlegend": first,
         "legendgroup": str(place),
-        "fillcolor": f"rgba({', '.join(map(str, palette.parts(color)))}, 0.25)",
+        "fillcolor": f"rgba({', '.join(map(str, parts(color)))}, 0.25)",
     }  # fmt: skip
 
 

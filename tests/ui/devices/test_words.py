@@ -1,0 +1,27 @@
+"""Who works and waits on this machine, and how members are spread over its devices."""
+
+import pytest
+
+from ensemble.ui.devices import here, now
+
+
+@pytest.mark.parametrize(
+    ("members", "devices", "said", "lines"),
+    [
+        (4, 1, "4 members on 1 device: one after another.", ""),
+        (4, 2, "4 members on 2 devices: 2 members each.",
+         "device 1: members 1–2 · device 2: members 3–4"),
+        (3, 2, "3 members on 2 devices: up to 2 members each.",
+         "device 1: members 1–2 · device 2: member 3"),
+        (1, 4, "1 member on 1 device: alone; 3 devices would be idle.", ""),
+    ],
+)  # fmt: skip
+def test_how_members_are_spread(members: int, devices: int, said: str, lines: str) -> None:
+    assert here.said(members, devices) == said
+    assert here.listed(members, devices) == lines
+
+
+def test_how_one_stands() -> None:
+    assert now.stands("queued", 0.0, None, 2) == "waits, 2 jobs before it"
+    assert now.stands("queued", 0.0, None, 0) == "starting"
+    assert now.stands("training", 0.4, 30.0, 0) == "training · 40 % · 0:30 left"
