@@ -16,7 +16,7 @@ from ensemble.figures.palette import (
     member_color,
     member_opacity,
 )
-from ensemble.wording import images as images_words
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -56,8 +56,7 @@ def figure(
     )  # fmt: skip
     chart.update_xaxes(
         range=[0, 1],
-        tickvals=TICKS,
-        ticktext=[f"{100 * tick:.0f} %" for tick in TICKS],
+        **lines.shares(TICKS),
         title="probability",
         fixedrange=True,
     )
@@ -84,7 +83,7 @@ def bars(made: Predictions, number: int, names: Sequence[str]) -> dict[str, Any]
     colors = [MUTED] * len(names)
     colors[said] = RIGHT if made.right[number] else WRONG
     who = "The ensemble" if made.members > 1 else "It"
-    hover = [f"{who} gives {name} {images_words.chance(p)}"
+    hover = [f"{who} gives {name} {formats.chance(p)}"
              for name, p in zip(names, made.averaged[number], strict=True)]  # fmt: skip
     return {
         "x": made.averaged[number], "y": list(range(len(names))), "orientation": "h",
@@ -109,7 +108,7 @@ def dots(
                 "opacity": max(0.7, member_opacity(made.members)),
                 "line": {"color": palette.ground, "width": 1},
             },
-            "hovertext": [f"Member {m + 1} gives {name} {images_words.chance(p)}"
+            "hovertext": [f"Member {m + 1} gives {name} {formats.chance(p)}"
                           for name, p in zip(names, made.probabilities[m, number], strict=True)],
             "hoverinfo": "text",
         }
@@ -121,7 +120,7 @@ def figures(made: Predictions, number: int) -> list[dict[str, Any]]:
     """The averaged probabilities as figures on the right."""
     return [
         {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "y": row, "showarrow": False,
-         "text": images_words.chance(p) if p >= 0.0005 else "–", "font": {"size": 12}}
+         "text": formats.chance(p) if p >= 0.0005 else "–", "font": {"size": 12}}
         for row, p in enumerate(made.averaged[number])
     ]  # fmt: skip
 
@@ -140,6 +139,6 @@ def labels(made: Predictions, number: int, names: Sequence[str]) -> list[str]:
 def alt(made: Predictions, number: int, names: Sequence[str]) -> str:
     """The chart in words: the likeliest classes, then each of a few members' own."""
     likeliest = np.argsort(-made.averaged[number], kind="stable")[:3]
-    told = ", ".join(f"{names[c]} {images_words.chance(made.averaged[number, c])}"
+    told = ", ".join(f"{names[c]} {formats.chance(made.averaged[number, c])}"
                      for c in likeliest)  # fmt: skip
     return f"Averaged probabilities, likeliest first: {told}"

@@ -15,8 +15,6 @@ from ensemble.wording import formats
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
-
 
 def figure(
     ensemble: Reliability,
@@ -50,11 +48,10 @@ def figure(
     chart.add_scatter(**bold(ensemble, bool(members), noun, palette))
     chart.add_bar(**counts(ensemble, noun), row=2, col=1)
     chart.update_layout(lines.layout(title, 560, palette, bargap=0.1))
-    chart.update_xaxes(range=[0, 1], tickvals=TICKS, ticktext=percents(), fixedrange=True)
+    chart.update_xaxes(range=[0, 1], **lines.shares(), fixedrange=True)
     chart.update_yaxes(
         range=[0, 1.02],
-        tickvals=TICKS,
-        ticktext=percents(),
+        **lines.shares(),
         fixedrange=True,
         title="right",
         automargin=True,
@@ -75,11 +72,6 @@ def figure(
     )
     chart.update_xaxes(title="confidence: the probability of what it says", row=2, col=1)
     return chart  # fmt: skip
-
-
-def percents() -> list[str]:
-    """The words of `TICKS`."""
-    return [f"{100 * tick:.0f} %" for tick in TICKS]
 
 
 def thin(members: Sequence[Reliability], noun: str) -> list[dict[str, Any]]:
@@ -104,7 +96,7 @@ def bold(found: Reliability, many: bool, noun: str, palette: Palette) -> dict[st
         "error_y": {"array": ends[:, 1] - found.accuracy[bins], "symmetric": False,
                     "arrayminus": found.accuracy[bins] - ends[:, 0], "thickness": 1, "width": 3},
         "hovertext": [f"{'The ensemble' if many else 'It'}: {point(found, b, noun)}<br>95 %: "
-                      f"{100 * low:.0f} to {100 * high:.0f} %"
+                      f"{formats.percents(low, high)}"
                       for b, (low, high) in zip(bins, ends, strict=True)],
         "hoverinfo": "text",
     }  # fmt: skip
@@ -115,8 +107,8 @@ def counts(found: Reliability, noun: str) -> dict[str, Any]:
     return {
         "x": (found.edges[:-1] + found.edges[1:]) / 2, "y": found.count,
         "marker": {"color": MUTED}, "showlegend": False, "hoverinfo": "text",
-        "hovertext": [f"{formats.count(int(count), noun)} from {100 * low:.0f} to {100 * high:.0f} "
-                      "% sure" for count, low, high in
+        "hovertext": [f"{formats.count(int(count), noun)} from "
+                      f"{formats.percents(low, high)} sure" for count, low, high in
                       zip(found.count, found.edges[:-1], found.edges[1:], strict=True)],
     }  # fmt: skip
 
@@ -124,8 +116,9 @@ def counts(found: Reliability, noun: str) -> dict[str, Any]:
 def point(found: Reliability, b: int | np.integer, noun: str) -> str:
     """One bin in words."""
     return (
-        f"{formats.count(int(found.count[b]), noun)} with {100 * found.confidence[b]:.1f} % on "
-        f"average, {100 * found.accuracy[b]:.1f} % right"
+        f"{formats.count(int(found.count[b]), noun)} with "
+        f"{formats.percent(found.confidence[b], places=1)} on average, "
+        f"{formats.percent(found.accuracy[b], places=1)} right"
     )
 
 

@@ -138,7 +138,7 @@ def bars(combined: Combined) -> dict[str, Any]:
     return {
         "x": list(range(1, M + 1)), "y": combined.weights, "hoverinfo": "text", "name": "weight",
         "marker": {"color": [member_color(m, M) for m in range(M)]},
-        "hovertext": [f"Member {m + 1} weighs {100 * weight:.1f} %"
+        "hovertext": [f"Member {m + 1} weighs {formats.percent(weight, places=1)}"
                       for m, weight in enumerate(combined.weights)],
     }  # fmt: skip
 

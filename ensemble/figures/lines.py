@@ -16,6 +16,7 @@ from ensemble.figures.palette import (
     member_color,
     member_opacity,
 )
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -67,6 +68,12 @@ def line(m: int, M: int) -> dict[str, Any]:
 def bold(palette: Palette) -> dict[str, Any]:
     """How the ensemble's line looks."""
     return {"color": palette.ink, "width": ENSEMBLE_WIDTH}
+
+
+def shares(ticks: Sequence[float] = (0, 0.2, 0.4, 0.6, 0.8, 1)) -> dict[str, Any]:
+    """The marks of an axis of shares, said as percentages are everywhere."""
+    said = [formats.percent(tick, places=0) for tick in ticks]
+    return {"tickvals": list(ticks), "ticktext": said}
 
 
 def thinned(n: int, most: int = POINTS) -> np.ndarray:

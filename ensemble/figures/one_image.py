@@ -18,7 +18,7 @@ from ensemble.figures.palette import RIGHT, WRONG, Palette, mixed
 from ensemble.figures.shift import amount, layout
 from ensemble.runs import Members
 from ensemble.shift.corruptions import Kind
-from ensemble.wording import images as images_words
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -87,7 +87,7 @@ def figure(
     chart.update_xaxes(range=span[::-1] if backwards else span, fixedrange=True)
     chart.update_xaxes(title=kind.measure, nticks=12, row=3, col=1)
     chart.update_yaxes(fixedrange=True, automargin=True)
-    chart.update_yaxes(tickformat=".0%", range=[-0.02, 1.03], row=1, col=1)
+    chart.update_yaxes(**figures_lines.shares(), range=[-0.02, 1.03], row=1, col=1)
     chart.update_yaxes(autorange="reversed", showgrid=False, row=2, col=1)
     chart.update_yaxes(rangemode="tozero", row=3, col=1)
     chart.update_annotations(font_size=13)
@@ -128,7 +128,7 @@ def probability(asked: Answers, kind: Kind, palette: Palette) -> list[dict[str, 
 
 def hovers(asked: Answers, kind: Kind, who: str, values: np.ndarray) -> list[str]:
     """What is said at each amount of a line."""
-    return [f"{who} at {amount(kind, x)}: {images_words.chance(float(p))}"
+    return [f"{who} at {amount(kind, x)}: {formats.chance(float(p))}"
             for x, p in zip(asked.amounts, values, strict=True)]  # fmt: skip
 
 

@@ -46,7 +46,8 @@ def figure(
     chart.add_hline(100 * rate, line={"color": MUTED, "width": 1.5, "dash": "dash"})
     chart.add_annotation(
         x=0, y=100 * rate, xref="x domain", xanchor="left", yanchor="bottom", showarrow=False,
-        text=f"accepted: {share(rate)}", font={"color": palette.ink, "size": 12},
+        text=f"accepted: {formats.percent(rate, figures=2)}",
+        font={"color": palette.ink, "size": 12},
     )  # fmt: skip
     if found.kept:
         chart.add_scatter(**mark(found, palette))
@@ -58,17 +59,6 @@ def figure(
     chart.update_yaxes(title="of these wrong", ticksuffix=" %", fixedrange=True, automargin=True,
                        range=[-3 * max(top, rate), 115 * max(top, rate)])  # fmt: skip
     return chart
-
-
-def share(rate: float) -> str:
-    """An error rate as "0.5 %"."""
-    return f"{100 * rate:g} %"
-
-
-def certainty(threshold: float) -> str:
-    """A threshold of confidence, with as many nines as it has: "97.3 %", "99.998 %"."""
-    texts = (f"{100 * threshold:.{places}f}" for places in range(1, 6))
-    return f"{next((text for text in texts if float(text) < 100), '100')} %"
 
 
 def highest(curve: RiskCoverage) -> float:
@@ -104,8 +94,9 @@ def bold(curve: RiskCoverage, who: str, palette: Palette) -> dict[str, Any]:
 def hovers(curve: RiskCoverage, who: str) -> list[str]:
     """What is said at each point of a curve."""
     return [
-        f"{who}: answers {100 * covered:.1f} %, errs in {100 * risk:.2f} % of them<br>"
-        f"at least {certainty(threshold)} sure"
+        f"{who}: answers {formats.percent(covered, places=1)}, errs in "
+        f"{formats.percent(risk, places=2)} of them<br>"
+        f"at least {formats.certainty(threshold)} sure"
         for covered, risk, threshold in
         zip(curve.coverage, curve.risk, curve.threshold, strict=True)
     ]  # fmt: skip
@@ -119,9 +110,9 @@ def mark(found: Choice, palette: Palette) -> dict[str, Any]:
         "marker": {"symbol": "circle-open", "size": 14, "color": palette.ink, "line": {"width": 2}},
         "error_y": {"array": [100 * (found.high - found.error)], "symmetric": False,
                     "arrayminus": [100 * (found.error - found.low)], "thickness": 1, "width": 4},
-        "hovertext": [f"At least {certainty(found.threshold)} sure: answers "
+        "hovertext": [f"At least {formats.certainty(found.threshold)} sure: answers "
                       f"{formats.percent(found.coverage, found.n)}, errs in "
-                      f"{100 * found.error:.2f} %"],
+                      f"{formats.percent(found.error, places=2)}"],
         "hoverinfo": "text",
     }  # fmt: skip
 

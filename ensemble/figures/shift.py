@@ -63,7 +63,7 @@ def figure(
             chart.add_scatter(**trace, row=row, col=column)
         axis: dict[str, Any] = {"rangemode": "tozero"}
         if share:
-            axis = {"tickformat": ".0%", "range": [0, 1.02]}
+            axis = {**lines.shares(), "range": [0, 1.02]}
         chart.update_yaxes(**axis, fixedrange=True, automargin=True, row=row, col=column)
     chart.update_layout(**layout(title, 600, palette))
     chart.update_xaxes(fixedrange=True, tickvals=list(kind.amounts),

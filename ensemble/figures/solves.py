@@ -69,7 +69,7 @@ def step_times(traces: Traces, iterations: int, title: str, palette: Palette) ->
         middle = 1000 * median(trace)
         chart.add_annotation(
             x=1, xref="paper", xanchor="left", xshift=4, y=np.log10(middle) if jumpy else middle,
-            yshift=shift, text=f"<b>{step_time(median(trace))}</b>", showarrow=False,
+            yshift=shift, text=f"<b>{step_time(trace)}</b>", showarrow=False,
             font={"color": color(trace, palette), "size": 12},
         )  # fmt: skip
     chart.update_layout(margin={**chart.layout.margin.to_plotly_json(), "r": 56})
@@ -130,8 +130,8 @@ def hover_error(trace: Trace, i: int) -> str:
 def hover_seconds(trace: Trace, i: int) -> str:
     """What the pointer is told of a step's time."""
     evaluations = formats.count(int(np.nan_to_num(trace.evaluations[i])), "evaluation")
-    return (f"Iteration {i + 1}, {name(trace)}<br>{step_time(trace.seconds[i])}, {evaluations} "
-            f"of the objective")  # fmt: skip
+    took = formats.duration(trace.seconds[i], fine=True)
+    return f"Iteration {i + 1}, {name(trace)}<br>{took}, {evaluations} of the objective"
 
 
 def scaling(traces: Traces, cores: int, title: str, palette: Palette) -> "go.Figure":

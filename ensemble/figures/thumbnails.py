@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures.palette import LIGHT, RIGHT, WRONG
+from ensemble.wording import formats
 from ensemble.wording import images as images_words
 
 SIDE = 28
@@ -82,7 +83,7 @@ def captions(made: Predictions, number: int, names: Sequence[str]) -> list[str]:
     said = names[made.said[number]]
     wrong = "" if made.right[number] else f"is {names[made.labels[number]]}"
     lines = [f"#{number}", f"{said} {wrong or 'right'}"]
-    lines.append(images_words.chance(made.confidence[number]))
+    lines.append(formats.chance(made.confidence[number]))
     if made.members > 1:
         counted = not images_words.listed(made, names)
         lines += images_words.short_votes(made, number, names) if counted else [

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ensemble.figures import bars, lines
 from ensemble.figures.palette import Palette
-from ensemble.wording import images as images_words
+from ensemble.wording import formats
 from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def labels(digit: "Digit", names: Sequence[str]) -> list[str]:
 def alt(digit: "Digit", names: Sequence[str]) -> str:
     """The chart in words: the likeliest classes."""
     likeliest = np.argsort(-np.asarray(digit.probabilities), kind="stable")[:3]
-    told = ", ".join(f"{names[c]} {images_words.chance(float(digit.probabilities[c]))}"
+    told = ", ".join(f"{names[c]} {formats.chance(float(digit.probabilities[c]))}"
                      for c in likeliest)  # fmt: skip
     rejected = f"{marks_words.stranger(names)}. " if digit.rejected else ""
     return f"{rejected}Averaged probabilities, likeliest first: {told}"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.predictions import Predictions, judge
-from ensemble.datasets.registry import DIGIT_NAMES, FASHION_NAMES
+from ensemble.datasets.registry import DIGIT_NAMES, FASHION_NAMES, find
 from ensemble.wording import images as images_words
 
 
@@ -19,14 +19,14 @@ def voting(*votes: int, label: int = 1, sure: float = 0.91) -> Predictions:
 def test_an_image_in_a_sentence() -> None:
     said = images_words.sentence(voting(7, 7, 7, 1, 7), 0, DIGIT_NAMES)
     # 7 has (4 × 0.91 + 0.01) / 5
-    assert said == "The ensemble says 7 with 73 %; the members split 7 7 7 1 7; it is a 1."
+    assert said == "The ensemble says 7 with 73.0 %; the members split 7 7 7 1 7; it is a 1."
 
 
 @pytest.mark.parametrize(
     ("made", "names", "said"),
     [
-        (voting(8, 8, label=8), DIGIT_NAMES, "with 91 %; all 2 members say 8; it is an 8."),
-        (voting(8, label=8), DIGIT_NAMES, "The one member says 8 with 91 %; it is an 8."),
+        (voting(8, 8, label=8), DIGIT_NAMES, "with 91.0 %; all 2 members say 8; it is an 8."),
+        (voting(8, label=8), DIGIT_NAMES, "The one member says 8 with 91.0 %; it is an 8."),
         (voting(4, 4, 6), FASHION_NAMES, "2 say Coat, 1 says Shirt; it is labelled Trouser."),
         (voting(*[7] * 28, *[1] * 4), DIGIT_NAMES, "the members split: 28 say 7, 4 say 1; it"),
     ],
@@ -37,18 +37,21 @@ def test_sentences_fit_members_and_names(
     assert said in images_words.sentence(made, 0, names)
 
 
+@pytest.mark.parametrize(
+    ("dataset", "noun"),
+    [("digits", "digit"), ("mnist", "digit"), ("kmnist", "character"), ("fashion_mnist", "image")],
+)
+def test_an_image_is_called_after_what_its_classes_are(dataset: str, noun: str) -> None:
+    assert images_words.noun(find(dataset).class_names) == noun
+
+
+def test_an_image_of_classes_that_nobody_knows_is_an_image() -> None:
+    assert images_words.noun(("cat", "dog")) == "image"
+
+
 def test_votes_that_are_left_over_are_added_up() -> None:
     made = voting(*[7] * 20, *[1] * 5, *[2] * 4, *[3] * 3)
     assert images_words.short_votes(made, 0, DIGIT_NAMES) == ["20 say 7", "5 say 1", "7 others"]
-
-
-@pytest.mark.parametrize(
-    ("probability", "said"),
-    [(1.0, "over 99.9 %"), (0.9996, "over 99.9 %"), (0.9971, "99.7 %"), (0.61, "61 %"),
-     (0.994, "99 %"), (0.004, "0.4 %"), (0.0, "under 0.1 %")],
-)  # fmt: skip
-def test_a_chance_is_never_a_whole_0_or_100(probability: float, said: str) -> None:
-    assert images_words.chance(probability) == said
 
 
 @pytest.mark.parametrize(

@@ -89,10 +89,10 @@ def progress(job: Job) -> float:
 
 
 def stands(state: str, share: float, left: float | None, number: int) -> str:
-    """How far it is, or its place: "training · 40 % · 0:30 left", "waits, 1 job before it"."""
+    """How far it is, or its place: "training · 40 % · 30 s left", "waits, 1 job before it"."""
     if state == "queued" and number:
         return f"waits, {formats.count(number, 'job')} before it"
     if state in ("queued", "starting"):
         return "starting"
-    said = f"{state} · {100 * share:.0f} %"
-    return f"{said} · {formats.clock(left)} left" if left is not None else said
+    said = f"{state} · {formats.progress(share)}"
+    return f"{said} · {formats.duration(left)} left" if left is not None else said

@@ -76,7 +76,7 @@ def going_on(job: RaceJob) -> None:
     said = status.message or ("Starting." if status.state == "starting" else "Waiting.")
     if status.seconds_left is not None:
         left = status.seconds_left - (time.time() - status.updated)
-        said = f"{said.rstrip('.')} · {formats.clock(left)} left"
+        said = f"{said.rstrip('.')} · {formats.duration(left)} left"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(min(status.progress, 1.0), text=said)
         if race_stops():

@@ -19,7 +19,6 @@ from ensemble.ui.shared import address, loaders, settings, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.run_panel import plain
 from ensemble.wording import formats
-from ensemble.wording import images as images_words
 from ensemble.wording import inspect as inspect_words
 
 SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ"}
@@ -171,7 +170,7 @@ def details(shown: Inspected, theirs: Predictions, other: runs.Run) -> None:
 
 def under(theirs: Predictions, number: int, names: Sequence[str]) -> list[str]:
     """What the other run says of an image."""
-    sure = images_words.chance(theirs.confidence[number])
+    sure = formats.chance(theirs.confidence[number])
     return [f"other {names[theirs.said[number]]}", sure]
 
 

@@ -9,7 +9,7 @@ from ensemble.ui.parallel import answer, settings
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
 from ensemble.wording import regression as regression_words
-from ensemble.wording.regression import begun, median, step_time
+from ensemble.wording.regression import begun, step_time
 
 ERROR = (
     "The error is the norm of the gradient: 0 at the minimum, so lower is nearer. L-BFGS is "
@@ -66,7 +66,7 @@ def step_times(solve: regression.Solve, traces: Traces) -> None:
     chart = solves_figure.step_times(
         traces, solve.config.iterations, titled(solve, "Step time by iteration"), theme.palette()
     )
-    said = " and ".join(f"{step_time(median(trace))} {'with' if trace.pmap else 'without'} pmap"
+    said = " and ".join(f"{step_time(trace)} {'with' if trace.pmap else 'without'} pmap"
                         for trace in solves_figure.both(traces))  # fmt: skip
     pictures.show(
         chart, key="solve_times", name=f"{solve.id}-step-time", title="Step time by iteration",

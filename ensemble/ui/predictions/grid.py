@@ -15,6 +15,7 @@ import streamlit as st
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import palette, thumbnails
+from ensemble.wording import formats
 from ensemble.wording import images as images_words
 
 KEY = "digits_grid"
@@ -79,7 +80,7 @@ def grid(
 
 def tile(made: Predictions, number: int, names: Sequence[str], noun: str) -> dict[str, Any]:
     """One image's words for the component."""
-    sure = images_words.chance(made.confidence[number])
+    sure = formats.chance(made.confidence[number])
     return {
         "number": int(number),
         "right": bool(made.right[number]),

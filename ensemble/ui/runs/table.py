@@ -83,7 +83,7 @@ def state(run: runs.Run, places: dict[str, int]) -> str:
         ahead = places.get(run.id, 0)
         return f"queued, {ahead} before it" if ahead else "queued, next"
     if run.state == "training" and status.steps:
-        return f"training, {100 * status.step // status.steps} %"
+        return f"training, {formats.progress(status.step / status.steps)}"
     if run.state in ("stopped", "failed", "diverged"):
         return f"{run.state} at epoch {status.epoch} of {status.epochs}"
     return run.state
@@ -144,9 +144,8 @@ def styled(frame: pd.DataFrame) -> "pd.io.formats.style.Styler":
     sizes = {info.title: info.test_size for info in ensemble_datasets.infos()}
     style = frame.style
     for title, rows in frame.groupby("data").groups.items():
-        places = formats.decimals(sizes[str(title)])
         style = style.format(
-            lambda share, places=places: f"{share:.{places}f} %", na_rep="–",
+            lambda share, n=sizes[str(title)]: formats.percent(share / 100, n), na_rep="–",
             subset=(rows, ["best", "last", "mean"]),
         )  # fmt: skip
     return style.format(signed, na_rep="–", subset=["gain"])

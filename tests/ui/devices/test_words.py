@@ -24,4 +24,4 @@ def test_how_members_are_spread(members: int, devices: int, said: str, lines: st
 def test_how_one_stands() -> None:
     assert now.stands("queued", 0.0, None, 2) == "waits, 2 jobs before it"
     assert now.stands("queued", 0.0, None, 0) == "starting"
-    assert now.stands("training", 0.4, 30.0, 0) == "training · 40 % · 0:30 left"
+    assert now.stands("training", 0.4, 30.0, 0) == "training · 40 % · 30 s left"

@@ -51,4 +51,4 @@ def test_words_of_a_tile_say_what_the_picture_shows() -> None:
     tile = grid.tile(voting(7, 7, 7, 1, 7), 0, DIGIT_NAMES, "digit")
     assert tile["verdict"] == "✗ 7, is 1"
     assert tile["votes"] == [("7", False), ("7", False), ("7", False), ("1", True), ("7", False)]
-    assert tile["alt"].startswith("Test digit 0. The ensemble says 7 with 73 %")
+    assert tile["alt"].startswith("Test digit 0. The ensemble says 7 with 73.0 %")

@@ -7,9 +7,7 @@ from ensemble.figures.palette import DARK, LIGHT, Palette
 from ensemble.ui.shared import theme
 
 
-@pytest.mark.parametrize(
-    ("shown", "colors"), [("light", LIGHT), ("dark", DARK), (None, LIGHT)], ids=str
-)
+@pytest.mark.parametrize(("shown", "colors"), [("light", LIGHT), ("dark", DARK), (None, LIGHT)])
 def test_figures_take_the_colours_that_the_browser_shows(
     shown: str | None, colors: Palette, monkeypatch: pytest.MonkeyPatch
 ) -> None:

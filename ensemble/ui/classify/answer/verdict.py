@@ -16,7 +16,7 @@ from ensemble.wording import marks as marks_words
 TIMES = 4  # pixels of the screen for one of the mark's
 
 STRANGENESS = (
-    "How strange a mark is to the members, counted against real digits of the test set that "
+    "How strange a mark is to the members, counted against real {0}s of the test set that "
     f"were held out. “{DETAILS['gate']}”, below, says how the threshold was set, and sets it."
 )
 
@@ -40,7 +40,7 @@ def words(shown: Shown) -> None:
         st.caption(disagreement, help=marks_words.information(digit, names))
     st.caption(
         f"{marks_words.strangeness(digit, shown.refuse, names)}",
-        help=f"{STRANGENESS} {marks_words.scores(digit)}.",
+        help=f"{STRANGENESS.format(images_words.noun(names))} {marks_words.scores(digit)}.",
     )
 
 

@@ -14,6 +14,7 @@ from ensemble.ui.predictions import controls
 from ensemble.ui.shared import address, loaders, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
 WITH, EPOCH = "with", "with_epoch"
@@ -68,7 +69,7 @@ def kept(run: runs.Run) -> Sequence[int]:
 def nothing(shown: Shown) -> None:
     """There is nobody else to ask: say so, and the next step."""
     st.info(
-        f"There is no other run whose members know the same {marks_words.noun(shown.names)}s, "
+        f"There is no other run whose members know the same {images_words.noun(shown.names)}s, "
         "and this one keeps no other epoch. Train a second one, and both can be asked here.",
         icon=":material/compare_arrows:",
     )

@@ -10,6 +10,7 @@ from ensemble.ui.classify.answer.shown import REFUSE, REFUSE_PERCENT, Shown
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
+from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:  # it draws in JAX
@@ -26,9 +27,9 @@ SCORE = (
 
 def show(shown: Shown) -> None:
     """The control, what it comes to, the scores behind it, and a row for each kind."""
-    noun = marks_words.noun(shown.names)
+    noun = images_words.noun(shown.names)
     control(shown, noun)
-    with st.spinner("Showing digits and strangers to the members, once", show_time=True):
+    with st.spinner(f"Showing {noun}s and strangers to the members, once", show_time=True):
         gate = shown.classifier.gate(shown.refuse)
     known = datasets.info(shown.run.config.dataset).title
     title = f"Turned away or let through · {shown.source}"
@@ -40,13 +41,13 @@ def show(shown: Shown) -> None:
     )  # fmt: skip
     st.dataframe(shares(gate, known, noun), hide_index=True, key="classify_gate_table",
                  width="content")  # fmt: skip
-    st.caption(gate.says)
+    st.caption(marks_words.threshold_set_on(gate, known))
 
 
 def control(shown: Shown, noun: str) -> None:
     """How many real digits may be turned away; what it says stands in the address."""
     now = round(100 * shown.refuse)
-    options = {str(one): f"{one} %" for one in sorted({*CHOICES, now})}
+    options = {str(one): formats.percent(one / 100, figures=2) for one in sorted({*CHOICES, now})}
     address.choose(
         REFUSE, f"Real {noun}s that may be turned away", options, str(REFUSE_PERCENT),
         help="The fewer real ones are turned away, the more strangers pass for one.",

@@ -65,7 +65,7 @@ def answer(made: Predictions, scaled: Temperatures | None, noun: str) -> str:
     group = np.ones(len(about), bool) if few else about
     n, hits = int(group.sum()), int(made.right[group].sum())
     says, low, high = float(made.confidence[group].mean()), *wilson(hits, n)
-    right = formats.percent(hits / n, n) if few else f"{100 * hits / n:.0f} %"
+    right = formats.percent(hits / n, n) if few else formats.percent(hits / n, places=0)
     if few:
         said = f"On average {who} is {formats.percent(says, n)} sure, and right about {right}"
         said += f" of {formats.count(n, noun)}"

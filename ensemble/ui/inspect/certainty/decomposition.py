@@ -41,7 +41,7 @@ def show(shown: Inspected) -> None:
         sees=f"The ensemble's NLL of {formats.significant(here.ensemble_nll)} is the mean member's "
         f"{formats.significant(here.mean_member_nll)} less a diversity of "
         f"{formats.significant(here.diversity)}: by differing, the members save "
-        f"{100 * share:.0f} %.",
+        f"{formats.percent(share, places=0)}.",
     )  # fmt: skip
 
 
@@ -81,7 +81,8 @@ def drawn(shown: Inspected, found: Found, title: str, palette: Palette) -> "go.F
     whole = [one.ensemble_nll for one in found.values()]
     mode = "lines+markers" if len(found) <= EPOCHS else "lines"
     told = [f"Epoch {epoch}: diversity {formats.significant(one.diversity)} nats, "
-            f"{100 * one.diversity / (one.mean_member_nll or 1):.0f} % of the mean member's NLL"
+            f"{formats.percent(one.diversity / (one.mean_member_nll or 1), places=0)} of the mean "
+            "member's NLL"
             for epoch, one in found.items()]  # fmt: skip
     each = [f"Epoch {epoch}: NLL of the mean member {formats.significant(one)} nats"
             for epoch, one in zip(epochs, mean, strict=True)]  # fmt: skip

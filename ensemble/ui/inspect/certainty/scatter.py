@@ -137,7 +137,8 @@ def sees(shown: Inspected, measures: Uncertainty) -> str:
     surer = formats.percent(share, shown.n)
     said = f"Half of the mistakes are less sure than {surer} of the {shown.noun}s it gets right"
     part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
-    return f"{said}; {100 * part:.0f} % of the doubt about mistakes is the members' disagreement."
+    doubt = formats.percent(part, places=0)
+    return f"{said}; {doubt} of the doubt about mistakes is the members' disagreement."
 
 
 def chosen_numbers(state: Any, shown: Inspected) -> Ints:

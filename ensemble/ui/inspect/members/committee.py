@@ -66,7 +66,7 @@ def answer(judged: Committee, enough: Enough, noun: str) -> str:
         return (f"It takes {everyone(M)}: most smaller committees can be told from the whole on "
                 f"these {judged.n:,} {noun}s.")  # fmt: skip
     ones = "single members" if size == 1 else f"committees of {size}"
-    share = "all" if enough.share == 1 else f"{100 * enough.share:.0f} %"
+    share = "all" if enough.share == 1 else formats.percent(enough.share, places=0)
     apart = round((found.mean[size - 1] - found.mean[-1]) * judged.n)
     against = "as many as" if not apart else (
         f"{formats.count(abs(apart), noun)} {'more' if apart > 0 else 'fewer'} than"

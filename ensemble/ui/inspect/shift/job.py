@@ -61,7 +61,7 @@ def stage(stress: Stress) -> str:
     if status.total:
         said += f" · {status.steps} of {status.total} done"
     if status.seconds_left is not None:
-        said += f" · {formats.clock(status.seconds_left)} left"
+        said += f" · {formats.duration(status.seconds_left)} left"
     quiet = time.time() - status.updated
     return said + (f" · no news for {formats.duration(quiet)}" if quiet > STALE_SECONDS else "")
 

@@ -138,7 +138,7 @@ def histograms(
         chart.update_xaxes(title="entropy (nats)", fixedrange=True, range=[0, top()],
                            row=1, col=column)  # fmt: skip
     chart.update_layout(**layout(title, 350, palette))
-    chart.update_yaxes(title="share of the images", tickformat=".0%", rangemode="tozero",
+    chart.update_yaxes(title="share of the images", ticksuffix=" %", rangemode="tozero",
                        fixedrange=True, col=1)  # fmt: skip
     chart.update_annotations(font_size=13)
     return chart
@@ -160,7 +160,7 @@ def outline(
     hover = [f"{formats.percent(share, 500)} of {name} have {low:.2f} to {high:.2f} nats"
              for share, low, high in zip(shares, edges[:-1], edges[1:], strict=True)]  # fmt: skip
     return {
-        "x": (edges[:-1] + edges[1:]) / 2, "y": shares, "mode": "lines", "name": name,
+        "x": (edges[:-1] + edges[1:]) / 2, "y": 100 * shares, "mode": "lines", "name": name,
         "line": {"shape": "hvh", "color": color, "width": 2, "dash": ("dot", "solid")[place]},
         "fill": "tozeroy", "hovertext": hover, "hoverinfo": "text", "showlegend": first,
         "legendgroup": str(place),
