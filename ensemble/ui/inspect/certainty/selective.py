@@ -10,7 +10,7 @@ from ensemble.analysis.quality import selective
 from ensemble.analysis.quality.averaging import confidence
 from ensemble.analysis.quality.selective import Choice, RiskCoverage
 from ensemble.figures import lines
-from ensemble.figures.selective import alt, figure, table
+from ensemble.figures.inspect.selective import alt, figure, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, theme

@@ -12,7 +12,7 @@ from ensemble.analysis.members.gain import mcnemar
 from ensemble.analysis.predictions import Predictions, ordered
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.analysis.quality.summary import Quality, quality
-from ensemble.figures.combining import NAMES, RULES, alt, figure, rules, table
+from ensemble.figures.inspect.combining import NAMES, RULES, alt, figure, rules, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected

@@ -7,7 +7,7 @@ import streamlit as st
 from ensemble.analysis.members import committee as committees
 from ensemble.analysis.members.committee import Committee, Curve, Enough
 from ensemble.analysis.members.subsets import DRAWN
-from ensemble.figures.committee import NAMES, alt, figure, in_words, table
+from ensemble.figures.inspect.committee import NAMES, alt, figure, in_words, table
 from ensemble.ui.inspect.answer import all_committees
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected

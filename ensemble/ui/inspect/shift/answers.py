@@ -7,7 +7,7 @@ from ensemble import runs, shift
 from ensemble.analysis.members.uncertainty import uncertainty
 from ensemble.analysis.predictions import judge
 from ensemble.errors import RunError
-from ensemble.figures.one_image import Answers
+from ensemble.figures.inspect.one_image import Answers
 from ensemble.runs import Members
 from ensemble.shift.corruptions import corrupt
 from ensemble.ui.shared import loaders

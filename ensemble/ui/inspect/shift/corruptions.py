@@ -10,7 +10,7 @@ from statistics import fmean
 import streamlit as st
 
 from ensemble import shift
-from ensemble.figures.shift import Figures, alt, amount, figure, table
+from ensemble.figures.inspect.shift import Figures, alt, amount, figure, table
 from ensemble.shift import Results
 from ensemble.shift.corruptions import KINDS, Kind
 from ensemble.ui.inspect.shift import job, ood

@@ -5,8 +5,8 @@ import streamlit as st
 
 from ensemble.errors import RunError
 from ensemble.figures import thumbnails
-from ensemble.figures.one_image import Answers, alt, figure, table
-from ensemble.figures.shift import amount
+from ensemble.figures.inspect.one_image import Answers, alt, figure, table
+from ensemble.figures.inspect.shift import amount
 from ensemble.shift.corruptions import KINDS, Kind
 from ensemble.ui.inspect.shift.answers import answers
 from ensemble.ui.inspect.shown import Inspected

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ensemble.analysis.members.uncertainty import Uncertainty
 from ensemble.analysis.predictions import Predictions
 from ensemble.figures import lines as figures_lines
+from ensemble.figures.inspect.shift import amount, layout
 from ensemble.figures.palette import RIGHT, WRONG, Palette, mixed
-from ensemble.figures.shift import amount, layout
 from ensemble.runs import Members
 from ensemble.shift.corruptions import Kind
 from ensemble.wording import formats
