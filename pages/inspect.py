@@ -10,9 +10,10 @@ from ensemble.ui.inspect import images
 from ensemble.ui.inspect import views as inspect_views
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls, epoch_panel, waiting
-from ensemble.ui.shared import address, entry, loaders, run_figures, run_panel
+from ensemble.ui.shared import address, entry, loaders, run_panel
 from ensemble.ui.shared.address import Word
 from ensemble.ui.shared.tab import tab
+from ensemble.wording import images as images_words
 
 
 def main() -> None:
@@ -36,7 +37,7 @@ def of_run(run: runs.Run) -> None:
         return
     shown = Inspected(
         run, chosen.epoch, chosen.epochs, chosen.made, loaders.dataset(run.config.dataset),
-        run_figures.noun(datasets.info(run.config.dataset)),
+        images_words.noun(datasets.info(run.config.dataset).class_names),
         loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz"),
     )  # fmt: skip
     place = inspect_answer.show(shown)

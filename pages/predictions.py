@@ -4,7 +4,7 @@ import streamlit as st
 
 from ensemble import datasets, runs
 from ensemble.ui.predictions import address, controls, detail, epoch_panel, gallery, waiting
-from ensemble.ui.shared import entry, loaders, run_figures, run_panel
+from ensemble.ui.shared import entry, loaders, run_panel
 from ensemble.wording import images as images_words
 
 
@@ -28,7 +28,7 @@ def of_run(run: runs.Run) -> None:
         return
     epoch, made = chosen.epoch, chosen.made
     dataset = loaders.dataset(run.config.dataset)
-    noun = run_figures.noun(datasets.info(run.config.dataset))
+    noun = images_words.noun(datasets.info(run.config.dataset).class_names)
     view = controls.fitting(address.read(), made, len(dataset.class_names))
     st.markdown(f"#### {images_words.answer(made, noun)}")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

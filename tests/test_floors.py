@@ -27,18 +27,6 @@ WITHOUT_JAX = {"errors", "settings", "storage", "analysis", "wording", "figures"
 
 # What still runs back up until all have moved.
 STILL = {
-    "ensemble.figures.bars: figures imports ui",
-    "ensemble.figures.combining: figures imports ui",
-    "ensemble.figures.committee: figures imports ui",
-    "ensemble.figures.lines: figures imports ui",
-    "ensemble.figures.one_image: figures imports ui",
-    "ensemble.figures.rejection: figures imports ui",
-    "ensemble.figures.selective: figures imports ui",
-    "ensemble.figures.shift: figures imports ui",
-    "ensemble.figures.solves: figures imports ui",
-    "ensemble.figures.speeds: figures imports ui",
-    "ensemble.figures.two_answers: figures imports ui",
-    "ensemble.figures.verdict: figures imports ui",
     "ensemble.jobs.queue: jobs imports race",
     "ensemble.jobs.queue: jobs imports regression",
     "ensemble.jobs.queue: jobs imports runs",

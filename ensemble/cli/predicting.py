@@ -8,6 +8,7 @@ from ensemble.errors import ImageError
 from ensemble.pictures.files.decoding import MAX_BYTES
 from ensemble.pictures.files.opening import open_picture
 from ensemble.recognition.classifier import Classifier, Digit, open_classifier
+from ensemble.wording import formats
 
 
 def predict_pictures(
@@ -82,15 +83,8 @@ def line_of(found: dict[str, Any]) -> str:
         said = "no digits."
     else:
         votes = " | ".join(" ".join(map(str, one["votes"])) for one in found["digits"])
-        said = f"{found['text']}  ({chance(found['confidence'])}; votes {votes})"
+        said = f"{found['text']}  ({formats.chance(found['confidence'])}; votes {votes})"
     return " ".join([f"{printable(found['image'])}: {said}", *found["notes"]])
-
-
-def chance(share: float) -> str:
-    """A probability as "97.3 %", worded as on the screen Classify: never a whole 0 or 100."""
-    if share >= 0.9995:
-        return "over 99.9 %"
-    return "under 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
 
 
 def read_file(path: Path) -> bytes:

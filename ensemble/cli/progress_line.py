@@ -9,6 +9,7 @@ from ensemble.race import RaceStatus
 from ensemble.regression import SolveStatus
 from ensemble.runs import Status
 from ensemble.shift import StressStatus
+from ensemble.wording import formats
 
 QUIET_SECONDS = 5.0
 
@@ -38,9 +39,9 @@ class ProgressLine:
         if status.img_member_per_s:
             words.append(f"{status.img_member_per_s:,.0f} img·member/s")
         if status.ensemble_test_accuracy is not None:
-            words.append(f"ensemble {100 * status.ensemble_test_accuracy:.2f} %")
+            words.append(f"ensemble {formats.percent(status.ensemble_test_accuracy)}")
         if status.seconds_left:
-            words.append(f"{status.seconds_left:,.0f} s left")
+            words.append(f"{formats.duration(status.seconds_left)} left")
         self._say(" · ".join(words), urgent=status.state not in ("training", "starting"))
 
     def stress(self, status: StressStatus) -> None:
@@ -57,13 +58,13 @@ class ProgressLine:
         self._job(status, "")
 
     def _job(self, status: StressStatus | SolveStatus | RaceStatus, done: str) -> None:
-        left = f"{status.seconds_left:,.0f} s left" if status.seconds_left else ""
+        left = f"{formats.duration(status.seconds_left)} left" if status.seconds_left else ""
         words = filter(None, (status.state, done, status.message, left))
         self._say(" · ".join(words), urgent=status.state not in status.kind.active[1:])
 
     def fraction(self, fraction: float | None, message: str) -> None:
         """Say how far a download is: a share in [0, 1] or None, and a sentence."""
-        share = "" if fraction is None else f" · {100 * fraction:.0f} %"
+        share = "" if fraction is None else f" · {formats.progress(fraction)}"
         self._say(message + share, urgent=fraction == 1.0)
 
     def _say(self, words: str, urgent: bool) -> None:

@@ -6,9 +6,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ensemble.analysis.predictions import Predictions
-from ensemble.figures import palette
-from ensemble.ui.shared import theme
-from ensemble.wording import images as images_words
+from ensemble.figures import lines
+from ensemble.figures.palette import (
+    MEMBER_HUES,
+    MUTED,
+    RIGHT,
+    WRONG,
+    Palette,
+    member_color,
+    member_opacity,
+)
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -20,7 +28,9 @@ LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "b
           "title": {"text": "member", "side": "left"}}  # fmt: skip
 
 
-def figure(made: Predictions, number: int, names: Sequence[str], title: str) -> "go.Figure":
+def figure(
+    made: Predictions, number: int, names: Sequence[str], title: str, palette: Palette
+) -> "go.Figure":
     """The chart: a row for each class, from 0 to 100 %.
 
     Args:
@@ -28,25 +38,25 @@ def figure(made: Predictions, number: int, names: Sequence[str], title: str) -> 
       number: the image's number.
       names: the classes' names.
       title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     traces = [bars(made, number, names)]
     if made.members > 1:
-        traces += dots(made, number, names)
+        traces += dots(made, number, names, palette)
     rows = list(range(len(names)))
     chart = go.Figure([go.Bar(traces[0]), *[go.Scatter(one) for one in traces[1:]]])
     chart.update_layout(
         title={"text": title, "font": {"size": 14}, "x": 0, "xanchor": "left"},
         height=ROW * len(names) + 110, margin={"l": 8, "r": 70, "t": 36, "b": 80},
-        showlegend=1 < made.members <= len(palette.MEMBER_HUES), legend=LEGEND,
+        showlegend=1 < made.members <= len(MEMBER_HUES), legend=LEGEND,
         bargap=0.28, hovermode="closest", dragmode=False,
-        annotations=figures(made, number),
+        annotations=figures(made, number), template=lines.template(palette),
     )  # fmt: skip
     chart.update_xaxes(
         range=[0, 1],
-        tickvals=TICKS,
-        ticktext=[f"{100 * tick:.0f} %" for tick in TICKS],
+        **lines.shares(TICKS),
         title="probability",
         fixedrange=True,
     )
@@ -70,10 +80,10 @@ def config(title: str) -> dict[str, Any]:
 def bars(made: Predictions, number: int, names: Sequence[str]) -> dict[str, Any]:
     """The averaged probabilities; the class said is blue when right and orange when wrong."""
     said = made.said[number]
-    colors = [palette.MUTED] * len(names)
-    colors[said] = palette.RIGHT if made.right[number] else palette.WRONG
+    colors = [MUTED] * len(names)
+    colors[said] = RIGHT if made.right[number] else WRONG
     who = "The ensemble" if made.members > 1 else "It"
-    hover = [f"{who} gives {name} {images_words.chance(p)}"
+    hover = [f"{who} gives {name} {formats.chance(p)}"
              for name, p in zip(names, made.averaged[number], strict=True)]  # fmt: skip
     return {
         "x": made.averaged[number], "y": list(range(len(names))), "orientation": "h",
@@ -83,7 +93,9 @@ def bars(made: Predictions, number: int, names: Sequence[str]) -> dict[str, Any]
     }  # fmt: skip
 
 
-def dots(made: Predictions, number: int, names: Sequence[str]) -> list[dict[str, Any]]:
+def dots(
+    made: Predictions, number: int, names: Sequence[str], palette: Palette
+) -> list[dict[str, Any]]:
     """Each member's probabilities, one below the other within a row so that none hides."""
     offsets = np.linspace(-0.3, 0.3, made.members)
     return [
@@ -91,12 +103,12 @@ def dots(made: Predictions, number: int, names: Sequence[str]) -> list[dict[str,
             "x": made.probabilities[m, number], "y": np.arange(len(names)) + offsets[m],
             "mode": "markers", "name": str(m + 1), "cliponaxis": False,
             "marker": {
-                "color": palette.member_color(m, made.members),
+                "color": member_color(m, made.members),
                 "size": 7 if made.members < 12 else 5,
-                "opacity": max(0.7, palette.member_opacity(made.members)),
-                "line": {"color": theme.ground(), "width": 1},
+                "opacity": max(0.7, member_opacity(made.members)),
+                "line": {"color": palette.ground, "width": 1},
             },
-            "hovertext": [f"Member {m + 1} gives {name} {images_words.chance(p)}"
+            "hovertext": [f"Member {m + 1} gives {name} {formats.chance(p)}"
                           for name, p in zip(names, made.probabilities[m, number], strict=True)],
             "hoverinfo": "text",
         }
@@ -108,7 +120,7 @@ def figures(made: Predictions, number: int) -> list[dict[str, Any]]:
     """The averaged probabilities as figures on the right."""
     return [
         {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "y": row, "showarrow": False,
-         "text": images_words.chance(p) if p >= 0.0005 else "–", "font": {"size": 12}}
+         "text": formats.chance(p) if p >= 0.0005 else "–", "font": {"size": 12}}
         for row, p in enumerate(made.averaged[number])
     ]  # fmt: skip
 
@@ -127,6 +139,6 @@ def labels(made: Predictions, number: int, names: Sequence[str]) -> list[str]:
 def alt(made: Predictions, number: int, names: Sequence[str]) -> str:
     """The chart in words: the likeliest classes, then each of a few members' own."""
     likeliest = np.argsort(-made.averaged[number], kind="stable")[:3]
-    told = ", ".join(f"{names[c]} {images_words.chance(made.averaged[number, c])}"
+    told = ", ".join(f"{names[c]} {formats.chance(made.averaged[number, c])}"
                      for c in likeliest)  # fmt: skip
     return f"Averaged probabilities, likeliest first: {told}"

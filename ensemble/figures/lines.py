@@ -1,14 +1,25 @@
 """How the members and their ensemble are drawn over each other: thin and coloured, bold in ink."""
 
+import functools
 import html
 import textwrap
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ensemble.figures import palette
-from ensemble.ui.shared import theme
+from ensemble.figures.palette import (
+    ENSEMBLE_WIDTH,
+    MEMBER_HUES,
+    MEMBER_WIDTH,
+    Palette,
+    member_color,
+    member_opacity,
+)
+from ensemble.wording import formats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 # Points of one line: more than a screen is wide would only be sent and not seen.
 POINTS = 400
@@ -30,11 +41,11 @@ def lines(
       more: goes into every trace.
     """
     M = len(xs)
-    many = len(palette.MEMBER_HUES) < M
+    many = len(MEMBER_HUES) < M
     return [
         {
             "x": xs[m], "y": ys[m], "mode": "lines", "line": line(m, M),
-            "opacity": palette.member_opacity(M),
+            "opacity": member_opacity(M),
             "name": f"{M} members" if many else f"{m + 1}" if m else "member 1",
             "legendgroup": "members" if many else f"member {m + 1}",
             "showlegend": m == 0 or not many, "hovertext": hovers[m], "hoverinfo": "text", **more,
@@ -50,13 +61,19 @@ def member(m: int) -> str:
 
 def line(m: int, M: int) -> dict[str, Any]:
     """How the line of member `m` of `M` looks; one that is alone is drawn a little wider."""
-    width = palette.MEMBER_WIDTH if M > 1 else 2 * palette.MEMBER_WIDTH
-    return {"color": palette.member_color(m, M), "width": width}
+    width = MEMBER_WIDTH if M > 1 else 2 * MEMBER_WIDTH
+    return {"color": member_color(m, M), "width": width}
 
 
-def bold() -> dict[str, Any]:
+def bold(palette: Palette) -> dict[str, Any]:
     """How the ensemble's line looks."""
-    return {"color": theme.ink(), "width": palette.ENSEMBLE_WIDTH}
+    return {"color": palette.ink, "width": ENSEMBLE_WIDTH}
+
+
+def shares(ticks: Sequence[float] = (0, 0.2, 0.4, 0.6, 0.8, 1)) -> dict[str, Any]:
+    """The marks of an axis of shares, said as percentages are everywhere."""
+    said = [formats.percent(tick, places=0) for tick in ticks]
+    return {"tickvals": list(ticks), "ticktext": said}
 
 
 def thinned(n: int, most: int = POINTS) -> np.ndarray:
@@ -64,7 +81,7 @@ def thinned(n: int, most: int = POINTS) -> np.ndarray:
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))
 
 
-def layout(title: str, height: int, **more: Any) -> dict[str, Any]:
+def layout(title: str, height: int, palette: Palette, **more: Any) -> dict[str, Any]:
     """What the layouts of all these pictures share: a title that is saved with them, no drag.
 
     What stands after the title's first " · ", where it is from, gets lines of its own: a
@@ -79,8 +96,28 @@ def layout(title: str, height: int, **more: Any) -> dict[str, Any]:
                   "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
                   "pad": {"t": 8}},
         "height": height, "margin": {"l": 8, "r": 16, "t": 40 + 18 * len(lines), "b": 90},
-        "legend": LEGEND, "hovermode": "closest", "dragmode": False, **more,
+        "legend": LEGEND, "hovermode": "closest", "dragmode": False,
+        "template": template(palette), **more,
     }  # fmt: skip
+
+
+@functools.lru_cache(maxsize=8)
+def template(palette: Palette) -> "go.layout.Template":
+    """What is drawn in the page's colours unless a figure says otherwise.
+
+    A template as such, for one in a dictionary would only be laid over the one that is set
+    already: Plotly's own, or Streamlit's where that has been imported.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    axis = {"gridcolor": palette.border, "zerolinecolor": palette.border,
+            "tickcolor": palette.border}  # fmt: skip
+    return go.layout.Template(layout={
+        "font": {"color": palette.ink}, "paper_bgcolor": palette.ground,
+        "plot_bgcolor": palette.ground, "xaxis": {**axis, "showgrid": False}, "yaxis": axis,
+        "hoverlabel": {"bgcolor": palette.ground, "bordercolor": palette.border,
+                       "font": {"color": palette.ink}},
+    })  # fmt: skip
 
 
 def folded(source: str) -> list[str]:

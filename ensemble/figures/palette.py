@@ -1,4 +1,11 @@
-"""The colours of every figure, once."""
+"""The colours of every figure, once: those of the page it stands on, and those that never change.
+
+A page is light or dark; a figure is drawn for one of them and takes its `Palette` as an
+argument, so that it looks the same on a page, in a report and in a test.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
 
 # Paul Tol's "bright" scheme: told apart with any colour vision, on white and on black.
 # https://personal.sron.nl/~pault/
@@ -6,6 +13,40 @@ MEMBER_HUES = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377",
 MUTED = "#7B8794"
 RIGHT, WRONG = "#0077BB", "#EE7733"
 ENSEMBLE_WIDTH, MEMBER_WIDTH = 3.0, 1.0
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of a page, each written #RRGGBB; hashable, so that it can be part of a key.
+
+    Attributes:
+      mode: the page's look.
+      ink: its text, in which the ensemble is drawn.
+      ground: what is behind a figure.
+      panel: the ground of what stands out from it a little.
+      primary: its accent, of controls and of what is neither right nor wrong.
+      border: of frames, and a figure's grid.
+    """
+
+    mode: Literal["light", "dark"]
+    ink: str
+    ground: str
+    panel: str
+    primary: str
+    border: str
+
+    @property
+    def scale(self) -> list[tuple[float, str]]:
+        """From little to much, for a heat map: the page's ground to its accent."""
+        return [(0.0, self.panel), (1.0, self.primary)]
+
+
+# As the page's theme has them in `.streamlit/config.toml`, which no installed package holds;
+# a test keeps the two equal.
+LIGHT = Palette("light", ink="#1B1E23", ground="#FFFFFF", panel="#F3F5F7", primary="#3E6E9F",
+                border="#D5DAE0")  # fmt: skip
+DARK = Palette("dark", ink="#E8EAED", ground="#0E1013", panel="#1A1D21", primary="#4A79AE",
+               border="#33383F")  # fmt: skip
 
 
 def member_color(member: int, members: int) -> str:

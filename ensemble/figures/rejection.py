@@ -8,8 +8,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Floats
-from ensemble.figures import lines, palette
-from ensemble.ui.shared import theme
+from ensemble.figures import lines
+from ensemble.figures.palette import RIGHT, WRONG, Palette
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ ROW = 36  # pixels
 GOLDEN, HEIGHT = (5**0.5 - 1) / 2, 0.56
 
 
-def figure(gate: "Gate", score: float, known: str, title: str) -> "go.Figure":
+def figure(gate: "Gate", score: float, known: str, title: str, palette: Palette) -> "go.Figure":
     """A row of dots for each kind of image, one a dot, with the threshold as a line through all.
 
     Args:
@@ -30,20 +30,21 @@ def figure(gate: "Gate", score: float, known: str, title: str) -> "go.Figure":
       score: that of the mark that is open.
       known: what the real digits are called: "MNIST".
       title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     named = rows(gate, known)
     chart = go.Figure([go.Scatter(dots(one, place, gate)) for place, one in enumerate(named, 1)])
-    chart.add_scatter(**mark(score, gate))
-    chart.update_layout(**lines.layout(title, ROW * (len(named) + 1) + 190))
+    chart.add_scatter(**mark(score, gate, palette))
+    chart.update_layout(**lines.layout(title, ROW * (len(named) + 1) + 190, palette))
     top = chart.layout.margin.t + 20  # room for words over the line, under the title
     chart.update_layout(showlegend=False, margin={"t": top, "r": 72, "b": 60})
-    line = {"color": theme.ink(), "width": 2}
+    line = {"color": palette.ink, "width": 2}
     chart.add_vline(gate.threshold, line=line)
     chart.add_annotation(
         x=gate.threshold, y=1, yref="paper", yanchor="bottom", xanchor="left", showarrow=False,
-        text="turned away →", font={"size": 12, "color": theme.ink()},
+        text="turned away →", font={"size": 12, "color": palette.ink},
     )  # fmt: skip
     for place, (_, scores) in enumerate(named, 1):
         chart.add_annotation(
@@ -82,7 +83,7 @@ def dots(row: tuple[str, Floats], place: int, gate: "Gate") -> dict[str, Any]:
              for one, gone, good in zip(scores, away, right, strict=True)]  # fmt: skip
     return {
         "x": scores, "y": place + spread(len(scores)), "mode": "markers", "name": name,
-        "marker": {"color": np.where(right, palette.RIGHT, palette.WRONG).tolist(), "size": 5,
+        "marker": {"color": np.where(right, RIGHT, WRONG).tolist(), "size": 5,
                    "opacity": 0.7},
         "hovertext": hover, "hoverinfo": "text",
     }  # fmt: skip
@@ -93,12 +94,12 @@ def spread(count: int) -> NDArray[np.float64]:
     return np.asarray(HEIGHT * (np.arange(count) * GOLDEN % 1 - 0.5))
 
 
-def mark(score: float, gate: "Gate") -> dict[str, Any]:
+def mark(score: float, gate: "Gate", palette: Palette) -> dict[str, Any]:
     """The open mark, in the ensemble's ink."""
     done = "turned away" if score > gate.threshold else "let through"
     return {
         "x": [score], "y": [0], "mode": "markers", "name": "this mark",
-        "marker": {"color": theme.ink(), "size": 13, "symbol": "diamond"}, "hoverinfo": "text",
+        "marker": {"color": palette.ink, "size": 13, "symbol": "diamond"}, "hoverinfo": "text",
         "hovertext": [f"This mark: {formats.significant(score)}, {done}"], "cliponaxis": False,
     }  # fmt: skip
 

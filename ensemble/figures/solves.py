@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ensemble.figures import lines, palette
+from ensemble.figures import lines
+from ensemble.figures.palette import MUTED, Palette
 from ensemble.regression import Trace, Traces
-from ensemble.ui.shared import theme
 from ensemble.wording import formats
 from ensemble.wording.regression import begun, median, step_time, times
 
@@ -32,41 +32,45 @@ def name(trace: Trace) -> str:
     return f"with pmap, {formats.count(trace.devices, 'device')}"
 
 
-def color(trace: Trace) -> str:
+def color(trace: Trace, palette: Palette) -> str:
     """With `pmap` in the text colour, without it in the accent."""
-    return theme.ink() if trace.pmap else theme.primary()
+    return palette.ink if trace.pmap else palette.primary
 
 
-def errors(traces: Traces, iterations: int, title: str) -> "go.Figure":
+def errors(traces: Traces, iterations: int, title: str, palette: Palette) -> "go.Figure":
     """The error of each iteration, on a log axis: one solve wide, the other dashed on it."""
     curves = [curve(trace, trace.error, hover_error) for trace in both(traces)]
     for drawn, trace in zip(curves, both(traces), strict=True):
         dash = "dash" if trace.pmap else "solid"
-        drawn["line"] = {"color": color(trace), "width": 2 if trace.pmap else 6, "dash": dash}
-    chart = by_iteration(curves, iterations, title)
+        drawn["line"] = {
+            "color": color(trace, palette),
+            "width": 2 if trace.pmap else 6,
+            "dash": dash,
+        }
+    chart = by_iteration(curves, iterations, title, palette)
     every = np.concatenate([trace.error for trace in both(traces)] or [np.ones(1)])
     chart.update_yaxes(title="error: norm of the gradient", automargin=True, **log_axis(every))
     return chart
 
 
-def step_times(traces: Traces, iterations: int, title: str) -> "go.Figure":
+def step_times(traces: Traces, iterations: int, title: str, palette: Palette) -> "go.Figure":
     """How long each iteration took, and the medians."""
     solves = both(traces)
     slowest = max((float(trace.seconds.max()) for trace in solves), default=0.0)
     jumpy = slowest > JUMPY * max((median(trace) for trace in solves), default=1.0)
     curves = [curve(trace, 1000 * trace.seconds, hover_seconds) for trace in solves]
     for drawn, trace in zip(curves, solves, strict=True):
-        drawn["line"] = {"color": color(trace), "width": 1.5}
-    chart = by_iteration(curves, iterations, title)
+        drawn["line"] = {"color": color(trace, palette), "width": 1.5}
+    chart = by_iteration(curves, iterations, title, palette)
     for trace in solves:
         middle = 1000 * median(trace)
-        chart.add_hline(middle, line={"color": color(trace), "width": 1, "dash": "dot"})
+        chart.add_hline(middle, line={"color": color(trace, palette), "width": 1, "dash": "dot"})
     for trace, shift in zip(solves, apart(solves), strict=True):
         middle = 1000 * median(trace)
         chart.add_annotation(
             x=1, xref="paper", xanchor="left", xshift=4, y=np.log10(middle) if jumpy else middle,
-            yshift=shift, text=f"<b>{step_time(median(trace))}</b>", showarrow=False,
-            font={"color": color(trace), "size": 12},
+            yshift=shift, text=f"<b>{step_time(trace)}</b>", showarrow=False,
+            font={"color": color(trace, palette), "size": 12},
         )  # fmt: skip
     chart.update_layout(margin={**chart.layout.margin.to_plotly_json(), "r": 56})
     every = np.concatenate([1000 * trace.seconds for trace in solves] or [np.ones(1)])
@@ -94,12 +98,14 @@ def apart(solves: list[Trace]) -> list[int]:
     return [0, 0] if not near else [9, -9] if one > many else [-9, 9]
 
 
-def by_iteration(curves: list[dict[str, Any]], iterations: int, title: str) -> "go.Figure":
+def by_iteration(
+    curves: list[dict[str, Any]], iterations: int, title: str, palette: Palette
+) -> "go.Figure":
     """Curves over the iterations; the axis is as long as the solve, so that nothing moves."""
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     chart = go.Figure([go.Scatter(one) for one in curves])
-    chart.update_layout(lines.layout(title, HEIGHT))
+    chart.update_layout(lines.layout(title, HEIGHT, palette))
     chart.update_xaxes(title="iteration", range=[0, iterations + 1], fixedrange=True)
     chart.update_yaxes(fixedrange=True)
     return chart
@@ -124,17 +130,18 @@ def hover_error(trace: Trace, i: int) -> str:
 def hover_seconds(trace: Trace, i: int) -> str:
     """What the pointer is told of a step's time."""
     evaluations = formats.count(int(np.nan_to_num(trace.evaluations[i])), "evaluation")
-    return (f"Iteration {i + 1}, {name(trace)}<br>{step_time(trace.seconds[i])}, {evaluations} "
-            f"of the objective")  # fmt: skip
+    took = formats.duration(trace.seconds[i], fine=True)
+    return f"Iteration {i + 1}, {name(trace)}<br>{took}, {evaluations} of the objective"
 
 
-def scaling(traces: Traces, cores: int, title: str) -> "go.Figure":
+def scaling(traces: Traces, cores: int, title: str, palette: Palette) -> "go.Figure":
     """The speed-up against the number of devices, with what would be ideal; both axes log.
 
     Args:
       traces: what was measured.
       cores: of the CPU that the devices share; 0 where each is its own.
       title: what stands over it.
+      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
@@ -142,21 +149,21 @@ def scaling(traces: Traces, cores: int, title: str) -> "go.Figure":
     most = max(2, points[-1][0])
     chart = go.Figure()
     chart.add_scatter(x=[1, most], y=[1, most], mode="lines", name="ideal", hoverinfo="skip",
-                      line={"color": palette.MUTED, "width": 2, "dash": "dot"})  # fmt: skip
+                      line={"color": MUTED, "width": 2, "dash": "dot"})  # fmt: skip
     if 1 < cores < most:
         chart.add_scatter(x=[cores, most], y=[cores, cores], mode="lines", hoverinfo="skip",
                           name=f"all that {cores} cores can give",
-                          line={"color": palette.MUTED, "width": 1.5, "dash": "dash"})  # fmt: skip
+                          line={"color": MUTED, "width": 1.5, "dash": "dash"})  # fmt: skip
     chart.add_scatter(
         x=[devices for devices, _ in points], y=[ratio for _, ratio in points],
-        mode="lines+markers+text", name="measured", line={"color": theme.ink(), "width": 3},
+        mode="lines+markers+text", name="measured", line={"color": palette.ink, "width": 3},
         marker={"size": 9}, text=[f"{formats.significant(ratio, 2)}×" for _, ratio in points],
-        textposition="bottom center", textfont={"color": theme.ink()}, cliponaxis=False,
+        textposition="bottom center", textfont={"color": palette.ink}, cliponaxis=False,
         hovertext=[f"{formats.count(devices, 'device')}: {times(ratio)} as fast as one"
                    for devices, ratio in points], hoverinfo="text",
     )  # fmt: skip
     least = min(0.5, *(ratio / 1.6 for _, ratio in points))
-    chart.update_layout(lines.layout(title, HEIGHT))
+    chart.update_layout(lines.layout(title, HEIGHT, palette))
     chart.update_xaxes(title="devices", type="log", fixedrange=True, tickvals=powers(1, most),
                        range=np.log10([0.85, most * 1.18]))  # fmt: skip
     chart.update_yaxes(title="times as fast as one device", type="log", fixedrange=True,

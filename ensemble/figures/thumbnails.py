@@ -10,7 +10,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.figures import palette
+from ensemble.figures.palette import LIGHT, RIGHT, WRONG
+from ensemble.wording import formats
 from ensemble.wording import images as images_words
 
 SIDE = 28
@@ -18,7 +19,7 @@ Pixels = NDArray[np.uint8]
 
 # The sheet to keep: white in either theme, as paper is.
 COLUMNS, SCALE, GAP, LINE = 12, 3, 14, 15
-PAPER, INK = "#FFFFFF", "#1B1E23"
+PAPER, INK = LIGHT.ground, LIGHT.ink
 
 
 def png(image: Image.Image) -> bytes:
@@ -69,7 +70,7 @@ def sheet(
             (SIDE * SCALE,) * 2, Image.Resampling.NEAREST
         )
         page.paste(big, corner)
-        colour = palette.RIGHT if made.right[number] else palette.WRONG
+        colour = RIGHT if made.right[number] else WRONG
         under = corner[1] + SIDE * SCALE
         draw.rectangle([corner[0], under, corner[0] + SIDE * SCALE - 1, under + 2], colour)
         for index, text in enumerate(captions(made, number, names)):
@@ -82,7 +83,7 @@ def captions(made: Predictions, number: int, names: Sequence[str]) -> list[str]:
     said = names[made.said[number]]
     wrong = "" if made.right[number] else f"is {names[made.labels[number]]}"
     lines = [f"#{number}", f"{said} {wrong or 'right'}"]
-    lines.append(images_words.chance(made.confidence[number]))
+    lines.append(formats.chance(made.confidence[number]))
     if made.members > 1:
         counted = not images_words.listed(made, names)
         lines += images_words.short_votes(made, number, names) if counted else [

@@ -10,10 +10,9 @@ import pandas as pd
 
 from ensemble.figures import bars as figures_bars
 from ensemble.figures import lines
+from ensemble.figures.palette import Palette
 from ensemble.figures.verdict import table as one_table
-from ensemble.ui.shared import theme
 from ensemble.wording import formats
-from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:
@@ -37,7 +36,9 @@ class Side:
     name: str
 
 
-def figure(ours: Side, theirs: Side, names: Sequence[str], title: str) -> "go.Figure":
+def figure(
+    ours: Side, theirs: Side, names: Sequence[str], title: str, palette: Palette
+) -> "go.Figure":
     """The chart: a row for each class, the shown run in ink and the other in the accent below it.
 
     Args:
@@ -45,17 +46,18 @@ def figure(ours: Side, theirs: Side, names: Sequence[str], title: str) -> "go.Fi
       theirs: what the other says.
       names: the classes' names, C of them.
       title: what stands over it; it may hold the name of a file.
+      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    sides = ((ours, theme.ink()), (theirs, theme.primary()))
+    sides = ((ours, palette.ink), (theirs, palette.primary))
     chart = go.Figure([go.Bar(bars(one, names, color)) for one, color in sides])
-    chart.update_layout(**lines.layout(title, ROW * len(names) + 170))
+    chart.update_layout(**lines.layout(title, ROW * len(names) + 170, palette))
     chart.update_layout(barmode="group", bargap=0.25, bargroupgap=0.05,
                         margin={"r": 24, "b": 100}, legend={"traceorder": "normal"})  # fmt: skip
     chart.update_xaxes(
-        range=[0, 1], tickvals=figures_bars.TICKS, title="averaged probability", fixedrange=True,
-        ticktext=[f"{100 * tick:.0f} %" for tick in figures_bars.TICKS],
+        range=[0, 1], title="averaged probability", fixedrange=True,
+        **lines.shares(figures_bars.TICKS),
     )  # fmt: skip
     said = {one.digit.label for one in (ours, theirs) if not one.digit.rejected}
     chart.update_yaxes(
@@ -69,7 +71,7 @@ def figure(ours: Side, theirs: Side, names: Sequence[str], title: str) -> "go.Fi
 def bars(side: Side, names: Sequence[str], color: str) -> dict[str, Any]:
     """One side's bars; faint where it declines the mark."""
     probabilities = np.asarray(side.digit.probabilities)
-    hover = [f"{html.escape(side.name)}: {name} {images_words.chance(float(p))}"
+    hover = [f"{html.escape(side.name)}: {name} {formats.chance(float(p))}"
              for name, p in zip(names, probabilities, strict=True)]  # fmt: skip
     return {
         "x": probabilities, "y": list(range(len(names))), "orientation": "h",
@@ -89,7 +91,7 @@ def row(side: Side, names: Sequence[str]) -> dict[str, str]:
     return {
         "run": side.name,
         "says": "declines" if digit.rejected else names[digit.label],
-        "confidence": images_words.chance(float(digit.probabilities[digit.label])),
+        "confidence": formats.chance(float(digit.probabilities[digit.label])),
         "votes": marks_words.split(digit, names),
         "disagreement": marks_words.disagreement(digit).removeprefix("Disagreement: ") or "–",
         "score": formats.significant(float(digit.score)),

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from ensemble.figures import bars, lines
-from ensemble.ui.shared import theme
-from ensemble.wording import images as images_words
+from ensemble.figures.palette import Palette
+from ensemble.wording import formats
 from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ ROW = 28  # pixels: it stands beside the picture, where there is less room than 
 SAID, OTHERS, REJECTED = 1.0, 0.4, 0.22
 
 
-def figure(digit: "Digit", names: Sequence[str], title: str) -> "go.Figure":
+def figure(digit: "Digit", names: Sequence[str], title: str, palette: Palette) -> "go.Figure":
     """The chart that test images have, without right and wrong: here nobody knows.
 
     Args:
@@ -29,17 +29,18 @@ def figure(digit: "Digit", names: Sequence[str], title: str) -> "go.Figure":
       names: the classes' names, C of them.
       title: what stands over it, so that a saved picture says what it shows; it may hold the
         name of a file.
+      palette: the page's colours.
     """
     made = marks_words.predictions(digit)
-    chart = bars.figure(made, 0, names, "")
-    worded = lines.layout(title, ROW * len(names) + 150)
+    chart = bars.figure(made, 0, names, "", palette)
+    worded = lines.layout(title, ROW * len(names) + 150, palette)
     chart.update_layout(title=worded["title"], margin_t=worded["margin"]["t"],
                         height=worded["height"])  # fmt: skip
     opacity = np.full(len(names), REJECTED if digit.rejected else OTHERS)
     if not digit.rejected:
         opacity[digit.label] = SAID
     chart.update_traces(
-        marker={"color": theme.ink(), "opacity": opacity.tolist()}, selector={"type": "bar"}
+        marker={"color": palette.ink, "opacity": opacity.tolist()}, selector={"type": "bar"}
     )
     chart.update_yaxes(ticktext=labels(digit, names))
     return chart
@@ -54,7 +55,7 @@ def labels(digit: "Digit", names: Sequence[str]) -> list[str]:
 def alt(digit: "Digit", names: Sequence[str]) -> str:
     """The chart in words: the likeliest classes."""
     likeliest = np.argsort(-np.asarray(digit.probabilities), kind="stable")[:3]
-    told = ", ".join(f"{names[c]} {images_words.chance(float(digit.probabilities[c]))}"
+    told = ", ".join(f"{names[c]} {formats.chance(float(digit.probabilities[c]))}"
                      for c in likeliest)  # fmt: skip
     rejected = f"{marks_words.stranger(names)}. " if digit.rejected else ""
     return f"{rejected}Averaged probabilities, likeliest first: {told}"

@@ -12,7 +12,7 @@ from ensemble.recognition.novelty import NAMES
 from ensemble.recognition.rejection import Rejection, whole_picture
 
 REJECTED = "?"
-WHOLE = "Too much on this picture is no digit, or none I know: it is turned away as a whole."
+WHOLE = "Too much on this picture is nothing that I know: it is turned away as a whole."
 
 
 @dataclass(frozen=True, eq=False)

@@ -59,7 +59,6 @@ class Gate:
       accuracy: of those it lets through, the share that is read right.
       accuracy_all: the same of all of them.
       strangers: what became of images that are no digits.
-      says: how it was set, in words.
     """
 
     refuse: float
@@ -71,7 +70,6 @@ class Gate:
     accuracy: float
     accuracy_all: float
     strangers: tuple[Turned, ...]
-    says: str
 
 
 class Judge:
@@ -108,7 +106,6 @@ class Judge:
         return Gate(
             refuse, threshold, len(ranked), ranked, len(kept), float(kept.mean()),
             float(right[kept].mean()) if kept.any() else 0.0, float(right.mean()), turned,
-            _says(datasets.info(self._dataset).title, len(ranked), len(kept), refuse),
         )  # fmt: skip
 
     def _measure_held_out(self) -> Arrays:
@@ -140,15 +137,6 @@ class Judge:
 
     def _asked(self, images: Pixels) -> NDArray[np.float32]:
         return activations(self._params, images).probabilities
-
-
-def _says(title: str, n: int, judged: int, refuse: float) -> str:
-    return (
-        f"Set on {n:,} test images of {title}, one in four as it is, the others turned, slanted, "
-        f"stretched, bent and blurred a little, as pens and cameras do: {refuse:.0%} of them score "
-        f"more than the threshold. No stranger had a part in it. Judged on {judged:,} other test "
-        "images, changed likewise, and on strangers."
-    )
 
 
 # What follows depends on the dataset alone, and is the same for every run and epoch on it.

@@ -70,7 +70,7 @@ def check(race: Race) -> str:
 
 def share(difference: float) -> str:
     """A relative difference as a percentage: "0.0002 %"."""
-    return f"{formats.significant(100 * difference, 1)} %" if difference else "nothing"
+    return formats.percent(difference, figures=1) if difference else "nothing"
 
 
 def doubts(race: Race) -> list[str]:

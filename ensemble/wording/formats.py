@@ -10,11 +10,60 @@ def decimals(n: int) -> int:
     return 1 if n < 2000 else 2
 
 
-def percent(share: float | None, n: int = 10_000) -> str:
-    """A share in [0, 1] of `n` examples as "99.12 %"; what is not known is an en dash."""
+def percent(
+    share: float | None, n: int = 10_000, *, places: int | None = None, figures: int | None = None
+) -> str:
+    """A share as a percentage, "99.12 %"; what is not known is an en dash.
+
+    How finely it is said is one of three rules; `chance`, `certainty` and `progress` are what
+    becomes of a probability, a threshold and work that goes on.
+
+    Args:
+      share: in [0, 1].
+      n: of how many examples it was counted, which says how many decimals mean something.
+      places: so many decimals whatever it was counted on: 0 for marks on an axis, 1 or 2 for
+        what is reckoned rather than counted.
+      figures: so many significant ones, without zeros at the end, for what spans powers of ten:
+        "5 %", "0.25 %"; one more from 99 % on.
+    """
     if share is None or not math.isfinite(share):
         return "–"
-    return f"{100 * share:.{decimals(n)}f} %"
+    value = 100 * share
+    if figures is None:
+        return f"{value:.{decimals(n) if places is None else places}f} %"
+    said = significant(value, figures + (99 <= value < 100))
+    return f"{said.rstrip('0').rstrip('.') if '.' in said else said} %"
+
+
+def percents(low: float, high: float, places: int = 0) -> str:
+    """Two shares as the ends of a range: "52 to 78 %"."""
+    return f"{percent(low, places=places).removesuffix(' %')} to {percent(high, places=places)}"
+
+
+def percent_column(n: int) -> str:
+    """`percent` of a share that was counted on `n`, for a column of numbers that are sorted.
+
+    A format of printf for numbers in percent, as Streamlit takes it.
+    """
+    return f"%.{decimals(n)}f %%"
+
+
+def chance(probability: float) -> str:
+    """A probability as "61.0 %" or "99.7 %"; never a whole 0 or 100, which none is."""
+    if probability >= 0.9995:
+        return "over 99.9 %"
+    return "under 0.1 %" if probability < 0.0005 else percent(probability, places=1)
+
+
+def certainty(threshold: float) -> str:
+    """A threshold of confidence, with as many nines as it has: "97.3 %", "99.998 %"."""
+    said = (percent(threshold, places=places) for places in range(1, 6))
+    return next((one for one in said if not one.startswith("100")), "100 %")
+
+
+def progress(share: float) -> str:
+    """How far work is: "40 %", and "100 %" not before its end."""
+    return percent(math.floor(100 * share + 1e-9) / 100, places=0)
 
 
 def plus_minus(share: float, n: int) -> str:
@@ -30,10 +79,17 @@ def digits(difference: float, noun: str = "digit") -> str:
     return f"{sign}{abs(whole):,} {noun}{'' if abs(whole) == 1 else 's'}"
 
 
-def duration(seconds: float | None) -> str:
-    """Seconds as "50 s", "1 min 20 s", "2 h 5 min" or "3 d 4 h"."""
+def duration(seconds: float | None, *, fine: bool = False) -> str:
+    """Seconds as "50 s", "1 min 20 s", "2 h 5 min" or "3 d 4 h"; what is not known is a dash.
+
+    Args:
+      seconds: how long; less than none, of a guess that was too short, is none.
+      fine: it was measured, and its parts of a second count: "0.84 ms", "31 ms", "1.25 s".
+    """
     if seconds is None or not math.isfinite(seconds):
         return "–"
+    if fine and 0 < seconds < 59.95:
+        return milliseconds(seconds)
     if 0 < seconds < 1:
         return "under 1 s"
     for big, small, size in (("d", "h", 86400), ("h", "min", 3600), ("min", "s", 60)):
@@ -41,16 +97,15 @@ def duration(seconds: float | None) -> str:
         if (units := round(seconds / step)) * step >= size:
             whole, rest = divmod(units, size // step)
             return f"{whole} {big}" + (f" {rest} {small}" if rest else "")
-    return f"{round(seconds)} s"
+    return f"{max(0, round(seconds))} s"
 
 
-def clock(seconds: float | None) -> str:
-    """Time left as "0:42" or "1:02:03"."""
-    if seconds is None or not math.isfinite(seconds):
-        return "–"
-    minutes, rest = divmod(max(0, round(seconds)), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+def milliseconds(seconds: float) -> str:
+    """Less than a minute to two or three figures, in milliseconds up to a second."""
+    ms = 1000 * seconds
+    if ms >= 999.5:
+        return f"{significant(seconds)} s"
+    return f"{significant(ms, 2) if ms < 100 else round(ms)} ms"
 
 
 def throughput(rate: float | None) -> str:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ensemble.analysis.predictions import Predictions
+from ensemble.datasets.registry import DIGIT_NAMES, ENTRIES
 from ensemble.wording import formats
 
 # Under an image counted votes take so many lines; what is left over is added up.
@@ -13,14 +14,16 @@ LINES = 3
 LISTED_VOTES = 8
 
 
-def chance(probability: float) -> str:
-    """A probability as "61 %" or "99.7 %"; never a whole 0 or 100, which none is."""
-    if probability >= 0.9995:
-        return "over 99.9 %"
-    if probability < 0.0005:
-        return "under 0.1 %"
-    fine = probability >= 0.995 or probability < 0.01
-    return f"{100 * probability:.{1 if fine else 0}f} %"
+def noun(names: Sequence[str]) -> str:
+    """What an image of a dataset with these classes is called on every screen.
+
+    A digit where the classes are the ten digits, a character where they are other signs that a
+    pen writes, else an image.
+    """
+    if tuple(names) == DIGIT_NAMES:
+        return "digit"
+    written = any(one.handwritten and one.class_names == tuple(names) for one in ENTRIES.values())
+    return "character" if written else "image"
 
 
 def listed(made: Predictions, names: Sequence[str]) -> bool:
@@ -86,7 +89,7 @@ def verdict(made: Predictions, number: int, names: Sequence[str]) -> str:
 def sentence(made: Predictions, number: int, names: Sequence[str]) -> str:
     """One image in words: what the ensemble says, how the members voted, what it is."""
     who = "The ensemble" if made.members > 1 else "The one member"
-    said = f"{who} says {names[made.said[number]]} with {chance(made.confidence[number])}"
+    said = f"{who} says {names[made.said[number]]} with {formats.chance(made.confidence[number])}"
     if made.members > 1 and made.split[number]:
         colon = "" if listed(made, names) else ":"
         said += f"; the members split{colon} {spoken_votes(made, number, names)}"
@@ -97,6 +100,6 @@ def sentence(made: Predictions, number: int, names: Sequence[str]) -> str:
 
 def named(name: str, names: Sequence[str]) -> str:
     """A class with its article where it is a digit: "a 1", "an 8", "labelled Coat"."""
-    if tuple(names) != tuple("0123456789"):
+    if tuple(names) != DIGIT_NAMES:
         return f"labelled {name}"
     return f"an {name}" if name == "8" else f"a {name}"

@@ -42,10 +42,10 @@ def no_news(status: JobStatus) -> str:
 
 
 def time_left(status: JobStatus) -> str:
-    """ " · 0:42 left" as from now, "" where that is not known."""
+    """ " · 42 s left" as from now, "" where that is not known."""
     if status.seconds_left is None:
         return ""
-    return f" · {formats.clock(status.seconds_left - (time.time() - status.updated))} left"
+    return f" · {formats.duration(status.seconds_left - (time.time() - status.updated))} left"
 
 
 def stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
@@ -66,7 +66,7 @@ def stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
 
 
 def stands(job: QueuedJob, number: int) -> str:
-    """In a list: "training · 40 % · 0:30 left", or "waits, 1 job before it".
+    """In a list: "training · 40 % · 30 s left", or "waits, 1 job before it".
 
     Args:
       job: one that works or waits.
@@ -76,4 +76,4 @@ def stands(job: QueuedJob, number: int) -> str:
         return f"waits, {formats.count(number, 'job')} before it"
     if job.state in ("queued", "starting"):
         return "starting"
-    return f"{job.state} · {100 * job.share:.0f} %{time_left(job.status)}"
+    return f"{job.state} · {formats.progress(job.share)}{time_left(job.status)}"

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ensemble.analysis.predictions import Predictions, judge
-from ensemble.datasets.registry import DIGIT_NAMES
 from ensemble.wording import formats
 from ensemble.wording import images as images_words
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit
+    from ensemble.recognition.rejection_threshold import Gate
 
 # Members that vote alike are as sure as each other up to this difference of probabilities.
 ALIKE = 0.1
@@ -31,24 +31,25 @@ def predictions(digit: "Digit") -> Predictions:
     return judge(np.asarray(digit.members)[:, None], np.array([digit.label]))
 
 
-def noun(names: Sequence[str]) -> str:
-    """What a mark of these classes is called: only handwriting comes to this screen."""
-    return "digit" if tuple(names) == DIGIT_NAMES else "character"
-
-
 def stranger(names: Sequence[str]) -> str:
     """What stands where a verdict would, were the mark not rejected."""
-    return f"Not a {noun(names)}, or not one I know"
+    word = images_words.noun(names)
+    return f"Not {article(word)} {word}, or not one I know"
+
+
+def article(word: str) -> str:
+    """ "an" before a vowel, else "a"."""
+    return "an" if word[0] in "aeiou" else "a"
 
 
 def verdict(digit: "Digit", names: Sequence[str]) -> str:
-    """The headline: "7 with 97 %", or that it is no digit."""
+    """The headline: "7 with 97.3 %", or that it is no digit."""
     return stranger(names) if digit.rejected else said(digit, names)
 
 
 def said(digit: "Digit", names: Sequence[str]) -> str:
-    """What the ensemble says and how surely, rejected or not: "7 with 97 %"."""
-    sure = images_words.chance(float(digit.probabilities[digit.label]))
+    """What the ensemble says and how surely, rejected or not: "7 with 97.3 %"."""
+    sure = formats.chance(float(digit.probabilities[digit.label]))
     return f"{names[digit.label]} with {sure}"
 
 
@@ -65,7 +66,7 @@ def agreement(digit: "Digit", names: Sequence[str]) -> str:
     low, high = float(own.min()), float(own.max())
     if high - low <= ALIKE:
         return f"{who} say {names[votes[0]]}."
-    chances = f"{images_words.chance(low)} to {images_words.chance(high)}"
+    chances = f"{formats.chance(low)} to {formats.chance(high)}"
     return f"{who} say {names[votes[0]]}, but not as surely: {chances}."
 
 
@@ -104,12 +105,24 @@ def strangeness(digit: "Digit", refuse: float, names: Sequence[str]) -> str:
       refuse: the share of real digits that may be turned away.
       names: the classes' names.
     """
-    word, share = noun(names), 1 - float(digit.stranger_than)
-    turned = f"the strangest {percent(refuse)} are turned away"
+    word, share = images_words.noun(names), 1 - float(digit.stranger_than)
+    turned = f"the strangest {formats.percent(refuse, figures=2)} are turned away"
     if share <= 0:
         return f"None of the real {word}s held out looks as strange as this; {turned}."
     only = "Only " if digit.rejected else ""
-    return f"{only}{percent(share)} of real {word}s look at least as strange; {turned}."
+    said = f"{only}{formats.percent(share, figures=2)} of real {word}s look at least as strange"
+    return f"{said}; {turned}."
+
+
+def threshold_set_on(gate: "Gate", title: str) -> str:
+    """On which images of the dataset `title` the threshold was set, and on which it was judged."""
+    return (
+        f"Set on {gate.n:,} test images of {title}, one in four as it is, the others turned, "
+        "slanted, stretched, bent and blurred a little, as pens and cameras do: "
+        f"{formats.percent(gate.refuse, figures=2)} of them score more than the threshold. No "
+        f"stranger had a part in it. Judged on {gate.judged:,} other test images, changed "
+        "likewise, and on strangers."
+    )
 
 
 def scores(digit: "Digit") -> str:
@@ -117,8 +130,3 @@ def scores(digit: "Digit") -> str:
     score, threshold = (formats.significant(float(one)) for one in (digit.score, digit.threshold))
     apart = formats.significant(abs(float(digit.score - digit.threshold)), 2)
     return f"Score {score}, threshold {threshold}: {apart} {'above' if digit.rejected else 'below'}"
-
-
-def percent(share: float) -> str:
-    """A share in few figures: "5 %", "0.3 %", "99.5 %"."""
-    return f"{100 * share:.{3 if share >= 0.99 else 2}g}\N{NO-BREAK SPACE}%"

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ensemble.wording import formats
+from ensemble.wording import images as images_words
+from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit, Reading
@@ -17,9 +19,7 @@ SURE = (
     (0.6, "It leans this way, no more"),
     (0.0, "Little more than a guess"),
 )
-NOTHING = "I see no digit here"
 RATHER_NOT = "I would rather not say"
-STRANGE = "Not a digit, or not one I know"
 
 
 def said(digit: Digit, names: Sequence[str]) -> str:
@@ -42,11 +42,9 @@ def spaced(texts: Sequence[str]) -> bool:
     return UNKNOWN in texts or any(len(text) > 1 for text in texts)
 
 
-def chance(share: float) -> str:
-    """A probability as "97.3 %"; close to 1 it is not rounded up to it."""
-    if share >= 0.9995:
-        return "over 99.9 %"
-    return "under 0.1 %" if share < 0.0005 else f"{100 * share:.1f} %"
+def nothing(names: Sequence[str]) -> str:
+    """What stands where there is no mark on the picture."""
+    return f"I see no {images_words.noun(names)} here"
 
 
 def sure(share: float) -> str:
@@ -54,47 +52,50 @@ def sure(share: float) -> str:
     return next(words for least, words in SURE if share >= least)
 
 
-def declined(reading: Reading) -> str:
+def declined(reading: Reading, names: Sequence[str]) -> str:
     """Why the whole picture had better not be read; "" where it is."""
     if reading.refused:
         return reading.refused
     if reading.digits and all(digit.rejected for digit in reading.digits):
         if len(reading.digits) == 1:
-            return f"{STRANGE}. {reading.digits[0].why}".strip()
-        return f"None of the {len(reading.digits)} marks is a digit I know."
+            return f"{marks_words.stranger(names)}. {reading.digits[0].why}".strip()
+        word = images_words.noun(names)
+        article = marks_words.article(word)
+        return f"None of the {len(reading.digits)} marks is {article} {word} I know."
     return ""
 
 
-def sentence(reading: Reading) -> str:
+def sentence(reading: Reading, names: Sequence[str]) -> str:
     """How sure the ensemble is of the whole, in words and figures."""
+    word = images_words.noun(names)
     known = sum(not digit.rejected for digit in reading.digits)
     unknown = len(reading.digits) - known
     if unknown:
         of = " of the other" if known == 1 else f" that the other {known} are right"
     else:
-        of = {1: "", 2: " that both digits are right"}.get(
-            known, f" that all {known} digits are right"
+        of = {1: "", 2: f" that both {word}s are right"}.get(
+            known, f" that all {known} {word}s are right"
         )
-    begin = f"{sure(reading.confidence)}: {chance(reading.confidence)}{of}."
+    begin = f"{sure(reading.confidence)}: {formats.chance(reading.confidence)}{of}."
     what = "One mark is" if unknown == 1 else f"{unknown} marks are"
-    return f"{what} no digit, or none I know. {begin}" if unknown else begin
+    return f"{what} no {word}, or none I know. {begin}" if unknown else begin
 
 
 def row(reading: Reading, lines: Sequence[int], names: Sequence[str]) -> tuple[str, str, str]:
     """A picture in a list: what is said, how surely, and why not."""
     if not reading.digits:
-        return "–", "", f"{NOTHING}."
-    if why := declined(reading):
+        return "–", "", f"{nothing(names)}."
+    if why := declined(reading, names):
         return UNKNOWN, "", why
-    return joined(reading, lines, names), chance(reading.confidence), ""
+    return joined(reading, lines, names), formats.chance(reading.confidence), ""
 
 
 def alt(digit: Digit, index: int, of: int, names: Sequence[str]) -> str:
     """A mark for whoever cannot see it."""
     place = f" · mark {index + 1} of {of}" if of > 1 else ""
     if digit.rejected:
-        return f"{STRANGE}{place}"
-    return f"{names[digit.label]}, {chance(float(digit.probabilities[digit.label]))}{place}"
+        return f"{marks_words.stranger(names)}{place}"
+    return f"{names[digit.label]}, {formats.chance(float(digit.probabilities[digit.label]))}{place}"
 
 
 def left(seconds: float) -> str:

@@ -13,14 +13,6 @@ SAME = 0.01  # of the error: what cannot be seen on a log axis
 ALIKE = 0.03  # of the step time: no difference to speak of
 
 
-def step_time(seconds: float) -> str:
-    """Seconds of one iteration as "0.84 ms", "31 ms", "137 ms" or "1.25 s"."""
-    ms = 1000 * seconds
-    if ms >= 999.5:
-        return f"{formats.significant(seconds)} s"
-    return f"{formats.significant(ms, 2) if ms < 100 else round(ms)} ms"
-
-
 def times(ratio: float) -> str:
     """A ratio as "1.7 times"; near 1 as "1.06 times"."""
     return f"{formats.significant(ratio, 3 if 1 < ratio < 1.1 else 2)} times"
@@ -29,6 +21,11 @@ def times(ratio: float) -> str:
 def median(trace: Trace) -> float:
     """The median step time, in seconds."""
     return float(np.median(trace.seconds))
+
+
+def step_time(trace: Trace) -> str:
+    """The median step time: "0.84 ms", "31 ms" or "1.25 s"."""
+    return formats.duration(median(trace), fine=True)
 
 
 def begun(trace: Trace | None) -> bool:
@@ -48,9 +45,7 @@ def answer(traces: Traces, active: bool) -> str:
         return ""
     if many is None or bought is None:
         next_one = " The solve with pmap comes next." if active else ""
-        return (
-            f"Without pmap, on one device, an iteration takes {step_time(median(one))}.{next_one}"
-        )
+        return f"Without pmap, on one device, an iteration takes {step_time(one)}.{next_one}"
     said = compared(one, many, bought)
     partial = active and len(many.seconds) < len(one.seconds)
     return f"So far: {said[0].lower()}{said[1:]}" if partial else said
@@ -58,7 +53,7 @@ def answer(traces: Traces, active: bool) -> str:
 
 def compared(one: Trace, many: Trace, bought: Speedup) -> str:
     """The step times with and without `pmap`, and whether its compiling pays."""
-    slow, fast = step_time(median(one)), step_time(median(many))
+    slow, fast = step_time(one), step_time(many)
     if many.devices == 1:
         return (f"There is one device, so pmap has nothing to spread: an iteration takes {fast} "
                 f"with it and {slow} without.")  # fmt: skip

@@ -3,20 +3,22 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from ensemble.analysis.members import combining
 from ensemble.analysis.members import committee as committees
+from ensemble.analysis.members.combining import Combined
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.analysis.quality import selective
 from ensemble.analysis.quality.calibration import reliability
 from ensemble.analysis.quality.halves import halves
 from ensemble.analysis.quality.intervals import wilson
-from ensemble.figures import calibration as calibration_figure
-from ensemble.figures import combining as combining_figure
-from ensemble.figures import committee as committee_figure
-from ensemble.figures import compare as compare_figure
+from ensemble.analysis.quality.summary import Quality, quality
 from ensemble.figures import lines
-from ensemble.figures import selective as selective_figure
-from ensemble.ui.inspect.certainty import selective as certainty_selective
-from ensemble.ui.inspect.members import combining
+from ensemble.figures.inspect import calibration as calibration_figure
+from ensemble.figures.inspect import combining as combining_figure
+from ensemble.figures.inspect import committee as committee_figure
+from ensemble.figures.inspect import compare as compare_figure
+from ensemble.figures.inspect import selective as selective_figure
+from ensemble.figures.palette import Palette
 from tests.analysis.draws import distributions
 
 NAMES = tuple("0123456789")
@@ -30,18 +32,25 @@ def predictions(M: int, N: int = 400, seed: int = 0, lean: float = 3.0) -> Predi
     return judge(drawn / drawn.sum(axis=-1, keepdims=True), labels)
 
 
+def compared(made: Predictions) -> tuple[Combined, list[Quality]]:
+    """The ways of combining, and each member on the half that they are judged on."""
+    found = combining.compare(made)
+    half = found.judged
+    return found, [quality(member[half], made.labels[half]) for member in made.probabilities]
+
+
 def traces(chart, name: str) -> list:
     return [trace for trace in chart.data if trace.name == name]
 
 
-def test_the_reliability_diagram_draws_what_a_loop_counts() -> None:
+def test_the_reliability_diagram_draws_what_a_loop_counts(palette: Palette) -> None:
     made = predictions(3)
     members = [
         reliability(p.max(axis=-1), votes == made.labels)
         for p, votes in zip(made.probabilities, made.votes, strict=True)
     ]
     whole = reliability(made.confidence, made.right)
-    chart = calibration_figure.figure(whole, members, "digit", "title")
+    chart = calibration_figure.figure(whole, members, "digit", "title", palette)
     (bold,) = traces(chart, "ensemble")
     counts = next(trace for trace in chart.data if trace.type == "bar")
     seen = []
@@ -60,11 +69,13 @@ def test_the_reliability_diagram_draws_what_a_loop_counts() -> None:
 
 
 @pytest.mark.parametrize("name", ["accuracy", "nll"])
-def test_the_committee_curve_draws_the_mean_and_the_ends_of_all_subsets(name: str) -> None:
+def test_the_committee_curve_draws_the_mean_and_the_ends_of_all_subsets(
+    name: str, palette: Palette
+) -> None:
     made = predictions(4, lean=1.0)
     judged = committees.committee(made.probabilities, made.labels)
     enough = committees.enough(judged)
-    chart = committee_figure.figure(judged, name, enough, "title")
+    chart = committee_figure.figure(judged, name, enough, "title", palette)
     scale = 100 if name == "accuracy" else 1
 
     def value(subset: tuple[int, ...]) -> float:
@@ -86,10 +97,10 @@ def test_the_committee_curve_draws_the_mean_and_the_ends_of_all_subsets(name: st
     assert (mark.x[0], mark.y[0]) == (enough.size, pytest.approx(scale * found.mean()))
 
 
-def test_ways_of_combining_are_drawn_as_they_do_on_the_judged_half() -> None:
+def test_ways_of_combining_are_drawn_as_they_do_on_the_judged_half(palette: Palette) -> None:
     made = predictions(5, lean=1.0)
-    combined, members = combining.compared(made)
-    chart = combining_figure.figure(combined, members, "accuracy", "title")
+    combined, members = compared(made)
+    chart = combining_figure.figure(combined, members, "accuracy", "title", palette)
     half = halves(made.labels)[1]
     labels = made.labels[half]
     geometric = np.log(made.probabilities[:, half].astype(float)).sum(axis=0).argmax(axis=-1)
@@ -109,9 +120,11 @@ def test_ways_of_combining_are_drawn_as_they_do_on_the_judged_half() -> None:
     assert sum(bars.y) == pytest.approx(1)
 
 
-def test_a_rule_far_beyond_the_others_is_an_arrow_at_the_edge_with_its_figure() -> None:
-    combined, members = combining.compared(predictions(5, lean=1.0))
-    chart = combining_figure.figure(combined, members, "nll", "title")
+def test_a_rule_far_beyond_the_others_is_an_arrow_at_the_edge_with_its_figure(
+    palette: Palette,
+) -> None:
+    combined, members = compared(predictions(5, lean=1.0))
+    chart = combining_figure.figure(combined, members, "nll", "title", palette)
     (vote,) = traces(chart, "majority vote")
     others = [traces(chart, name)[0].x[0] for name in ("arithmetic mean", "geometric mean")]
     assert combined.majority.quality.nll > 2 * max(others)
@@ -120,11 +133,11 @@ def test_a_rule_far_beyond_the_others_is_an_arrow_at_the_edge_with_its_figure() 
     assert vote.text[0] == f"{combined.majority.quality.nll:.3g}"
 
 
-def test_risk_by_coverage_is_what_sorting_and_counting_gives() -> None:
+def test_risk_by_coverage_is_what_sorting_and_counting_gives(palette: Palette) -> None:
     made = predictions(3, lean=8.0)
     curve = selective.risk_coverage(made.confidence, made.right)
     choice = selective.choose(made.confidence, made.right, made.labels, 0.05)
-    chart = selective_figure.figure(curve, [curve], 0.05, choice, "title")
+    chart = selective_figure.figure(curve, [curve], 0.05, choice, "title", palette)
     (bold,) = traces(chart, "ensemble")
     surest = sorted(zip(-made.confidence, ~made.right, strict=True))
     wrong = np.cumsum([one for _, one in surest])
@@ -138,46 +151,42 @@ def test_risk_by_coverage_is_what_sorting_and_counting_gives() -> None:
     assert mark.y[0] == pytest.approx(100 * (kept & ~made.right).sum() / kept.sum())
 
 
-def test_no_threshold_for_so_few_errors_is_said() -> None:
+def test_where_no_threshold_keeps_so_few_errors_none_is_marked(palette: Palette) -> None:
     made = predictions(3, lean=8.0)
     both_surest_wrong = np.isin(np.arange(400), np.argsort(-made.confidence)[:200])
     choice = selective.choose(made.confidence, ~both_surest_wrong, made.labels, 0.001)
     assert not choice.reached
-    said = certainty_selective.answer(choice, 0.001, "the ensemble", "digit")
-    assert said.startswith("No threshold keeps the wrong answers to 0.1 %: even among the digits")
     figure = selective_figure.figure(
-        selective.risk_coverage(made.confidence, ~both_surest_wrong), [], 0.001, choice, "title"
+        selective.risk_coverage(made.confidence, ~both_surest_wrong),
+        [],
+        0.001,
+        choice,
+        "title",
+        palette,
     )
     assert not traces(figure, "with the threshold, other half")
 
 
-def test_a_threshold_above_all_of_the_other_half_is_said() -> None:
-    choice = selective.Choice(0.99998, 0.0, float("nan"), 0.0, 1.0, 0, 0, 250)
-    said = certainty_selective.answer(choice, 0.001, "the ensemble", "digit")
-    assert said == (
-        "The threshold for 0.1 % wrong answers is so high (99.998 %) that the ensemble answers "
-        "none on the other half."
-    )
-
-
-def test_the_axis_of_coverage_begins_where_the_curves_are_still_on_the_ground() -> None:
+def test_the_axis_of_coverage_begins_where_the_curves_are_still_on_the_ground(
+    palette: Palette,
+) -> None:
     right = np.ones(1000, bool)
     right[950:] = False
     sure = np.linspace(1, 0.5, 1000)
     curve = selective.risk_coverage(sure, right)
     choice = selective.choose(sure, right, np.zeros(1000, int), 0.01)
-    chart = selective_figure.figure(curve, [], 0.01, choice, "title")
+    chart = selective_figure.figure(curve, [], 0.01, choice, "title", palette)
     assert chart.layout.xaxis.range[0] == pytest.approx(80)
     never = selective.risk_coverage(sure, np.ones(1000, bool))
     assert selective_figure.begin([never], 0.0) == 0.8
     assert selective_figure.begin([selective.risk_coverage(sure, ~right)], 1.0) == 0
 
 
-def test_what_was_won_and_lost_is_counted_by_class() -> None:
+def test_what_was_won_and_lost_is_counted_by_class(palette: Palette) -> None:
     ours, theirs = predictions(3, lean=1.0), predictions(3, seed=1, lean=1.0)
     won, lost = compare_figure.apart(ours, theirs)
     counts = compare_figure.per_class(ours.labels, won, lost, 10)
-    chart = compare_figure.figure(counts, NAMES, "digit", "title")
+    chart = compare_figure.figure(counts, NAMES, "digit", "title", palette)
     up, down = [0] * 10, [0] * 10
     for n, label in enumerate(ours.labels):
         up[label] += ours.right[n] and not theirs.right[n]

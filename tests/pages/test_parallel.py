@@ -157,7 +157,7 @@ def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open, solved
                              iterations=6, seconds_left=65.0))  # fmt: skip
     at = page(solve)
     text = at.get("progress")[0].proto.text
-    assert text == "Solving on 2 devices · iteration 4 of 6 · 1:05 left"
+    assert text == "Solving on 2 devices · iteration 4 of 6 · 1 min 5 s left"
     assert button(at, "solve_delete").disabled
     button(at, "solve_stop").click().run()
     assert stop_requested(solve)

@@ -4,6 +4,16 @@ import numpy as np
 
 from ensemble.recognition.answer import Digit
 from ensemble.recognition.occlusion import Flip, Occlusion
+from ensemble.recognition.rejection_threshold import Gate, Turned
+
+GATE = Gate(
+    refuse=0.2, threshold=2.0, n=5, known=np.array([0.1, 0.4, 1.9, 2.0, 2.1], np.float32),
+    judged=200, kept=0.94, accuracy=0.99, accuracy_all=0.97,
+    strangers=(
+        Turned("noise", "Noise", 4, 0.75, np.array([1.0, 2.5, 9.0, 7.0], np.float32)),
+        Turned("letters", "Letters", 2, 1.0, np.array([3.0, 4.0], np.float32)),
+    ),
+)  # fmt: skip
 
 
 def voting(

@@ -1,12 +1,9 @@
 """What is said of a race, case by case; and of who works and waits."""
 
-import itertools
 from dataclasses import replace
 
 import pytest
 
-from ensemble.figures import speeds as speeds_figure
-from ensemble.ui.devices import here
 from ensemble.wording import devices as devices_words
 from tests.race.test_race import RACE
 
@@ -65,25 +62,3 @@ def test_results_that_differ_are_named() -> None:
     (doubt,) = devices_words.doubts(replace(RACE, differences={"one_by_one": 0.02}))
     assert doubt.startswith("One after another learnt something else than the HOWTO's loop (a loss")
     assert "by at most: this engine 0.0001 %" in devices_words.check(RACE)
-
-
-def test_labels_do_not_lie_on_each_other() -> None:
-    moved = speeds_figure.apart([10.0, 12.0, 100.0, 101.0])
-    assert all(high - low >= speeds_figure.LABEL for low, high in itertools.pairwise(moved))
-    assert (moved[0], moved[2]) == (10.0, 100.0)
-
-
-@pytest.mark.parametrize(
-    ("members", "devices", "said", "lines"),
-    [
-        (4, 1, "4 members on 1 device: one after another.", ""),
-        (4, 2, "4 members on 2 devices: 2 members each.",
-         "device 1: members 1–2 · device 2: members 3–4"),
-        (3, 2, "3 members on 2 devices: up to 2 members each.",
-         "device 1: members 1–2 · device 2: member 3"),
-        (1, 4, "1 member on 1 device: alone; 3 devices would be idle.", ""),
-    ],
-)  # fmt: skip
-def test_how_members_are_spread(members: int, devices: int, said: str, lines: str) -> None:
-    assert here.said(members, devices) == said
-    assert here.listed(members, devices) == lines

@@ -1,8 +1,12 @@
 import math
+import re
+from pathlib import Path
 
 import pytest
 
 from ensemble.wording import formats
+
+REPO = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
@@ -17,6 +21,7 @@ from ensemble.wording import formats
         (7500, "2 h 5 min"),
         (86399, "1 d"),
         (273600, "3 d 4 h"),
+        (-3, "0 s"),
         (None, "–"),
         (math.nan, "–"),
     ],
@@ -26,10 +31,24 @@ def test_a_duration_in_two_units_at_most(seconds: float | None, said: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(42, "0:42"), (59.7, "1:00"), (3723, "1:02:03"), (-3, "0:00")]
+    ("seconds", "said"),
+    [
+        (0.00084, "0.84 ms"),
+        (0.031, "31 ms"),
+        (0.1374, "137 ms"),
+        (1.0, "1.00 s"),
+        (1.254, "1.25 s"),
+        (59.94, "59.9 s"),
+        (59.97, "1 min"),
+        (75, "1 min 15 s"),
+        (0, "0 s"),
+        (None, "–"),
+    ],
 )
-def test_time_left_as_a_clock(seconds: float, said: str) -> None:
-    assert formats.clock(seconds) == said
+def test_a_duration_that_was_measured_has_its_parts_of_a_second(
+    seconds: float | None, said: str
+) -> None:
+    assert formats.duration(seconds, fine=True) == said
 
 
 def test_accuracy_says_no_more_decimals_than_the_test_set_holds() -> None:
@@ -37,6 +56,66 @@ def test_accuracy_says_no_more_decimals_than_the_test_set_holds() -> None:
     assert formats.percent(0.9777, 360) == "97.8 %"
     assert formats.percent(None) == "–"
     assert formats.percent(math.nan) == "–"
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(0.05, "5 %"), (0.5, "50 %"), (0.6, "60 %"), (0.0025, "0.25 %"), (0.002, "0.2 %"),
+     (0.9946, "99.5 %"), (0.9996, "100 %"), (1.0, "100 %"), (0.0, "0 %"), (0.000002, "0.0002 %")],
+)  # fmt: skip
+def test_what_spans_powers_of_ten_has_two_figures_and_no_zeros_at_its_end(
+    share: float, said: str
+) -> None:
+    assert formats.percent(share, figures=2) == said
+
+
+def test_decimals_that_are_asked_for_stand_whatever_it_was_counted_on() -> None:
+    assert formats.percent(0.4, places=0) == "40 %"
+    assert formats.percent(0.00523, 100, places=2) == "0.52 %"
+    assert formats.percents(0.516, 0.784) == "52 to 78 %"
+    assert formats.percents(0.001, 0.0231, places=2) == "0.10 to 2.31 %"
+
+
+@pytest.mark.parametrize(("n", "said"), [(360, "97.8 %"), (10_000, "97.77 %")])
+def test_a_column_of_numbers_reads_as_the_same_share_does_elsewhere(n: int, said: str) -> None:
+    assert formats.percent_column(n) % (100 * 0.9777) == formats.percent(0.9777, n) == said
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [(1.0, "over 99.9 %"), (0.99996, "over 99.9 %"), (0.9995, "over 99.9 %"), (0.9994, "99.9 %"),
+     (0.9971, "99.7 %"), (0.61, "61.0 %"), (0.004, "0.4 %"), (0.0005, "0.1 %"),
+     (0.0004, "under 0.1 %"), (0.0, "under 0.1 %")],
+)  # fmt: skip
+def test_a_chance_is_never_a_whole_0_or_100(share: float, said: str) -> None:
+    assert formats.chance(share) == said
+
+
+@pytest.mark.parametrize(
+    ("threshold", "said"),
+    [(0.5, "50.0 %"), (0.99998, "99.998 %"), (0.9996, "99.96 %"), (1, "100 %")],
+)
+def test_a_threshold_has_as_many_nines_as_it_takes(threshold: float, said: str) -> None:
+    assert formats.certainty(threshold) == said
+
+
+@pytest.mark.parametrize(
+    ("share", "said"), [(0.0, "0 %"), (0.29, "29 %"), (0.999, "99 %"), (1.0, "100 %")]
+)
+def test_work_is_done_to_100_percent_only_at_its_end(share: float, said: str) -> None:
+    assert formats.progress(share) == said
+
+
+def test_nothing_else_formats_a_percentage() -> None:
+    by_hand = re.compile(r"\{[^{}]*\} ?%(?![({])|:\.\d%\}")
+    found = []
+    for folder in ("ensemble/ui", "ensemble/cli", "ensemble/figures", "ensemble/wording", "pages"):
+        for file in (REPO / folder).rglob("*.py"):
+            if file.name != "formats.py":
+                lines = enumerate(file.read_text("utf-8").splitlines(), 1)
+                found += [f"{file.relative_to(REPO)}:{at}: {line.strip()}" for at, line in lines
+                          if by_hand.search(line)]  # fmt: skip
+    assert found == []
 
 
 def test_interval_is_half_of_wilsons() -> None:

@@ -2,13 +2,9 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.members.committee import Enough
-from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import judge
-from ensemble.figures import palette
-from ensemble.ui.inspect import answer
 from ensemble.wording import inspect as inspect_words
 from tests.analysis.draws import distributions
-from tests.contrast import contrast
 
 APART = judge(distributions(4, 60, 3), np.zeros(60, int))
 
@@ -50,31 +46,6 @@ def test_unanimous_members_are_said_to_be() -> None:
 )
 def test_how_many_would_do(size: int, members: int, said: str) -> None:
     assert inspect_words.enough(Enough(size, 0.7), members) == said
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "said"),
-    [
-        (0.00296, 0.00426, "0.0030 to 0.0043 lower"),
-        (-0.02, -0.01, "0.010 to 0.020 higher"),
-        (-0.001, 0.002, "−0.0020 to +0.0010"),
-        (0.0, 0.0, "the same"),
-    ],
-)
-def test_how_far_the_loss_is_from_the_mean_members(low: float, high: float, said: str) -> None:
-    gained = MeanGain(9, 0, 0, 0, (low + high) / 2, low, high)
-    assert answer.saved(gained) == said
-
-
-@pytest.mark.parametrize("color", ["#0077BB", "#EE7733", "#FFFFFF", "#0E1013", "#7A7A7A"])
-def test_words_on_a_colour_can_be_read(color: str) -> None:
-    other = {"#000000": "#FFFFFF", "#FFFFFF": "#000000"}[palette.on(color)]
-    assert contrast(palette.on(color), color) >= max(4.5, contrast(other, color))
-
-
-def test_colours_are_mixed_as_one_over_the_other() -> None:
-    assert palette.mixed("#000000", "#FF8000", 0.5) == "#804000"
-    assert palette.mixed("#123456", "#FFFFFF", 0) == "#123456"
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pytest
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
 from ensemble.figures import two_answers as two_answers_figure
 from ensemble.figures import verdict as verdict_figure
+from ensemble.figures.palette import LIGHT
 from ensemble.figures.two_answers import Side
 from ensemble.recognition.answer import WHOLE, Digit, Reading
-from ensemble.ui.classify.details import compare
 from ensemble.wording import marks as marks_words
 from ensemble.wording import readings as readings_words
 from tests.ui.marks import voting
@@ -22,28 +22,17 @@ def reading(*digits: Digit, confidence: float = 0.973, refused: str = "") -> Rea
     return Reading(digits, "", confidence, refused)
 
 
-@pytest.mark.parametrize(
-    ("share", "said"),
-    [(1.0, "over 99.9 %"), (0.99996, "over 99.9 %"), (0.9996, "over 99.9 %"),
-     (0.9995, "over 99.9 %"), (0.9994, "99.9 %"), (0.973, "97.3 %"), (0.0005, "0.1 %"),
-     (0.0004, "under 0.1 %"), (0.0, "under 0.1 %")],
-)  # fmt: skip
-def test_a_chance_is_never_a_whole_0_or_100(share: float, said: str) -> None:
-    assert readings_words.chance(share) == said
-
-
 @pytest.mark.parametrize("sure", [1.0, 0.99999, 0.9996])
 def test_nothing_on_the_screen_reads_more_than_over_99_9(sure: float) -> None:
     digit = voting(7, 7, sure=sure)
     whole, side = reading(digit, confidence=sure), Side(digit, "run")
-    chart = verdict_figure.figure(digit, DIGIT_NAMES, "Mark")
+    chart = verdict_figure.figure(digit, DIGIT_NAMES, "Mark", LIGHT)
     texts = [
-        readings_words.sentence(whole),
+        readings_words.sentence(whole, DIGIT_NAMES),
         readings_words.row(whole, [0], DIGIT_NAMES)[1],
         readings_words.alt(digit, 0, 1, DIGIT_NAMES),
         marks_words.verdict(digit, DIGIT_NAMES),
         verdict_figure.alt(digit, DIGIT_NAMES),
-        compare.sentence(side, side, DIGIT_NAMES),
         two_answers_figure.alt(side, side, DIGIT_NAMES),
         two_answers_figure.row(side, DIGIT_NAMES)["confidence"],
         two_answers_figure.bars(side, DIGIT_NAMES, "black")["hovertext"][7],
@@ -77,7 +66,7 @@ def test_words_follow_the_chance(share: float, said: str) -> None:
     ],
 )  # fmt: skip
 def test_what_the_chance_is_of_is_said(digits: list[Digit], said: str) -> None:
-    assert readings_words.sentence(reading(*digits)) == said
+    assert readings_words.sentence(reading(*digits), DIGIT_NAMES) == said
 
 
 @pytest.mark.parametrize(
@@ -107,6 +96,25 @@ def test_a_picture_in_a_list_is_read_or_says_why_not() -> None:
     assert row(STRANGE) == ("?", "", "Not a digit, or not one I know. It is too faint.")
     assert row(STRANGE, STRANGE) == ("?", "", "None of the 2 marks is a digit I know.")
     assert row(FOUR, STRANGE, refused=WHOLE) == ("?", "", WHOLE)
+
+
+def test_characters_are_called_so_in_every_verdict() -> None:
+    two = reading(FOUR, STRANGE, SEVEN)
+    texts = [
+        readings_words.nothing(HIRAGANA_NAMES),
+        readings_words.declined(reading(STRANGE), HIRAGANA_NAMES),
+        readings_words.declined(reading(STRANGE, STRANGE), HIRAGANA_NAMES),
+        readings_words.sentence(two, HIRAGANA_NAMES),
+        readings_words.sentence(reading(FOUR, SEVEN), HIRAGANA_NAMES),
+        readings_words.row(reading(), [], HIRAGANA_NAMES)[2],
+        readings_words.alt(STRANGE, 0, 1, HIRAGANA_NAMES),
+        marks_words.verdict(STRANGE, HIRAGANA_NAMES),
+        marks_words.strangeness(FOUR, 0.05, HIRAGANA_NAMES),
+        verdict_figure.alt(STRANGE, HIRAGANA_NAMES),
+    ]
+    for text in texts:
+        assert "character" in text
+        assert "digit" not in text
 
 
 def test_a_mark_for_whoever_cannot_see_it() -> None:

@@ -17,7 +17,7 @@ from ensemble.race import (
 from ensemble.race.job import expected_seconds
 from ensemble.ui.devices import loader
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.ui.shared import job_panel, widget
+from ensemble.ui.shared import job_panel, theme, widget
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.train.launch import rounded
 from ensemble.wording import devices as devices_words
@@ -87,7 +87,7 @@ def found(race: Race) -> None:
         best = max(race.rates, key=lambda name: max(race.rates[name].values()))
         top = formats.throughput(max(race.rates[best].values()))
         pictures.show(
-            speeds_figure.speeds(race, f"Training speed by members · {on}"),
+            speeds_figure.speeds(race, f"Training speed by members · {on}", theme.palette()),
             key="race_speeds", name="training-speed", title="Training speed by members",
             alt=f"Speed against members; the fastest is {devices_words.NAMES[best]}: {top}",
             table=lambda: speeds_figure.table(race), sees=devices_words.bfloat16(race) or

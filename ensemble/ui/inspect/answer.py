@@ -194,7 +194,7 @@ def table(shown: Inspected, found: Qualities) -> None:
 
 def formatting(name: str, n: int) -> str:
     """How a column's numbers read."""
-    return f"%.{formats.decimals(n)}f %%" if name == "accuracy" else "%.4f"
+    return formats.percent_column(n) if name == "accuracy" else "%.4f"
 
 
 def rows(found: Qualities) -> list[tuple[str, Quality]]:

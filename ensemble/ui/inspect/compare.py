@@ -10,16 +10,15 @@ from ensemble import datasets, runs
 from ensemble.analysis.members.gain import Gain, gain
 from ensemble.analysis.predictions import Predictions
 from ensemble.errors import EnsembleError
-from ensemble.figures.compare import apart, figure, per_class, table
+from ensemble.figures.inspect.compare import apart, figure, per_class, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls, loader
-from ensemble.ui.shared import address, loaders, settings, widget
+from ensemble.ui.shared import address, loaders, settings, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.run_panel import plain
 from ensemble.wording import formats
-from ensemble.wording import images as images_words
 from ensemble.wording import inspect as inspect_words
 
 SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ"}
@@ -140,7 +139,7 @@ def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) 
     counts = per_class(shown.made.labels, won, lost, len(shown.names))
     title = f"Won and lost · {shown.source}, against {other.name} · epoch {epoch}"
     pictures.show(
-        figure(counts, shown.names, shown.noun, title), key="compare",
+        figure(counts, shown.names, shown.noun, title, theme.palette()), key="compare",
         name=f"{shown.stem}-against-{other.id}-epoch-{epoch}", title="Won and lost by class",
         alt=f"Of each class, {shown.noun}s that only one of the two runs gets right: "
         f"{len(won):,} won, {len(lost):,} lost",
@@ -171,7 +170,7 @@ def details(shown: Inspected, theirs: Predictions, other: runs.Run) -> None:
 
 def under(theirs: Predictions, number: int, names: Sequence[str]) -> list[str]:
     """What the other run says of an image."""
-    sure = images_words.chance(theirs.confidence[number])
+    sure = formats.chance(theirs.confidence[number])
     return [f"other {names[theirs.said[number]]}", sure]
 
 

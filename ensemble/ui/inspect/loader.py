@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import streamlit as st
 
 from ensemble.analysis.predictions import Predictions
+from ensemble.figures.palette import Palette
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import theme
 
@@ -41,24 +42,24 @@ def _measured(
     return _measure(_made, *also)
 
 
-def pictured(shown: Inspected, make: "Callable[[], go.Figure]", *by: Any) -> "go.Figure":
+def pictured(shown: Inspected, make: "Callable[[Palette], go.Figure]", *by: Any) -> "go.Figure":
     """The picture that `make` draws of what is shown, drawn once for each look of the page.
 
     Plotly checks each word of a figure, which takes as long as the rest of the screen.
 
     Args:
       shown: the run's epoch.
-      make: draws it.
+      make: draws it in the page's colours.
       by: the picture's name and all else that it follows from, small and hashable.
     """
     place = shown.run.id, shown.run.name, shown.epoch, shown.version
-    figure: go.Figure = _pictured(place, theme.mode(), by, make)
+    figure: go.Figure = _pictured(place, theme.palette(), by, make)
     return figure
 
 
 # The largest, of a point for each of 1,500 images, takes some hundred kilobytes.
 @st.cache_resource(max_entries=48, show_spinner=False)
 def _pictured(
-    place: tuple[Any, ...], mode: str, by: tuple[Any, ...], _make: Callable[[], Any]
+    place: tuple[Any, ...], palette: Palette, by: tuple[Any, ...], _make: Callable[[Palette], Any]
 ) -> Any:
-    return _make()
+    return _make(palette)

@@ -9,7 +9,7 @@ from ensemble.regression import Trace, Traces
 from ensemble.regression.speedup import Speedup
 from ensemble.wording import formats
 from ensemble.wording import regression as regression_words
-from ensemble.wording.regression import begun, median, step_time
+from ensemble.wording.regression import begun, step_time
 
 COMPILING = (
     "Tracing and compiling, before the first iteration. A problem of a size that was solved "
@@ -32,7 +32,7 @@ def figures(traces: Traces) -> None:
     with st.container(horizontal=True, gap="medium", key="solve_figures"):
         if bought := traces.speedup:
             ratios(bought)
-        compiled = [f"{trace.compile_seconds:.1f} s"
+        compiled = [formats.duration(trace.compile_seconds, fine=True)
                     for trace in (traces.without, traces.with_pmap) if trace]  # fmt: skip
         label = "Compiling, without and with" if len(compiled) > 1 else "Compiling, without"
         st.metric(label, " · ".join(compiled), width="content", help=COMPILING)
@@ -47,8 +47,8 @@ def ratios(bought: Speedup) -> None:
          "JAXopt's example. One slow step moves it."),
         ("Compiling included", times(bought.whole), "All of the solve without pmap by all of the "
          "solve with it, compiling included."),
-        ("Efficiency", f"{100 * bought.efficiency:.0f} %", "The median speed-up by the number of "
-         "devices: 100 % is ideal."),
+        ("Efficiency", formats.percent(bought.efficiency, places=0), "The median speed-up by the "
+         "number of devices: 100 % is ideal."),
     ):  # fmt: skip
         st.metric(label, value, width="content", help=help)
 
@@ -77,8 +77,8 @@ def row(trace: Trace, ratio: float) -> dict[str, str]:
     devices = formats.count(trace.devices, "device")
     return {
         "solve": f"{devices}, pmap" if trace.pmap else devices,
-        "step time": step_time(median(trace)),
+        "step time": step_time(trace),
         "speed-up": times(ratio),
-        "compile": f"{trace.compile_seconds:.1f} s",
+        "compile": formats.duration(trace.compile_seconds, fine=True),
         "objective": formats.significant(float(trace.objective[-1]), 4),
     }

@@ -7,8 +7,9 @@ from ensemble.figures import solves as solves_figure
 from ensemble.regression import Traces
 from ensemble.ui.parallel import answer, settings
 from ensemble.ui.shared import figure_panel as pictures
+from ensemble.ui.shared import theme
 from ensemble.wording import regression as regression_words
-from ensemble.wording.regression import begun, median, step_time
+from ensemble.wording.regression import begun, step_time
 
 ERROR = (
     "The error is the norm of the gradient: 0 at the minimum, so lower is nearer. L-BFGS is "
@@ -49,7 +50,7 @@ def titled(solve: regression.Solve, what: str) -> str:
 def errors(solve: regression.Solve, traces: Traces) -> None:
     """The error of each iteration, with and without `pmap`."""
     chart = solves_figure.errors(
-        traces, solve.config.iterations, titled(solve, "Error by iteration")
+        traces, solve.config.iterations, titled(solve, "Error by iteration"), theme.palette()
     )
     last = traces.without.error[-1] if traces.without else 0.0
     pictures.show(
@@ -63,9 +64,9 @@ def errors(solve: regression.Solve, traces: Traces) -> None:
 def step_times(solve: regression.Solve, traces: Traces) -> None:
     """How long each iteration took, with and without `pmap`."""
     chart = solves_figure.step_times(
-        traces, solve.config.iterations, titled(solve, "Step time by iteration")
+        traces, solve.config.iterations, titled(solve, "Step time by iteration"), theme.palette()
     )
-    said = " and ".join(f"{step_time(median(trace))} {'with' if trace.pmap else 'without'} pmap"
+    said = " and ".join(f"{step_time(trace)} {'with' if trace.pmap else 'without'} pmap"
                         for trace in solves_figure.both(traces))  # fmt: skip
     pictures.show(
         chart, key="solve_times", name=f"{solve.id}-step-time", title="Step time by iteration",
@@ -83,7 +84,8 @@ def scaling(solve: regression.Solve, traces: Traces) -> None:
         return
     cores = solve.status.cores if solve.status.platform == "cpu" else 0
     pictures.show(
-        solves_figure.scaling(traces, cores, titled(solve, "Speed-up by number of devices")),
+        solves_figure.scaling(traces, cores, titled(solve, "Speed-up by number of devices"),
+                              theme.palette()),
         key="solve_scaling", name=f"{solve.id}-speed-up", title="Speed-up by number of devices",
         alt="Speed-up against devices: " + ", ".join(
             f"{ratio:.2g} times on {devices}" for devices, ratio in traces.scaling

@@ -9,6 +9,7 @@ from ensemble.analysis.quality.averaging import Ints
 from ensemble.datasets import Dataset
 from ensemble.figures import bars, thumbnails
 from ensemble.ui.predictions import address, downloads
+from ensemble.ui.shared import theme
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.run_panel import plain
 from ensemble.wording import images as images_words
@@ -80,7 +81,7 @@ def chart(shown: Shown, number: int) -> None:
     made, names = shown.made, shown.dataset.class_names
     title = f"{shown.noun.capitalize()} {number} · {shown.source}"
     st.plotly_chart(
-        bars.figure(made, number, names, title), key="digit_bars",
+        bars.figure(made, number, names, title, theme.palette()), key="digit_bars",
         alt=bars.alt(made, number, names), config=bars.config(title),
     )  # fmt: skip
     if made.members > 1:

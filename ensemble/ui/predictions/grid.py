@@ -17,6 +17,7 @@ from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import palette, thumbnails
 from ensemble.ui.shared import widget
 from ensemble.ui.shared.tab import tab
+from ensemble.wording import formats
 from ensemble.wording import images as images_words
 
 KEY = "digits_grid"
@@ -80,7 +81,7 @@ def grid(
 
 def tile(made: Predictions, number: int, names: Sequence[str], noun: str) -> dict[str, Any]:
     """One image's words for the component."""
-    sure = images_words.chance(made.confidence[number])
+    sure = formats.chance(made.confidence[number])
     return {
         "number": int(number),
         "right": bool(made.right[number]),

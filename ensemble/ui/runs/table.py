@@ -73,7 +73,7 @@ def state(run: runs.Run, line: Sequence[QueuedJob]) -> str:
     if run.state == "queued":
         return jobs_words.place([job for job in line if place_of(job) < place_of(run)])
     if run.state == "training" and status.steps:
-        return f"training, {100 * status.step // status.steps} %"
+        return f"training, {formats.progress(status.step / status.steps)}"
     if run.state in ("stopped", "failed", "diverged"):
         return f"{run.state} at epoch {status.epoch} of {status.epochs}"
     return run.state
@@ -134,9 +134,8 @@ def styled(frame: pd.DataFrame) -> "pd.io.formats.style.Styler":
     sizes = {info.title: info.test_size for info in ensemble_datasets.infos()}
     style = frame.style
     for title, rows in frame.groupby("data").groups.items():
-        places = formats.decimals(sizes[str(title)])
         style = style.format(
-            lambda share, places=places: f"{share:.{places}f} %", na_rep="–",
+            lambda share, n=sizes[str(title)]: formats.percent(share / 100, n), na_rep="–",
             subset=(rows, ["best", "last", "mean"]),
         )  # fmt: skip
     return style.format(signed, na_rep="–", subset=["gain"])

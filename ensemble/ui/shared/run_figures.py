@@ -9,11 +9,7 @@ from ensemble import datasets, runs
 from ensemble.datasets import DatasetInfo
 from ensemble.ui.train import history
 from ensemble.wording import formats
-
-
-def noun(info: DatasetInfo) -> str:
-    """What one of the dataset's images is called."""
-    return "digit" if info.class_names == tuple("0123456789") else "image"
+from ensemble.wording.images import noun
 
 
 def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
@@ -36,7 +32,7 @@ def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 def label(members: int, info: DatasetInfo) -> str:
     """What the accuracy is of, and on what."""
     who = "Ensemble" if members > 1 else "Accuracy"
-    return f"{who} on {info.test_size:,} test {noun(info)}s"
+    return f"{who} on {info.test_size:,} test {noun(info.class_names)}s"
 
 
 def accuracy(last: dict[str, Any], info: DatasetInfo) -> None:
@@ -57,10 +53,10 @@ def gain(last: dict[str, Any], info: DatasetInfo) -> None:
     if not shares or last.get("ensemble_test_accuracy") is None:
         return
     more = (last["ensemble_test_accuracy"] - fmean(shares)) * info.test_size
-    spread = pstdev(shares) * info.test_size
+    spread, word = pstdev(shares) * info.test_size, noun(info.class_names)
     st.metric(
-        "Over the mean member", formats.digits(more, noun(info)), width="content",
-        help=f"The members themselves differ by ± {spread:.0f} {noun(info)}s (standard deviation).",
+        "Over the mean member", formats.digits(more, word), width="content",
+        help=f"The members themselves differ by ± {spread:.0f} {word}s (standard deviation).",
     )  # fmt: skip
 
 
@@ -68,7 +64,7 @@ def time_taken(run: runs.Run) -> None:
     """The time left while it trains, else the time it took."""
     status = run.status
     if run.state == "training":
-        st.metric("Time left", formats.clock(status.seconds_left), width="content")
+        st.metric("Time left", formats.duration(status.seconds_left), width="content")
     elif not run.active and status.seconds:
         st.metric("Trained for", formats.duration(status.seconds), width="content",
                   help=f"At {formats.throughput(status.img_member_per_s)}.")  # fmt: skip
@@ -103,7 +99,7 @@ def member_table(rows: list[dict[str, Any]], info: DatasetInfo) -> dict[str, lis
         "test accuracy": [formats.percent(share, info.test_size) for share in shares],
         "test NLL": [formats.significant(loss) for loss in losses],
         "train NLL": [formats.significant(loss) for loss in last["train_loss"]],
-        "gap to the ensemble": ["–" if gap is None else formats.digits(gap, noun(info))
+        "gap to the ensemble": ["–" if gap is None else formats.digits(gap, noun(info.class_names))
                                 for gap in gaps],
     }  # fmt: skip
     return {name: [first[name], *column] if many else column for name, column in each.items()}

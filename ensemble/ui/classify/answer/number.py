@@ -11,6 +11,7 @@ import streamlit as st
 from ensemble.ui.classify.input import selected
 from ensemble.ui.shared import theme
 from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import images as images_words
 from ensemble.wording import readings as readings_words
 
 if TYPE_CHECKING:
@@ -32,9 +33,10 @@ def show(asked: Classifier, prepared: Prepared, reading: Reading, index: int, id
       index: the mark that is open.
       ident: the picture's id.
     """
+    names = asked.class_names
     if not reading.digits:
-        st.subheader(readings_words.NOTHING, anchor=False)
-    elif why := readings_words.declined(reading):
+        st.subheader(readings_words.nothing(names), anchor=False)
+    elif why := readings_words.declined(reading, names):
         # Of one mark the reason stands below, with the mark.
         alone = len(reading.digits) == 1 and not reading.refused
         st.subheader(readings_words.RATHER_NOT, anchor=False)
@@ -46,14 +48,15 @@ def show(asked: Classifier, prepared: Prepared, reading: Reading, index: int, id
         many = len(reading.digits)
         size = "large" if many <= LARGE else "medium" if many <= MEDIUM else "small"
         number(asked, prepared, reading, index, ident, size)
-        st.markdown(plain(readings_words.sentence(reading)), help=HELP if many > 1 else None)
+        st.markdown(plain(readings_words.sentence(reading, names)),
+                    help=HELP.format(images_words.noun(names)) if many > 1 else None)  # fmt: skip
     for note in prepared.notes:
         st.caption(plain(note))
 
 
 HELP = (
-    "The product of the digits' own probabilities: how likely all of them are right at once, as "
-    "if their errors had nothing to do with each other. Press a digit to see more of it."
+    "The product of the {0}s' own probabilities: how likely all of them are right at once, as "
+    "if their errors had nothing to do with each other. Press a {0} to see more of it."
 )
 
 
@@ -72,7 +75,7 @@ def number(
     component()(
         data={
             "lines": [line for _, line in sorted(lines.items())],
-            "size": f"{size} {theme.mode()}",
+            "size": f"{size} {theme.palette().mode}",
             "spaced": readings_words.spaced(said),
         },
         key=KEY,

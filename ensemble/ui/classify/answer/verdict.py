@@ -9,13 +9,14 @@ from ensemble.figures.verdict import alt, figure, table
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.details.choice import DETAILS
 from ensemble.ui.shared import figure_panel as pictures
+from ensemble.ui.shared import theme
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
 TIMES = 4  # pixels of the screen for one of the mark's
 
 STRANGENESS = (
-    "How strange a mark is to the members, counted against real digits of the test set that "
+    "How strange a mark is to the members, counted against real {0}s of the test set that "
     f"were held out. “{DETAILS['gate']}”, below, says how the threshold was set, and sets it."
 )
 
@@ -39,7 +40,7 @@ def words(shown: Shown) -> None:
         st.caption(disagreement, help=marks_words.information(digit, names))
     st.caption(
         f"{marks_words.strangeness(digit, shown.refuse, names)}",
-        help=f"{STRANGENESS} {marks_words.scores(digit)}.",
+        help=f"{STRANGENESS.format(images_words.noun(names))} {marks_words.scores(digit)}.",
     )
 
 
@@ -77,7 +78,8 @@ def chart(shown: Shown) -> None:
     if shown.members == 1:
         sees = "The probabilities that the one member gives."
     pictures.show(
-        figure(digit, names, title), key="classify_verdict", name=f"{shown.stem}-verdict",
+        figure(digit, names, title, theme.palette()), key="classify_verdict",
+        name=f"{shown.stem}-verdict",
         title="The probabilities", alt=alt(digit, names), table=lambda: table(digit, names),
         sees=sees,
     )  # fmt: skip

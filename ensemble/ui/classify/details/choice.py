@@ -7,7 +7,7 @@ from ensemble.ui.shared import address
 
 # The word in the address, and the label on the screen.
 DETAILS = {
-    "neighbours": "Nearest test digits",
+    "neighbours": "Nearest test images",
     "saliency": "What would change its mind",
     "compare": "Another run or epoch",
     "gate": "When it declines",

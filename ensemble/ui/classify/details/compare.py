@@ -11,9 +11,10 @@ from ensemble.runs.members import member_epochs
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.input import members
 from ensemble.ui.predictions import controls
-from ensemble.ui.shared import address, loaders, widget
+from ensemble.ui.shared import address, loaders, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
 
@@ -34,7 +35,7 @@ def show(shown: Shown) -> None:
     ours = Side(shown.digit, f"{called(shown.run, other)}, epoch {shown.epoch}")
     both = ours, Side(theirs, f"{called(other, shown.run)}, epoch {epoch}")
     pictures.show(
-        figure(*both, shown.names, f"Mark {shown.index + 1} · {shown.name}"),
+        figure(*both, shown.names, f"Mark {shown.index + 1} · {shown.name}", theme.palette()),
         key="classify_compare", name=f"{shown.stem}-against-{other.id}-epoch-{epoch}",
         title="Both probabilities", alt=alt(*both, shown.names),
         table=lambda: table(*both, shown.names), sees=sentence(*both, shown.names),
@@ -66,7 +67,7 @@ def kept(run: runs.Run) -> Sequence[int]:
 def nothing(shown: Shown) -> None:
     """There is nobody else to ask: say so, and the next step."""
     st.info(
-        f"There is no other run whose members know the same {marks_words.noun(shown.names)}s, "
+        f"There is no other run whose members know the same {images_words.noun(shown.names)}s, "
         "and this one keeps no other epoch. Train a second one, and both can be asked here.",
         icon=":material/compare_arrows:",
     )

@@ -18,7 +18,6 @@ from ensemble.ui.predictions import detail as predictions_detail
 from ensemble.ui.shared import loaders, widget
 from ensemble.wording import images as images_words
 from ensemble.wording import inspect as inspect_words
-from ensemble.wording import marks as marks_words
 
 COUNT = 12
 FEATURES = (
@@ -30,7 +29,7 @@ FEATURES = (
 def show(shown: Shown) -> None:
     """What the nearest test digits are, and they themselves; each opens at a press."""
     found = nearest(shown)
-    noun = marks_words.noun(shown.names)
+    noun = images_words.noun(shown.names)
     st.markdown(sentence(found, shown.names, noun), help=FEATURES)
     grid.component()(
         data={

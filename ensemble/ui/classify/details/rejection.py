@@ -7,9 +7,10 @@ import streamlit as st
 from ensemble import datasets
 from ensemble.figures.rejection import alt, figure, shares, table
 from ensemble.ui.classify.answer.shown import Shown
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
+from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:  # it draws in JAX
@@ -26,26 +27,27 @@ SCORE = (
 
 def show(shown: Shown) -> None:
     """The control, what it comes to, the scores behind it, and a row for each kind."""
-    noun = marks_words.noun(shown.names)
+    noun = images_words.noun(shown.names)
     control(shown, noun)
-    with st.spinner("Showing digits and strangers to the members, once", show_time=True):
+    with st.spinner(f"Showing {noun}s and strangers to the members, once", show_time=True):
         gate = shown.classifier.gate(shown.refuse)
     known = datasets.info(shown.run.config.dataset).title
+    title = f"Turned away or let through · {shown.source}"
     pictures.show(
-        figure(gate, shown.digit.score, known, f"Turned away or let through · {shown.source}"),
+        figure(gate, shown.digit.score, known, title, theme.palette()),
         key="classify_gate", name=f"{shown.stem}-threshold", title="Scores and threshold",
         alt=alt(gate, known), table=lambda: table(gate, known, shown.digit.score),
         sees=sentence(gate, noun), help=SCORE,
     )  # fmt: skip
     st.dataframe(shares(gate, known, noun), hide_index=True, key="classify_gate_table",
                  width="content")  # fmt: skip
-    st.caption(gate.says)
+    st.caption(marks_words.threshold_set_on(gate, known))
 
 
 def control(shown: Shown, noun: str) -> None:
     """How many real digits may be turned away; what it says stands in the address."""
     now = round(100 * shown.refuse)
-    options = {str(one): f"{one} %" for one in sorted({*CHOICES, now})}
+    options = {str(one): formats.percent(one / 100, figures=2) for one in sorted({*CHOICES, now})}
     address.choose(
         address.REFUSE, f"Real {noun}s that may be turned away", options,
         str(address.REFUSE.default),

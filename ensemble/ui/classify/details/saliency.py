@@ -11,6 +11,7 @@ from ensemble.recognition.occlusion import Occlusion
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.details import saliency_picture as painting
 from ensemble.ui.predictions import downloads
+from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:
@@ -150,5 +151,5 @@ def keep(shown: Shown, found: Occlusion, pictures: Any, captions: list[str]) -> 
             f"{shown.stem}-covered.csv", "text/csv", icon=":material/table:",
             key="classify_saliency_csv", on_click="ignore",
             help=f"A row for each of the {shown.image.size} places: how far the probabilities "
-            f"of {marks_words.noun(shown.names)}s said fall when it is covered.",
+            f"of {images_words.noun(shown.names)}s said fall when it is covered.",
         )  # fmt: skip

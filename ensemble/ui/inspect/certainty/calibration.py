@@ -10,10 +10,11 @@ from ensemble.analysis.quality.averaging import confidence
 from ensemble.analysis.quality.calibration import Reliability, reliability
 from ensemble.analysis.quality.intervals import wilson
 from ensemble.analysis.quality.temperature import Temperatures, Tempered
-from ensemble.figures.calibration import alt, figure, table
+from ensemble.figures.inspect.calibration import alt, figure, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import figure_panel as pictures
+from ensemble.ui.shared import theme
 from ensemble.wording import formats
 
 # "About 90 %": wide enough to hold some answers, narrow enough to mean something.
@@ -34,7 +35,7 @@ def show(shown: Inspected) -> None:
     with left:
         title = f"Reliability · {shown.source}"
         pictures.show(
-            figure(whole, members, shown.noun, title), key="calibration",
+            figure(whole, members, shown.noun, title, theme.palette()), key="calibration",
             name=f"{shown.stem}-calibration", title="Confidence against accuracy",
             alt=alt(whole, shown.noun), table=lambda: table(whole, members),
             sees=f"A point above the dashed line: {shown.noun}s that it is more often right about "
@@ -64,7 +65,7 @@ def answer(made: Predictions, scaled: Temperatures | None, noun: str) -> str:
     group = np.ones(len(about), bool) if few else about
     n, hits = int(group.sum()), int(made.right[group].sum())
     says, low, high = float(made.confidence[group].mean()), *wilson(hits, n)
-    right = formats.percent(hits / n, n) if few else f"{100 * hits / n:.0f} %"
+    right = formats.percent(hits / n, n) if few else formats.percent(hits / n, places=0)
     if few:
         said = f"On average {who} is {formats.percent(says, n)} sure, and right about {right}"
         said += f" of {formats.count(n, noun)}"

@@ -1,28 +1,18 @@
 """What the ensemble takes for what: a matrix whose cells open their images."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from ensemble.analysis.predictions import Predictions, ordered
-from ensemble.figures import lines, palette
+from ensemble.figures.inspect.confusion import Cell, Matrix, figure, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls
-from ensemble.ui.shared import address, figure_panel, theme, widget
+from ensemble.ui.shared import address, figure_panel, widget
 from ensemble.wording import formats
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 KEY = "inspect_confusion"
-SIDE = 30  # pixels of a cell's square: ten of them fit a phone
-Matrix = NDArray[np.int64]
-Cell = tuple[int, int]  # what it is, what the ensemble says
 
 
 def show(shown: Inspected) -> None:
@@ -33,9 +23,11 @@ def show(shown: Inspected) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         figure_panel.show(
-            pictured(shown, lambda: drawn(shown, matrix, cell, title), KEY, cell),
+            pictured(shown, lambda palette: figure(
+                matrix, cell, shown.names, shown.noun, title, palette
+            ), KEY, cell),
             key=KEY, name=f"{shown.stem}-confusion",
-            title="The confusion matrix", table=lambda: table(shown, matrix),
+            title="The confusion matrix", table=lambda: table(matrix, shown.names),
             alt=f"What {shown.n:,} {shown.noun}s are against what the ensemble says",
             sees=sees(shown, matrix), on_select=pressed,
         )  # fmt: skip
@@ -80,58 +72,6 @@ def pressed() -> None:
     address.CELL.put(tuple(points[0]["customdata"]) if points else None)
 
 
-def drawn(shown: Inspected, matrix: Matrix, cell: Cell | None, title: str) -> "go.Figure":
-    """Squares with their counts: rows are what it is, columns what the ensemble says.
-
-    Squares of a scatter, for Streamlit tells of points that are chosen, but not of a heat
-    map's cells.
-    """
-    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
-
-    C, names = len(matrix), shown.names
-    cells = [(row, column) for row in range(C) for column in range(C)]
-    count = matrix.ravel().tolist()
-    fills = [fill(one, row == column, matrix) for (row, column), one in
-             zip(cells, count, strict=True)]  # fmt: skip
-    border = [2 if one == cell else 0 for one in cells]
-    chart = go.Figure(go.Scatter(
-        x=[said for _, said in cells], y=[label for label, _ in cells], mode="markers+text",
-        marker={"symbol": "square", "size": SIDE, "opacity": 1, "color": fills,
-                "line": {"color": theme.ink(), "width": border}},
-        text=[f"{one:,}" if one else "" for one in count],
-        textfont={"size": 11, "color": [palette.on(one) for one in fills]},
-        selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}},
-        customdata=cells, hoverinfo="text", showlegend=False, cliponaxis=False,
-        hovertext=[tell(shown, one, number) for one, number in zip(cells, count, strict=True)],
-    ))  # fmt: skip
-    chart.update_layout(lines.layout(title, 40 * C + 150))
-    chart.update_layout(margin_b=50)
-    ticks = {"tickvals": list(range(C)), "ticktext": list(names), "showgrid": False,
-             "zeroline": False, "fixedrange": True, "range": [-0.6, C - 0.4]}  # fmt: skip
-    chart.update_xaxes(title="what the ensemble says", **ticks, constrain="domain")
-    chart.update_yaxes(title="what it is", **{**ticks, "range": [C - 0.4, -0.6]}, scaleanchor="x",
-                       constrain="domain", automargin=True)  # fmt: skip
-    return chart
-
-
-def fill(count: int, right: bool, matrix: Matrix) -> str:
-    """A cell's colour: blue where right, orange where wrong, stronger the more."""
-    if not count:
-        return theme.ground()
-    if right:
-        return palette.mixed(theme.ground(), palette.RIGHT, 0.25 + 0.6 * count / matrix.max())
-    most = (matrix - np.diag(np.diag(matrix))).max()
-    return palette.mixed(theme.ground(), palette.WRONG, 0.15 + 0.85 * (count / most) ** 0.5)
-
-
-def tell(shown: Inspected, cell: Cell, count: int) -> str:
-    """A cell in words."""
-    names, counted, (row, column) = shown.names, formats.count(count, shown.noun), cell
-    if row == column:
-        return f"{counted}: {names[row]}, and said to be"
-    return f"{counted}: {names[row]}, said to be {names[column]}"
-
-
 def sees(shown: Inspected, matrix: Matrix) -> str:
     """The commonest mistake."""
     wrong = matrix - np.diag(np.diag(matrix))
@@ -167,10 +107,3 @@ def name(shown: Inspected, matrix: Matrix, cell: Cell | None) -> str:
     is_, said = shown.names[cell[0]], shown.names[cell[1]]
     how = f"{is_} taken for {said}" if is_ != said else f"{is_}, and right"
     return f"{how} · {int(matrix[cell]):,}"
-
-
-def table(shown: Inspected, matrix: Matrix) -> pd.DataFrame:
-    """The matrix with the classes' names: a row for what it is."""
-    frame = pd.DataFrame(matrix, columns=[f"says {one}" for one in shown.names])
-    frame.insert(0, "is", list(shown.names))
-    return frame

@@ -1,27 +1,20 @@
 """What averaging saves, epoch by epoch: the ensemble's loss is the mean member's less diversity."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
 from ensemble import runs
 from ensemble.analysis.members.diversity import Decomposition, decomposition
 from ensemble.errors import RunError
-from ensemble.figures import lines, palette
+from ensemble.figures.inspect.decomposition import Found, figure, table
 from ensemble.ui.inspect.loader import pictured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import figure_panel, loaders
 from ensemble.wording import formats
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 EPOCHS = 24  # of more, so many are looked at: each is a file to read
-TICKS = 8
-Found = dict[int, Decomposition]
 
 
 def show(shown: Inspected) -> None:
@@ -31,7 +24,8 @@ def show(shown: Inspected) -> None:
     share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
     title = f"NLL: mean member less diversity · {shown.run.name}"
     figure_panel.show(
-        pictured(shown, lambda: drawn(shown, found, title), "decomposition", *found.items()),
+        pictured(shown, lambda palette: figure(found, shown.epoch, title, palette),
+                 "decomposition", *found.items()),
         key="inspect_decomposition",
         name=f"{shown.run.id}-decomposition", title="The NLL's parts over the epochs",
         alt="NLL of the mean member and of the ensemble over the epochs; between them, diversity",
@@ -39,7 +33,7 @@ def show(shown: Inspected) -> None:
         sees=f"The ensemble's NLL of {formats.significant(here.ensemble_nll)} is the mean member's "
         f"{formats.significant(here.mean_member_nll)} less a diversity of "
         f"{formats.significant(here.diversity)}: by differing, the members save "
-        f"{100 * share:.0f} %.",
+        f"{formats.percent(share, places=0)}.",
     )  # fmt: skip
 
 
@@ -68,36 +62,3 @@ def _at(run_id: str, epoch: int, seen: tuple[int, int], dataset: str) -> Decompo
     except RunError:
         return None
     return decomposition(probabilities, labels) if probabilities.shape[1] == len(labels) else None
-
-
-def drawn(shown: Inspected, found: Found, title: str) -> "go.Figure":
-    """Two lines and the band between them; a dotted line where the shown epoch is."""
-    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
-
-    epochs = list(found)
-    mean = [one.mean_member_nll for one in found.values()]
-    whole = [one.ensemble_nll for one in found.values()]
-    mode = "lines+markers" if len(found) <= EPOCHS else "lines"
-    told = [f"Epoch {epoch}: diversity {formats.significant(one.diversity)} nats, "
-            f"{100 * one.diversity / (one.mean_member_nll or 1):.0f} % of the mean member's NLL"
-            for epoch, one in found.items()]  # fmt: skip
-    each = [f"Epoch {epoch}: NLL of the mean member {formats.significant(one)} nats"
-            for epoch, one in zip(epochs, mean, strict=True)]  # fmt: skip
-    line: dict[str, Any] = {"x": epochs, "mode": mode, "hoverinfo": "text"}
-    chart = go.Figure([
-        go.Scatter(y=mean, name="mean member", line={"color": palette.MUTED, "width": 1.5},
-                   hovertext=each, **line),
-        go.Scatter(y=whole, name="ensemble", line=lines.bold(), fill="tonexty",
-                   fillcolor=palette.wash(), hovertext=told, **line),
-    ])  # fmt: skip
-    chart.update_layout(**lines.layout(title, 420))
-    chart.add_vline(shown.epoch, line={"color": palette.MUTED, "width": 1, "dash": "dot"})
-    step = -(-(epochs[-1] - epochs[0]) // TICKS) or 1
-    chart.update_xaxes(title="epochs", fixedrange=True, tick0=epochs[0], dtick=step)
-    chart.update_yaxes(title="NLL (nats)", fixedrange=True)
-    return chart
-
-
-def table(found: Found) -> pd.DataFrame:
-    """A row an epoch."""
-    return pd.DataFrame([{"epoch": epoch, **vars(one)} for epoch, one in found.items()])

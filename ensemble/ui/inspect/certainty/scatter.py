@@ -1,6 +1,6 @@
 """Each image by its two uncertainties: what it is unclear in itself, and what members differ in."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,16 +9,13 @@ import streamlit as st
 from ensemble.analysis.members.uncertainty import Uncertainty, uncertainty
 from ensemble.analysis.predictions import ordered
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.figures import lines, palette
+from ensemble.figures.inspect.uncertainty import figure
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import figure_panel
 from ensemble.wording import formats
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 KEY = "inspect_scatter"
 MOST = 1_500  # points that a browser draws and lets one choose from without a wait
@@ -48,8 +45,10 @@ def picture(shown: Inspected, measures: Uncertainty, drawn: Ints) -> Any:
     """The scatter; returns what is chosen in it."""
     title = f"Uncertainty · {shown.source}"
     return figure_panel.show(
-        pictured(shown, lambda: scatter(shown, measures, drawn, title), KEY), key=KEY,
-        name=f"{shown.stem}-uncertainty", title="Both uncertainties of every image",
+        pictured(shown, lambda palette: figure(
+            shown.made, measures, drawn, shown.names, shown.noun, title, palette
+        ), KEY),
+        key=KEY, name=f"{shown.stem}-uncertainty", title="Both uncertainties of every image",
         alt=f"Aleatoric against epistemic uncertainty of {shown.n:,} {shown.noun}s, right and "
         "wrong marked", table=lambda: table(shown, measures), sees=sees(shown, measures),
         help=GLOSS, on_select="rerun", selection_mode=("points", "box", "lasso"),
@@ -88,42 +87,6 @@ def thinning(shown: Inspected) -> int:
     return -(-(shown.n - wrong - room // 2) // (room - room // 2))
 
 
-def scatter(shown: Inspected, measures: Uncertainty, drawn: Ints, title: str) -> "go.Figure":
-    """Right ones as blue circles, wrong ones as orange crosses over them."""
-    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
-
-    traces = []
-    for name, kept, mark in (
-        ("right", shown.made.right, {"color": palette.RIGHT, "symbol": "circle", "opacity": 0.6}),
-        ("wrong", ~shown.made.right, {"color": palette.WRONG, "symbol": "x", "opacity": 0.9}),
-    ):
-        numbers = drawn[kept[drawn]]
-        traces.append(go.Scatter(
-            x=measures.expected[numbers], y=measures.information[numbers], mode="markers",
-            name=f"{name} {int(kept.sum()):,}", marker={"size": 7, **mark},
-            customdata=facts(shown, numbers), hovertemplate=hover(shown.noun),
-        ))  # fmt: skip
-    chart = go.Figure(traces)
-    chart.update_layout(**lines.layout(title, 480))
-    chart.update_xaxes(title="aleatoric (nats)", rangemode="tozero", zeroline=False)
-    chart.update_yaxes(title="epistemic (nats)", rangemode="tozero", zeroline=False)
-    return chart
-
-
-def facts(shown: Inspected, numbers: Ints) -> list[list[Any]]:
-    """For each image its number, what the ensemble says and what it is."""
-    names, made = shown.names, shown.made
-    return [[int(n), names[made.said[n]], names[made.labels[n]]] for n in numbers]
-
-
-def hover(noun: str) -> str:
-    """What is said at a point."""
-    return (
-        f"{noun.capitalize()} %{{customdata[0]}}: says %{{customdata[1]}}, is %{{customdata[2]}}"
-        "<br>aleatoric %{x:.3f} nats, epistemic %{y:.3f} nats<extra></extra>"
-    )
-
-
 def sees(shown: Inspected, measures: Uncertainty) -> str:
     """Whether the wrong ones stand apart from the right ones."""
     right = shown.made.right
@@ -134,7 +97,8 @@ def sees(shown: Inspected, measures: Uncertainty) -> str:
     surer = formats.percent(share, shown.n)
     said = f"Half of the mistakes are less sure than {surer} of the {shown.noun}s it gets right"
     part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
-    return f"{said}; {100 * part:.0f} % of the doubt about mistakes is the members' disagreement."
+    doubt = formats.percent(part, places=0)
+    return f"{said}; {doubt} of the doubt about mistakes is the members' disagreement."
 
 
 def chosen_numbers(state: Any, shown: Inspected) -> Ints:

@@ -10,10 +10,10 @@ from ensemble.analysis.quality import selective
 from ensemble.analysis.quality.averaging import confidence
 from ensemble.analysis.quality.selective import Choice, RiskCoverage
 from ensemble.figures import lines
-from ensemble.figures.selective import alt, certainty, figure, share, table
+from ensemble.figures.inspect.selective import alt, figure, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
 
@@ -38,7 +38,7 @@ def show(shown: Inspected) -> None:
     answered.markdown(f"##### {answer(found[0], rate, who, shown.noun)}")
     title = f"Risk by coverage · {shown.source}"
     pictures.show(
-        figure(ensemble, members, rate, found[0], title), key="selective",
+        figure(ensemble, members, rate, found[0], title, theme.palette()), key="selective",
         name=f"{shown.stem}-selective", title="Risk by coverage", alt=alt(ensemble, shown.n),
         table=lambda: table(ensemble, members), sees=sees(ensemble, shown.noun),
     )  # fmt: skip
@@ -58,7 +58,7 @@ def choose() -> float:
     word = address.ERROR.among(RATES, USUAL)
     address.bound("selective_rate", word, lambda key: st.select_slider(
         "Wrong answers that you accept", list(RATES), key=key, width=340, on_change=address.follow,
-        args=(address.ERROR, key, USUAL), format_func=lambda word: f"{word} %",
+        args=(address.ERROR, key, USUAL), format_func=lambda word: accepted(RATES[word]),
         help="Of the answers that are given, not of all: the others go to a person.",
     ))  # fmt: skip
     return RATES[word]
@@ -95,31 +95,37 @@ def choices(made: Predictions, rate: float) -> list[Choice]:
 def answer(found: Choice, rate: float, who: str, noun: str) -> str:
     """What is answered and what is wrong of it, with the threshold for an error rate."""
     if not found.reached:
-        return (f"No threshold keeps the wrong answers to {share(rate)}: even among the {noun}s "
+        return (f"No threshold keeps the wrong answers to {accepted(rate)}: even among the {noun}s "
                 f"that {who} is surest of, more are wrong.")  # fmt: skip
     if not found.kept:
-        sure = certainty(found.threshold)
-        return (f"The threshold for {share(rate)} wrong answers is so high ({sure}) that {who} "
+        sure = formats.certainty(found.threshold)
+        return (f"The threshold for {accepted(rate)} wrong answers is so high ({sure}) that {who} "
                 "answers none on the other half.")  # fmt: skip
-    errs = f"errs in {in_percent(found.error)} of them ({ends(found)})"
+    errs = f"errs in {errors(found)} of them"
     if found.error > rate:
-        errs += f": more than the {share(rate)} that you accept"
+        errs += f": more than the {accepted(rate)} that you accept"
     if found.coverage == 1:
         return f"Answering every {noun}, {who} {errs}."
+    sure = formats.certainty(found.threshold)
     return (
-        f"Answering only where it is at least {certainty(found.threshold)} sure, {who} answers "
+        f"Answering only where it is at least {sure} sure, {who} answers "
         f"{formats.percent(found.coverage, found.n)} of the {noun}s and {errs}."
     )
 
 
-def in_percent(value: float) -> str:
-    """A small share, with two decimals."""
-    return f"{100 * value:.2f} %"
+def accepted(rate: float) -> str:
+    """An error rate that was chosen: "5 %", "0.5 %"."""
+    return formats.percent(rate, figures=2)
 
 
-def ends(found: Choice) -> str:
-    """The ends of the 95 % interval of the errors."""
-    return f"{100 * found.low:.2f} to {100 * found.high:.2f}"
+def errors(found: Choice) -> str:
+    """The share that is wrong with the ends of its 95 % interval: "0.52 % (0.10 to 2.31 %)"."""
+    return f"{wrong(found.error)} ({formats.percents(found.low, found.high, places=2)})"
+
+
+def wrong(error: float) -> str:
+    """The share of answers that are wrong, to two decimals: there are to be few."""
+    return formats.percent(error, places=2)
 
 
 def sees(ensemble: RiskCoverage, noun: str) -> str:
@@ -127,7 +133,7 @@ def sees(ensemble: RiskCoverage, noun: str) -> str:
     return (
         f"From left to right more {noun}s are answered, the surest first: the later a curve rises, "
         f"the better it knows which of its answers are wrong. All answered, "
-        f"{in_percent(float(ensemble.risk[-1]))} are."
+        f"{wrong(float(ensemble.risk[-1]))} are."
     )
 
 
@@ -140,9 +146,9 @@ def figures(curves: list[RiskCoverage], found: list[Choice], n: int) -> pd.DataF
             {
                 "who": "ensemble" if M and not place else lines.member(max(0, place - 1)),
                 "AURC": formats.significant(curve.aurc),
-                "threshold": certainty(one.threshold) if one.reached else "none",
+                "threshold": formats.certainty(one.threshold) if one.reached else "none",
                 "answered": formats.percent(one.coverage, n) if one.reached else "–",
-                "of these wrong": f"{in_percent(one.error)} ({ends(one)})" if one.kept else "–",
+                "of these wrong": errors(one) if one.kept else "–",
             }
             for place, (curve, one) in enumerate(rows)
         ]

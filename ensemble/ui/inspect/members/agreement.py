@@ -1,26 +1,17 @@
 """Agreement: how different the members are, what that gains, and the images that split them."""
 
-from typing import TYPE_CHECKING
-
-import numpy as np
-import pandas as pd
 import streamlit as st
 
 from ensemble.analysis.members.diversity import oracle_accuracy
 from ensemble.analysis.predictions import Predictions
-from ensemble.figures import lines
+from ensemble.figures.inspect.pairs import figure, table
 from ensemble.ui.inspect.certainty import decomposition
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.members import lists
-from ensemble.ui.inspect.members.pairs import MEASURES, Measure, matrix
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.shared import address, figure_panel, theme
+from ensemble.ui.shared import address, figure_panel
 from ensemble.wording import formats
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-WRITTEN = 10  # up to so many members a cell has its figure written in it
+from ensemble.wording.pairs import MEASURES, matrix
 
 
 def show(shown: Inspected) -> None:
@@ -47,48 +38,14 @@ def pairs(shown: Inspected) -> None:
     values = measured(shown, matrix, key)
     title = f"{measure.title} · {shown.source}"
     figure_panel.show(
-        pictured(shown, lambda: drawn(shown, measure, values, title), "pairs", key),
+        pictured(shown, lambda palette: figure(
+            measure, values, shown.n, shown.noun, title, palette
+        ), "pairs", key),
         key="inspect_pairs",
         name=f"{shown.stem}-{key.replace('_', '-')}", title=measure.title,
         alt=f"{measure.title} of every pair of {shown.members} members",
         table=lambda: table(values), sees=measure.sees(values, shown.n, shown.noun),
     )  # fmt: skip
-
-
-def drawn(shown: Inspected, measure: Measure, values: np.ndarray, title: str) -> "go.Figure":
-    """The matrix as a heat map, member 1 on top and on the left."""
-    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
-
-    M = shown.members
-    numbers = [str(m + 1) for m in range(M)]
-    told = [[measure.tell(r, c, values[r, c], shown.n, shown.noun) for c in range(M)]
-            for r in range(M)]  # fmt: skip
-    seen = values.copy()
-    if measure.blank_diagonal:
-        np.fill_diagonal(seen, np.nan)
-    chart = go.Figure(go.Heatmap(
-        z=seen, x=numbers, y=numbers, hovertext=told, hoverinfo="text", xgap=1, ygap=1,
-        colorscale=theme.scale(), showscale=M > WRITTEN,
-        text=[[measure.write(value) for value in row] for row in seen] if M <= WRITTEN else None,
-        texttemplate="%{text}" if M <= WRITTEN else None, hoverongaps=False,
-        colorbar={"title": {"text": measure.unit, "side": "right"}, "thickness": 12},
-    ))  # fmt: skip
-    chart.update_layout(lines.layout(title, 420))
-    # Numbers of members are short: to measure them, Plotly would draw the matrix twice.
-    chart.update_layout(margin_b=50, margin_l=56)
-    axis = {"title": "member", "type": "category", "showgrid": False, "fixedrange": True,
-            "constrain": "domain", "automargin": False}  # fmt: skip
-    chart.update_xaxes(axis)
-    chart.update_yaxes(axis, autorange="reversed", scaleanchor="x")
-    return chart
-
-
-def table(values: np.ndarray) -> pd.DataFrame:
-    """The matrix with the members' names."""
-    names = [f"member {m + 1}" for m in range(len(values))]
-    frame = pd.DataFrame(values, columns=names)
-    frame.insert(0, "member", names)
-    return frame
 
 
 def oracle(shown: Inspected) -> None:

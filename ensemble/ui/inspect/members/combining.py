@@ -12,11 +12,11 @@ from ensemble.analysis.members.gain import mcnemar
 from ensemble.analysis.predictions import Predictions, ordered
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.analysis.quality.summary import Quality, quality
-from ensemble.figures.combining import NAMES, RULES, alt, figure, rules, table
+from ensemble.figures.inspect.combining import NAMES, RULES, alt, figure, rules, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
 from ensemble.wording import inspect as inspect_words
@@ -40,8 +40,9 @@ def show(shown: Inspected) -> None:
     combined, members = measured(shown, compared)
     st.markdown(f"##### {answer(combined, shown.made, shown.noun)}")
     name = address.choose(address.FIGURE, "Figure", NAMES, "accuracy", width="content")
+    title = f"Ways of combining, {NAMES[name]} · {shown.source}"
     pictures.show(
-        figure(combined, members, name, f"Ways of combining, {NAMES[name]} · {shown.source}"),
+        figure(combined, members, name, title, theme.palette()),
         key="combining", name=f"{shown.stem}-combining-{name}", title="Four ways of combining",
         alt=alt(combined, name), table=lambda: table(combined), sees=sees(combined, shown),
     )  # fmt: skip

@@ -7,11 +7,11 @@ import streamlit as st
 from ensemble.analysis.members import committee as committees
 from ensemble.analysis.members.committee import Committee, Curve, Enough
 from ensemble.analysis.members.subsets import DRAWN
-from ensemble.figures.committee import NAMES, alt, figure, in_words, table
+from ensemble.figures.inspect.committee import NAMES, alt, figure, in_words, table
 from ensemble.ui.inspect.answer import all_committees
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
 
@@ -38,7 +38,8 @@ def show(shown: Inspected) -> None:
     found = committees.curve(judged, name)
     title = f"{NAMES[name]} over the committee's size · {shown.source}"
     pictures.show(
-        figure(judged, name, enough, title), key="committee", name=f"{shown.stem}-committee-{name}",
+        figure(judged, name, enough, title, theme.palette()), key="committee",
+        name=f"{shown.stem}-committee-{name}",
         title="The committees' figures by their size", alt=alt(found, name, judged.n),
         table=lambda: table(judged), sees=sees(judged, found, name),
     )  # fmt: skip
@@ -65,7 +66,7 @@ def answer(judged: Committee, enough: Enough, noun: str) -> str:
         return (f"It takes {everyone(M)}: most smaller committees can be told from the whole on "
                 f"these {judged.n:,} {noun}s.")  # fmt: skip
     ones = "single members" if size == 1 else f"committees of {size}"
-    share = "all" if enough.share == 1 else f"{100 * enough.share:.0f} %"
+    share = "all" if enough.share == 1 else formats.percent(enough.share, places=0)
     apart = round((found.mean[size - 1] - found.mean[-1]) * judged.n)
     against = "as many as" if not apart else (
         f"{formats.count(abs(apart), noun)} {'more' if apart > 0 else 'fewer'} than"

@@ -1,15 +1,13 @@
 """What the members say of one image, corrupted by every amount of one kind: asked all at once."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import streamlit as st
-from numpy.typing import NDArray
 
 from ensemble import runs, shift
-from ensemble.analysis.members.uncertainty import Uncertainty, uncertainty
-from ensemble.analysis.predictions import Predictions, judge
+from ensemble.analysis.members.uncertainty import uncertainty
+from ensemble.analysis.predictions import judge
 from ensemble.errors import RunError
+from ensemble.figures.inspect.one_image import Answers
 from ensemble.runs import Members
 from ensemble.shift.corruptions import corrupt
 from ensemble.ui.shared import loaders
@@ -31,25 +29,6 @@ AMOUNTS = {
 }
 # One compiled program for all kinds: the engine takes images by powers of two.
 ROOM = 64
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """One image at A amounts.
-
-    Attributes:
-      amounts: the amounts, A of them, in the slider's order.
-      images: uint8 (A, 28, 28, 1).
-      made: what the members say of them, the A images in the place of N.
-      unsure: how unsure the ensemble is of each.
-      members: the members that were asked.
-    """
-
-    amounts: tuple[float, ...]
-    images: NDArray[np.uint8]
-    made: Predictions
-    unsure: Uncertainty
-    members: Members
 
 
 def answers(run: runs.Run, number: int, kind: str) -> Answers:

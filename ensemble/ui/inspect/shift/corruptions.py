@@ -10,12 +10,12 @@ from statistics import fmean
 import streamlit as st
 
 from ensemble import shift
-from ensemble.figures.shift import Figures, alt, amount, figure, table
+from ensemble.figures.inspect.shift import Figures, alt, amount, figure, table
 from ensemble.shift import Results
 from ensemble.shift.corruptions import KINDS, Kind
 from ensemble.ui.inspect.shift import job, ood
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.guard import guarded
 from ensemble.wording import formats
@@ -53,7 +53,7 @@ def shifted(shown: Inspected, results: Results) -> None:
     n = results.images
     title = f"{kind.title} · {shown.run.name} · {job.place(results)}"
     pictures.show(
-        figure(curve, kind, n, title), key="shift", name=f"{shown.run.id}-{name}",
+        figure(curve, kind, n, title, theme.palette()), key="shift", name=f"{shown.run.id}-{name}",
         title=f"{kind.title}, and every other corruption", alt=alt(curve, kind, n),
         table=lambda: table([results.curve(one) for one in KINDS]),
         sees=sentence(curve, kind, n, shown.noun),

@@ -7,12 +7,12 @@ import streamlit as st
 
 from ensemble.errors import RunError
 from ensemble.figures import thumbnails
-from ensemble.figures.one_image import alt, figure, table
-from ensemble.figures.shift import amount
+from ensemble.figures.inspect.one_image import Answers, alt, figure, table
+from ensemble.figures.inspect.shift import amount
 from ensemble.shift.corruptions import KINDS, Kind
-from ensemble.ui.inspect.shift.answers import Answers, answers
+from ensemble.ui.inspect.shift.answers import answers
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.shared import address, widget
+from ensemble.ui.shared import address, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.address import Word
 from ensemble.ui.shared.guard import guarded
@@ -121,7 +121,7 @@ def picture(shown: Inspected, number: int, asked: Answers, kind: Kind, place: in
     names = shown.names
     title = f"Test {shown.noun} {number} · {kind.title} · {shown.run.name}"
     pictures.show(
-        figure(asked, kind, place, names, title), key="stress_digit",
+        figure(asked, kind, place, names, title, theme.palette()), key="stress_digit",
         name=f"{shown.run.id}-{shown.noun}-{number}-{kind.name}",
         title=f"One {shown.noun} under stress", alt=alt(asked, kind, names),
         table=lambda: table(asked, kind, names), sees=sentence(asked, kind, shown.noun),

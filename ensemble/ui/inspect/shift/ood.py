@@ -1,27 +1,18 @@
 """Images from outside: whether the ensemble is less sure of what belongs to no class."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
-from numpy.typing import NDArray
 
 from ensemble import datasets, runs, shift
-from ensemble.figures import palette
-from ensemble.figures.shift import layout
+from ensemble.figures.inspect.entropies import Scores, figure, table
 from ensemble.shift import Results
 from ensemble.shift.results import KNOWN, scores_path
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, figure_panel, loaders, theme
 from ensemble.wording import formats
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-BINS = 40
-Scores = dict[str, NDArray[np.float32]]
 
 
 def show(shown: Inspected, results: Results) -> None:
@@ -40,7 +31,7 @@ def show(shown: Inspected, results: Results) -> None:
     title = f"{one['title']} · {shown.run.name} · epoch {results.epoch}"
     names = datasets.info(results.dataset).title, one["title"]
     figure_panel.show(
-        histograms(known, unknown, names, title), key="outside",
+        figure(known, unknown, names, title, theme.palette()), key="outside",
         name=f"{shown.run.id}-outside-{key}", title="Entropies of known and outside images",
         alt=f"Histograms of entropy: {names[0]} against {names[1]}",
         table=lambda: table(known, unknown), sees=sentence(one, shown.noun),
@@ -112,65 +103,3 @@ def in_words(one: dict[str, Any]) -> pd.DataFrame:
         [{"score": score, "AUROC": f"{figures['auroc']:.3f}",
           "FPR at 95 %": formats.percent(figures["fpr95"], 500)} for score, figures in rows]
     )  # fmt: skip
-
-
-def histograms(known: Scores, unknown: Scores, names: tuple[str, str], title: str) -> "go.Figure":
-    """Entropies of the known and of the outside images, of one member and of the ensemble.
-
-    Args:
-      known: the scores of the dataset's own images.
-      unknown: those of the outside images.
-      names: what the two are called.
-      title: what stands over it, so that a saved picture says what it shows.
-    """
-    from plotly.subplots import make_subplots  # here, for it takes a while to import
-
-    alone = len(known["member_entropy"]) == 1
-    panels = ["the one member"] if alone else ["members, pooled", "ensemble"]
-    chart = make_subplots(1, len(panels), subplot_titles=panels, shared_yaxes=True)
-    for column, score in enumerate(("member_entropy", "entropy")[: len(panels)], 1):
-        for place, (name, found) in enumerate(zip(names, (known, unknown), strict=True)):
-            chart.add_scatter(**outline(found[score], name, place, first=column == 1),
-                              row=1, col=column)  # fmt: skip
-        chart.update_xaxes(title="entropy (nats)", fixedrange=True, range=[0, top()],
-                           row=1, col=column)  # fmt: skip
-    chart.update_layout(**layout(title, 350))
-    chart.update_yaxes(title="share of the images", tickformat=".0%", rangemode="tozero",
-                       fixedrange=True, col=1)  # fmt: skip
-    chart.update_annotations(font_size=13)
-    return chart
-
-
-def top() -> float:
-    """The highest entropy that there is: ln C."""
-    return float(np.log(10))
-
-
-def outline(values: NDArray[np.float32], name: str, place: int, *, first: bool) -> dict[str, Any]:
-    """A histogram as a filled step line: `place` 0 are the known, dotted; 1 the outside images."""
-    edges = np.linspace(0, top(), BINS + 1)
-    counts, _ = np.histogram(np.clip(values, 0, top()), edges)
-    shares = counts / max(1, values.size)
-    color = (palette.MUTED, theme.primary())[place]
-    hover = [f"{formats.percent(share, 500)} of {name} have {low:.2f} to {high:.2f} nats"
-             for share, low, high in zip(shares, edges[:-1], edges[1:], strict=True)]  # fmt: skip
-    return {
-        "x": (edges[:-1] + edges[1:]) / 2, "y": shares, "mode": "lines", "name": name,
-        "line": {"shape": "hvh", "color": color, "width": 2, "dash": ("dot", "solid")[place]},
-        "fill": "tozeroy", "hovertext": hover, "hoverinfo": "text", "showlegend": first,
-        "legendgroup": str(place),
-        "fillcolor": f"rgba({', '.join(map(str, palette.parts(color)))}, 0.25)",
-    }  # fmt: skip
-
-
-def table(known: Scores, unknown: Scores) -> pd.DataFrame:
-    """A row for each image: which it is of, and every score."""
-    frames = []
-    for which, found in (("known", known), ("outside", unknown)):
-        flat = {name: values for name, values in found.items() if values.ndim == 1}
-        flat |= {f"entropy_member_{m + 1}": values
-                 for m, values in enumerate(found["member_entropy"])}  # fmt: skip
-        frames.append(
-            pd.DataFrame({"images": which, "number": range(len(found["entropy"])), **flat})
-        )
-    return pd.concat(frames)

@@ -4,18 +4,21 @@ How probable each member finds the label, what it says instead, and how unsure t
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from ensemble.analysis.members.uncertainty import Uncertainty
+from ensemble.analysis.predictions import Predictions
 from ensemble.figures import lines as figures_lines
-from ensemble.figures import palette
-from ensemble.figures.shift import amount, layout
+from ensemble.figures.inspect.shift import amount, layout
+from ensemble.figures.palette import RIGHT, WRONG, Palette, mixed
+from ensemble.runs import Members
 from ensemble.shift.corruptions import Kind
-from ensemble.ui.inspect.shift.answers import Answers
-from ensemble.ui.shared import theme
-from ensemble.wording import images as images_words
+from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -26,7 +29,28 @@ ROW = 19  # pixels
 LETTERS = 42  # amounts, up to which a letter fits into a cell
 
 
-def figure(asked: Answers, kind: Kind, place: int, names: Sequence[str], title: str) -> "go.Figure":
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What the members say of one image at A amounts of a corruption.
+
+    Attributes:
+      amounts: the amounts, A of them, in the slider's order.
+      images: uint8 (A, 28, 28, 1).
+      made: what the members say of them, the A images in the place of N.
+      unsure: how unsure the ensemble is of each.
+      members: the members that were asked.
+    """
+
+    amounts: tuple[float, ...]
+    images: NDArray[np.uint8]
+    made: Predictions
+    unsure: Uncertainty
+    members: Members
+
+
+def figure(
+    asked: Answers, kind: Kind, place: int, names: Sequence[str], title: str, palette: Palette
+) -> "go.Figure":
     """The three pictures, with a line where the slider stands.
 
     Args:
@@ -35,6 +59,7 @@ def figure(asked: Answers, kind: Kind, place: int, names: Sequence[str], title: 
       place: the slider's place among the amounts.
       names: the classes' names.
       title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
     """
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
@@ -45,24 +70,24 @@ def figure(asked: Answers, kind: Kind, place: int, names: Sequence[str], title: 
         3, 1, shared_xaxes=True, row_heights=heights, vertical_spacing=0.09,
         subplot_titles=[f"probability of “{label}”", "what they say", "uncertainty (nats)"],
     )  # fmt: skip
-    for trace in probability(asked, kind):
+    for trace in probability(asked, kind, palette):
         chart.add_scatter(**trace, row=1, col=1)
-    chart.add_heatmap(**said(asked, kind, names, who), row=2, col=1)
-    for trace in uncertain(asked, kind):
+    chart.add_heatmap(**said(asked, kind, names, who, palette), row=2, col=1)
+    for trace in uncertain(asked, kind, palette):
         chart.add_scatter(**trace, row=3, col=1)
-    here, line = asked.amounts[place], {"color": theme.ink(), "width": 1, "dash": "dot"}
+    here, line = asked.amounts[place], {"color": palette.ink, "width": 1, "dash": "dot"}
     for row in (1, 3):
         chart.add_vline(here, line=line, row=row, col=1)
     low, high = around([here], asked.amounts)
     # Around the cells: a line through them would hide the letters.
-    chart.add_vrect(low, high, line={"color": theme.ink(), "width": 2}, row=2, col=1)
-    chart.update_layout(**layout(title, sum(heights) + 200))
+    chart.add_vrect(low, high, line={"color": palette.ink, "width": 2}, row=2, col=1)
+    chart.update_layout(**layout(title, sum(heights) + 200, palette))
     backwards = asked.amounts[0] > asked.amounts[-1]
     span = around(asked.amounts, asked.amounts)
     chart.update_xaxes(range=span[::-1] if backwards else span, fixedrange=True)
     chart.update_xaxes(title=kind.measure, nticks=12, row=3, col=1)
     chart.update_yaxes(fixedrange=True, automargin=True)
-    chart.update_yaxes(tickformat=".0%", range=[-0.02, 1.03], row=1, col=1)
+    chart.update_yaxes(**figures_lines.shares(), range=[-0.02, 1.03], row=1, col=1)
     chart.update_yaxes(autorange="reversed", showgrid=False, row=2, col=1)
     chart.update_yaxes(rangemode="tozero", row=3, col=1)
     chart.update_annotations(font_size=13)
@@ -83,7 +108,7 @@ def rows(asked: Answers) -> list[str]:
     return ["ensemble", *(figures_lines.member(m) for m in range(M if M <= ROWS else 0))]
 
 
-def probability(asked: Answers, kind: Kind) -> list[dict[str, Any]]:
+def probability(asked: Answers, kind: Kind, palette: Palette) -> list[dict[str, Any]]:
     """The label's probability by each member and on average, as lines."""
     made, label = asked.made, int(asked.made.labels[0])
     xs, M = list(asked.amounts), made.members
@@ -95,7 +120,7 @@ def probability(asked: Answers, kind: Kind) -> list[dict[str, Any]]:
     who = "ensemble" if M > 1 else "the one member"
     return [*thin, {
         "x": xs, "y": made.averaged[:, label], "mode": "lines", "name": who,
-        "line": figures_lines.bold(), "hoverinfo": "text",
+        "line": figures_lines.bold(palette), "hoverinfo": "text",
         "hovertext": hovers(asked, kind, f"The {who.removeprefix('the ')}",
                             made.averaged[:, label]),
     }]  # fmt: skip
@@ -103,16 +128,18 @@ def probability(asked: Answers, kind: Kind) -> list[dict[str, Any]]:
 
 def hovers(asked: Answers, kind: Kind, who: str, values: np.ndarray) -> list[str]:
     """What is said at each amount of a line."""
-    return [f"{who} at {amount(kind, x)}: {images_words.chance(float(p))}"
+    return [f"{who} at {amount(kind, x)}: {formats.chance(float(p))}"
             for x, p in zip(asked.amounts, values, strict=True)]  # fmt: skip
 
 
-def said(asked: Answers, kind: Kind, names: Sequence[str], who: Sequence[str]) -> dict[str, Any]:
+def said(
+    asked: Answers, kind: Kind, names: Sequence[str], who: Sequence[str], palette: Palette
+) -> dict[str, Any]:
     """What each says at each amount: a cell with the class, blue where right, orange where not."""
     made = asked.made
     votes = np.vstack([made.said[None], made.votes])[: len(who)]
     right = votes == made.labels[None]
-    fills = [palette.mixed(theme.ground(), color, 0.4) for color in (palette.WRONG, palette.RIGHT)]
+    fills = [mixed(palette.ground, color, 0.4) for color in (WRONG, RIGHT)]
     short = max(map(len, names)) == 1 and len(asked.amounts) <= LETTERS
     return {
         "x": list(asked.amounts), "y": list(who), "z": right.astype(int), "zmin": 0, "zmax": 1,
@@ -120,7 +147,7 @@ def said(asked: Answers, kind: Kind, names: Sequence[str], who: Sequence[str]) -
         "showscale": False, "xgap": 1, "ygap": 1, "hoverinfo": "text",
         "text": [[names[vote] for vote in row] for row in votes] if short else None,
         "texttemplate": "%{text}" if short else None,
-        "textfont": {"size": 11, "color": theme.ink()},
+        "textfont": {"size": 11, "color": palette.ink},
         "hovertext": [
             [f"{one.capitalize()} at {amount(kind, x)}: {'✓' if good else '✗'} {names[vote]}"
              for x, vote, good in zip(asked.amounts, row, goods, strict=True)]
@@ -129,7 +156,7 @@ def said(asked: Answers, kind: Kind, names: Sequence[str], who: Sequence[str]) -
     }  # fmt: skip
 
 
-def uncertain(asked: Answers, kind: Kind) -> list[dict[str, Any]]:
+def uncertain(asked: Answers, kind: Kind, palette: Palette) -> list[dict[str, Any]]:
     """Entropy, and the part of it that is the members' disagreement, as lines."""
     lines = [("entropy: all uncertainty", asked.unsure.predictive, "solid")]
     if asked.made.members > 1:
@@ -137,7 +164,7 @@ def uncertain(asked: Answers, kind: Kind) -> list[dict[str, Any]]:
     return [
         {
             "x": list(asked.amounts), "y": values, "mode": "lines", "name": name,
-            "line": {"color": theme.ink(), "width": 2, "dash": dash}, "hoverinfo": "text",
+            "line": {"color": palette.ink, "width": 2, "dash": dash}, "hoverinfo": "text",
             "hovertext": [f"{name.split(':')[0].capitalize()} at {amount(kind, x)}: {y:.3f} nats"
                           for x, y in zip(asked.amounts, values, strict=True)],
         }

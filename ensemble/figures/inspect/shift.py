@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ensemble.figures import lines
+from ensemble.figures.palette import Palette
 from ensemble.shift.corruptions import Kind
-from ensemble.ui.shared import theme
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ PANELS = (
 TITLES = 24  # pixels
 
 
-def layout(title: str, height: int) -> dict[str, Any]:
+def layout(title: str, height: int, palette: Palette) -> dict[str, Any]:
     """The layout of a picture of several panels, with room for the titles of the upper ones."""
-    made = lines.layout(title, height + TITLES)
+    made = lines.layout(title, height + TITLES, palette)
     made["margin"]["t"] += TITLES
     return made
 
@@ -40,7 +40,9 @@ def amount(kind: Kind, value: float) -> str:
     return f"{before}{value:g}{kind.unit}".replace("-", "−")
 
 
-def figure(curve: Sequence[Figures], kind: Kind, n: int, title: str) -> "go.Figure":
+def figure(
+    curve: Sequence[Figures], kind: Kind, n: int, title: str, palette: Palette
+) -> "go.Figure":
     """Accuracy, NLL, ECE and mutual information against the amount.
 
     Args:
@@ -48,6 +50,7 @@ def figure(curve: Sequence[Figures], kind: Kind, n: int, title: str) -> "go.Figu
       kind: the corruption.
       n: how many images they were counted on.
       title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
     """
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
@@ -55,13 +58,14 @@ def figure(curve: Sequence[Figures], kind: Kind, n: int, title: str) -> "go.Figu
                           vertical_spacing=0.2, horizontal_spacing=0.12)  # fmt: skip
     for place, (name, words, share) in enumerate(PANELS):
         row, column = place // 2 + 1, place % 2 + 1
-        for trace in traces(curve, kind, name, words, n if share else 0, first=not place):
+        counted = n if share else 0
+        for trace in traces(curve, kind, name, words, counted, palette, first=not place):
             chart.add_scatter(**trace, row=row, col=column)
         axis: dict[str, Any] = {"rangemode": "tozero"}
         if share:
-            axis = {"tickformat": ".0%", "range": [0, 1.02]}
+            axis = {**lines.shares(), "range": [0, 1.02]}
         chart.update_yaxes(**axis, fixedrange=True, automargin=True, row=row, col=column)
-    chart.update_layout(**layout(title, 600))
+    chart.update_layout(**layout(title, 600, palette))
     chart.update_xaxes(fixedrange=True, tickvals=list(kind.amounts),
                        ticktext=[f"{value:g}" for value in kind.amounts])  # fmt: skip
     if kind.amounts[0] > kind.amounts[-1]:
@@ -73,7 +77,14 @@ def figure(curve: Sequence[Figures], kind: Kind, n: int, title: str) -> "go.Figu
 
 
 def traces(
-    curve: Sequence[Figures], kind: Kind, name: str, words: str, n: int, *, first: bool
+    curve: Sequence[Figures],
+    kind: Kind,
+    name: str,
+    words: str,
+    n: int,
+    palette: Palette,
+    *,
+    first: bool,
 ) -> list[dict[str, Any]]:
     """One panel's lines: the members thin, the ensemble bold and last."""
     xs = [one["amount"] for one in curve]
@@ -93,7 +104,7 @@ def traces(
     alone = len(curve[0]["member_accuracy"]) == 1
     bold = {
         "x": xs, "y": whole, "mode": "lines+markers", "name": "the one member" if alone else
-        "ensemble", "line": lines.bold(), "marker": {"size": 7, "color": theme.ink()},
+        "ensemble", "line": lines.bold(palette), "marker": {"size": 7, "color": palette.ink},
         "hovertext": hovers("It" if alone else "The ensemble", whole), "hoverinfo": "text",
         "legendgroup": "ensemble",
     }  # fmt: skip

@@ -6,8 +6,8 @@ import pandas as pd
 
 from ensemble.analysis.members import committee as committees
 from ensemble.analysis.members.committee import FIGURES, Committee, Curve, Enough
-from ensemble.figures import lines, palette
-from ensemble.ui.shared import theme
+from ensemble.figures import lines
+from ensemble.figures.palette import Palette, wash
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ def in_words(value: float, name: str, n: int) -> str:
     return formats.percent(value, n) if name == "accuracy" else formats.significant(value)
 
 
-def figure(judged: Committee, name: str, enough: Enough, title: str) -> "go.Figure":
+def figure(
+    judged: Committee, name: str, enough: Enough, title: str, palette: Palette
+) -> "go.Figure":
     """One figure over the committee's size: the mean, its band, the single members, enough.
 
     Args:
@@ -30,25 +32,30 @@ def figure(judged: Committee, name: str, enough: Enough, title: str) -> "go.Figu
       name: one of `FIGURES`.
       enough: the smallest size that cannot be told from the whole.
       title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     found = committees.curve(judged, name)
     scale = 100 if name == "accuracy" else 1
-    traces = [*band(found, scale), mean(found, name, judged.n), *singles(judged, name)]
+    traces = [
+        *band(found, scale),
+        mean(found, name, judged.n, palette),
+        *singles(judged, name, palette),
+    ]
     chart = go.Figure([go.Scatter(trace) for trace in traces])
     at, height = enough.size, scale * found.mean[enough.size - 1]
     chart.add_scatter(x=[at], y=[height], mode="markers", hoverinfo="skip", showlegend=False,
                       name="enough", cliponaxis=False,
-                      marker={"symbol": "circle-open", "size": 18, "color": theme.ink(),
+                      marker={"symbol": "circle-open", "size": 18, "color": palette.ink,
                               "line": {"width": 2}})  # fmt: skip
     below = name == "accuracy"
     chart.add_annotation(
         x=at, y=height, text=f"<b>{at} {'is' if at == 1 else 'are'} enough</b>", showarrow=False,
         xanchor="left", yanchor="top" if below else "bottom", xshift=10, yshift=-8 if below else 8,
-        font={"color": theme.ink(), "size": 13},
+        font={"color": palette.ink, "size": 13},
     )  # fmt: skip
-    chart.update_layout(lines.layout(title, 440))
+    chart.update_layout(lines.layout(title, 440, palette))
     chart.update_xaxes(title="members in the committee", fixedrange=True, range=ends(found),
                        dtick=1 if judged.members <= 16 else 8 if judged.members > 32 else 4,
                        tick0=0)  # fmt: skip
@@ -70,11 +77,11 @@ def band(found: Curve, scale: float) -> list[dict[str, Any]]:
     return [
         {**line, "y": scale * found.low, "showlegend": False, "name": "lowest"},
         {**line, "y": scale * found.high, "fill": "tonexty", "name": "best to worst",
-         "fillcolor": palette.wash()},
+         "fillcolor": wash()},
     ]  # fmt: skip
 
 
-def mean(found: Curve, name: str, n: int) -> dict[str, Any]:
+def mean(found: Curve, name: str, n: int, palette: Palette) -> dict[str, Any]:
     """The mean over the committees of each size."""
     hovers = [
         f"{formats.count(int(size), 'member')}: {in_words(middle, name, n)} on average, "
@@ -86,12 +93,12 @@ def mean(found: Curve, name: str, n: int) -> dict[str, Any]:
     return {
         "x": found.size, "y": (100 if name == "accuracy" else 1) * found.mean,
         "mode": "lines+markers" if len(found.size) <= 16 else "lines", "marker": {"size": 7},
-        "line": lines.bold(), "name": "mean of the committees", "cliponaxis": False,
+        "line": lines.bold(palette), "name": "mean of the committees", "cliponaxis": False,
         "hovertext": hovers, "hoverinfo": "text",
     }  # fmt: skip
 
 
-def singles(judged: Committee, name: str) -> list[dict[str, Any]]:
+def singles(judged: Committee, name: str, palette: Palette) -> list[dict[str, Any]]:
     """Each member alone, a dot at size 1."""
     M, values = judged.members, getattr(judged, name)[: judged.members]
     traces = lines.lines(
@@ -100,7 +107,7 @@ def singles(judged: Committee, name: str) -> list[dict[str, Any]]:
          for m, value in enumerate(values)], cliponaxis=False,
     )  # fmt: skip
     marks = [
-        {"color": trace["line"]["color"], "size": 9, "line": {"color": theme.ground(), "width": 1}}
+        {"color": trace["line"]["color"], "size": 9, "line": {"color": palette.ground, "width": 1}}
         for trace in traces
     ]
     return [

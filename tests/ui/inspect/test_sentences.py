@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.members.committee import Enough, committee
+from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.analysis.quality.selective import Choice
 from ensemble.analysis.quality.summary import qualities
@@ -88,3 +89,32 @@ def test_one_member_is_the_only_row_of_figures() -> None:
 )
 def test_a_time_is_said_roughly(seconds: float, said: float) -> None:
     assert job.rough(seconds) == said
+
+
+def test_no_threshold_for_so_few_errors_is_said() -> None:
+    found = Choice(float("inf"), 0.0, float("nan"), 0.0, 1.0, 0, 0, 250)
+    said = selective.answer(found, 0.001, "the ensemble", "digit")
+    assert said.startswith("No threshold keeps the wrong answers to 0.1 %: even among the digits")
+
+
+def test_a_threshold_above_all_of_the_other_half_is_said() -> None:
+    choice = Choice(0.99998, 0.0, float("nan"), 0.0, 1.0, 0, 0, 250)
+    said = selective.answer(choice, 0.001, "the ensemble", "digit")
+    assert said == (
+        "The threshold for 0.1 % wrong answers is so high (99.998 %) that the ensemble answers "
+        "none on the other half."
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (0.00296, 0.00426, "0.0030 to 0.0043 lower"),
+        (-0.02, -0.01, "0.010 to 0.020 higher"),
+        (-0.001, 0.002, "−0.0020 to +0.0010"),
+        (0.0, 0.0, "the same"),
+    ],
+)
+def test_how_far_the_loss_is_from_the_mean_members(low: float, high: float, said: str) -> None:
+    gained = MeanGain(9, 0, 0, 0, (low + high) / 2, low, high)
+    assert answer.saved(gained) == said

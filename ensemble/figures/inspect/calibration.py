@@ -8,17 +8,20 @@ import pandas as pd
 
 from ensemble.analysis.quality.calibration import Reliability
 from ensemble.analysis.quality.intervals import wilson
-from ensemble.figures import lines, palette
+from ensemble.figures import lines
+from ensemble.figures.palette import MUTED, Palette
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
-
 
 def figure(
-    ensemble: Reliability, members: Sequence[Reliability], noun: str, title: str
+    ensemble: Reliability,
+    members: Sequence[Reliability],
+    noun: str,
+    title: str,
+    palette: Palette,
 ) -> "go.Figure":
     """The reliability diagram: accuracy over confidence, and the count of each bin below.
 
@@ -27,6 +30,7 @@ def figure(
       members: each member's; of one member none.
       noun: what one example is called.
       title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
     from plotly.subplots import make_subplots
@@ -37,18 +41,17 @@ def figure(
         y=[0, 1],
         mode="lines",
         name="as often right as it says",
-        line={"color": palette.MUTED, "width": 1.5, "dash": "dash"},
+        line={"color": MUTED, "width": 1.5, "dash": "dash"},
         hoverinfo="skip",
     )
     chart.add_traces([go.Scatter(one) for one in thin(members, noun)])
-    chart.add_scatter(**bold(ensemble, bool(members), noun))
+    chart.add_scatter(**bold(ensemble, bool(members), noun, palette))
     chart.add_bar(**counts(ensemble, noun), row=2, col=1)
-    chart.update_layout(lines.layout(title, 560, bargap=0.1))
-    chart.update_xaxes(range=[0, 1], tickvals=TICKS, ticktext=percents(), fixedrange=True)
+    chart.update_layout(lines.layout(title, 560, palette, bargap=0.1))
+    chart.update_xaxes(range=[0, 1], **lines.shares(), fixedrange=True)
     chart.update_yaxes(
         range=[0, 1.02],
-        tickvals=TICKS,
-        ticktext=percents(),
+        **lines.shares(),
         fixedrange=True,
         title="right",
         automargin=True,
@@ -71,11 +74,6 @@ def figure(
     return chart  # fmt: skip
 
 
-def percents() -> list[str]:
-    """The words of `TICKS`."""
-    return [f"{100 * tick:.0f} %" for tick in TICKS]
-
-
 def thin(members: Sequence[Reliability], noun: str) -> list[dict[str, Any]]:
     """The members' lines, over the bins that hold something."""
     kept = [one.count > 0 for one in members]
@@ -87,18 +85,18 @@ def thin(members: Sequence[Reliability], noun: str) -> list[dict[str, Any]]:
     )  # fmt: skip
 
 
-def bold(found: Reliability, many: bool, noun: str) -> dict[str, Any]:
+def bold(found: Reliability, many: bool, noun: str, palette: Palette) -> dict[str, Any]:
     """The ensemble's line, with the 95 % interval of each of its points."""
     bins = np.flatnonzero(found.count)
     ends = np.array([wilson(found.accuracy[b] * found.count[b], int(found.count[b])) for b in bins])
     return {
         "x": found.confidence[bins], "y": found.accuracy[bins], "mode": "lines+markers",
-        "line": lines.bold(), "marker": {"size": 8},
+        "line": lines.bold(palette), "marker": {"size": 8},
         "cliponaxis": False, "name": "ensemble" if many else "the one member",
         "error_y": {"array": ends[:, 1] - found.accuracy[bins], "symmetric": False,
                     "arrayminus": found.accuracy[bins] - ends[:, 0], "thickness": 1, "width": 3},
         "hovertext": [f"{'The ensemble' if many else 'It'}: {point(found, b, noun)}<br>95 %: "
-                      f"{100 * low:.0f} to {100 * high:.0f} %"
+                      f"{formats.percents(low, high)}"
                       for b, (low, high) in zip(bins, ends, strict=True)],
         "hoverinfo": "text",
     }  # fmt: skip
@@ -108,9 +106,9 @@ def counts(found: Reliability, noun: str) -> dict[str, Any]:
     """How many answers of the ensemble there are in each bin."""
     return {
         "x": (found.edges[:-1] + found.edges[1:]) / 2, "y": found.count,
-        "marker": {"color": palette.MUTED}, "showlegend": False, "hoverinfo": "text",
-        "hovertext": [f"{formats.count(int(count), noun)} from {100 * low:.0f} to {100 * high:.0f} "
-                      "% sure" for count, low, high in
+        "marker": {"color": MUTED}, "showlegend": False, "hoverinfo": "text",
+        "hovertext": [f"{formats.count(int(count), noun)} from "
+                      f"{formats.percents(low, high)} sure" for count, low, high in
                       zip(found.count, found.edges[:-1], found.edges[1:], strict=True)],
     }  # fmt: skip
 
@@ -118,8 +116,9 @@ def counts(found: Reliability, noun: str) -> dict[str, Any]:
 def point(found: Reliability, b: int | np.integer, noun: str) -> str:
     """One bin in words."""
     return (
-        f"{formats.count(int(found.count[b]), noun)} with {100 * found.confidence[b]:.1f} % on "
-        f"average, {100 * found.accuracy[b]:.1f} % right"
+        f"{formats.count(int(found.count[b]), noun)} with "
+        f"{formats.percent(found.confidence[b], places=1)} on average, "
+        f"{formats.percent(found.accuracy[b], places=1)} right"
     )
 
 

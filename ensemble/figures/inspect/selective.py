@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ensemble.analysis.quality.selective import Choice, RiskCoverage
-from ensemble.figures import lines, palette
-from ensemble.ui.shared import theme
+from ensemble.figures import lines
+from ensemble.figures.palette import MUTED, Palette
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ def figure(
     rate: float,
     found: Choice,
     title: str,
+    palette: Palette,
 ) -> "go.Figure":
     """The share that is wrong over the share that is answered, both in percent.
 
@@ -35,20 +36,22 @@ def figure(
       rate: the error rate that is accepted.
       found: the threshold for it, and where it puts the ensemble.
       title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     who = "ensemble" if members else "the one member"
-    curves = [*thin(members), bold(ensemble, who)]
+    curves = [*thin(members), bold(ensemble, who, palette)]
     chart = go.Figure([go.Scatter(one) for one in curves])
-    chart.add_hline(100 * rate, line={"color": palette.MUTED, "width": 1.5, "dash": "dash"})
+    chart.add_hline(100 * rate, line={"color": MUTED, "width": 1.5, "dash": "dash"})
     chart.add_annotation(
         x=0, y=100 * rate, xref="x domain", xanchor="left", yanchor="bottom", showarrow=False,
-        text=f"accepted: {share(rate)}", font={"color": theme.ink(), "size": 12},
+        text=f"accepted: {formats.percent(rate, figures=2)}",
+        font={"color": palette.ink, "size": 12},
     )  # fmt: skip
     if found.kept:
-        chart.add_scatter(**mark(found))
-    chart.update_layout(lines.layout(title, 440))
+        chart.add_scatter(**mark(found, palette))
+    chart.update_layout(lines.layout(title, 440, palette))
     top = max(highest(one) for one in (ensemble, *members))
     start = begin([ensemble, *members], top)
     chart.update_xaxes(title="answered, the surest first", ticksuffix=" %", nticks=8,
@@ -56,17 +59,6 @@ def figure(
     chart.update_yaxes(title="of these wrong", ticksuffix=" %", fixedrange=True, automargin=True,
                        range=[-3 * max(top, rate), 115 * max(top, rate)])  # fmt: skip
     return chart
-
-
-def share(rate: float) -> str:
-    """An error rate as "0.5 %"."""
-    return f"{100 * rate:g} %"
-
-
-def certainty(threshold: float) -> str:
-    """A threshold of confidence, with as many nines as it has: "97.3 %", "99.998 %"."""
-    texts = (f"{100 * threshold:.{places}f}" for places in range(1, 6))
-    return f"{next((text for text in texts if float(text) < 100), '100')} %"
 
 
 def highest(curve: RiskCoverage) -> float:
@@ -90,11 +82,11 @@ def thin(members: Sequence[RiskCoverage]) -> list[dict[str, Any]]:
     )  # fmt: skip
 
 
-def bold(curve: RiskCoverage, who: str) -> dict[str, Any]:
+def bold(curve: RiskCoverage, who: str, palette: Palette) -> dict[str, Any]:
     """The ensemble's curve."""
     return {
         "x": 100 * curve.coverage, "y": 100 * curve.risk, "mode": "lines", "name": who,
-        "line": lines.bold(), "hoverinfo": "text",
+        "line": lines.bold(palette), "hoverinfo": "text",
         "hovertext": hovers(curve, who.capitalize()),
     }  # fmt: skip
 
@@ -102,24 +94,25 @@ def bold(curve: RiskCoverage, who: str) -> dict[str, Any]:
 def hovers(curve: RiskCoverage, who: str) -> list[str]:
     """What is said at each point of a curve."""
     return [
-        f"{who}: answers {100 * covered:.1f} %, errs in {100 * risk:.2f} % of them<br>"
-        f"at least {certainty(threshold)} sure"
+        f"{who}: answers {formats.percent(covered, places=1)}, errs in "
+        f"{formats.percent(risk, places=2)} of them<br>"
+        f"at least {formats.certainty(threshold)} sure"
         for covered, risk, threshold in
         zip(curve.coverage, curve.risk, curve.threshold, strict=True)
     ]  # fmt: skip
 
 
-def mark(found: Choice) -> dict[str, Any]:
+def mark(found: Choice, palette: Palette) -> dict[str, Any]:
     """Where the threshold puts the ensemble on the half that judges it, with its interval."""
     return {
         "x": [100 * found.coverage], "y": [100 * found.error], "mode": "markers",
         "name": "with the threshold, other half", "cliponaxis": False,
-        "marker": {"symbol": "circle-open", "size": 14, "color": theme.ink(), "line": {"width": 2}},
+        "marker": {"symbol": "circle-open", "size": 14, "color": palette.ink, "line": {"width": 2}},
         "error_y": {"array": [100 * (found.high - found.error)], "symmetric": False,
                     "arrayminus": [100 * (found.error - found.low)], "thickness": 1, "width": 4},
-        "hovertext": [f"At least {certainty(found.threshold)} sure: answers "
+        "hovertext": [f"At least {formats.certainty(found.threshold)} sure: answers "
                       f"{formats.percent(found.coverage, found.n)}, errs in "
-                      f"{100 * found.error:.2f} %"],
+                      f"{formats.percent(found.error, places=2)}"],
         "hoverinfo": "text",
     }  # fmt: skip
 

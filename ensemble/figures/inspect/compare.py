@@ -9,7 +9,8 @@ import pandas as pd
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.figures import lines, palette
+from ensemble.figures import lines
+from ensemble.figures.palette import MUTED, RIGHT, WRONG, Palette
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ def per_class(labels: Ints, won: Ints, lost: Ints, classes: int) -> tuple[Ints, 
     return first, second
 
 
-def figure(counts: tuple[Ints, Ints], names: Sequence[str], noun: str, title: str) -> "go.Figure":
+def figure(
+    counts: tuple[Ints, Ints], names: Sequence[str], noun: str, title: str, palette: Palette
+) -> "go.Figure":
     """Bars of what was won up, and of what was lost down, one pair a class.
 
     Args:
@@ -38,10 +41,11 @@ def figure(counts: tuple[Ints, Ints], names: Sequence[str], noun: str, title: st
       names: the classes' names, C of them.
       noun: what one image is called.
       title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    sides = (("won", 1, palette.RIGHT), ("lost", -1, palette.WRONG))
+    sides = (("won", 1, RIGHT), ("lost", -1, WRONG))
     bars: list[dict[str, Any]] = [
         {
             "x": list(range(len(names))), "y": sign * count, "name": name,
@@ -53,7 +57,7 @@ def figure(counts: tuple[Ints, Ints], names: Sequence[str], noun: str, title: st
         } for (name, sign, color), count in zip(sides, counts, strict=True)
     ]  # fmt: skip
     chart = go.Figure([go.Bar(bar) for bar in bars])
-    chart.update_layout(lines.layout(title, 400, barmode="relative", bargap=0.35))
+    chart.update_layout(lines.layout(title, 400, palette, barmode="relative", bargap=0.35))
     low, high = (-1.2 * counts[1].max(), 1.2 * counts[0].max())
     room = 0.08 * max(1.0, high - low)
     ticks = steps(low, high)
@@ -61,7 +65,7 @@ def figure(counts: tuple[Ints, Ints], names: Sequence[str], noun: str, title: st
                        title=f"what the {noun} is")  # fmt: skip
     chart.update_yaxes(
         range=[low - room, high + room], tickvals=ticks, title=f"{noun}s", fixedrange=True,
-        ticktext=[f"{abs(tick):,}" for tick in ticks], automargin=True, zerolinecolor=palette.MUTED,
+        ticktext=[f"{abs(tick):,}" for tick in ticks], automargin=True, zerolinecolor=MUTED,
     )  # fmt: skip
     return chart
 

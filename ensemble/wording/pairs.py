@@ -48,7 +48,7 @@ class Measure:
         """A value as it stands in a cell; what is not known is empty."""
         if not np.isfinite(value):
             return ""
-        return f"{100 * value:.2g} %" if self.share else f"{value:.2g}"
+        return formats.percent(value, figures=2) if self.share else f"{value:.2g}"
 
     def tell(self, row: int, column: int, value: float, n: int, noun: str) -> str:
         """A cell in words."""

@@ -7,8 +7,8 @@ import pandas as pd
 
 from ensemble.analysis.members.combining import Combination, Combined
 from ensemble.analysis.quality.summary import Quality
-from ensemble.figures import lines, palette
-from ensemble.ui.shared import theme
+from ensemble.figures import lines
+from ensemble.figures.palette import MUTED, Palette, member_color
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
@@ -35,7 +35,9 @@ def in_words(value: float, name: str, n: int) -> str:
     return formats.percent(value, n) if name == "accuracy" else formats.significant(value)
 
 
-def figure(combined: Combined, members: Sequence[Quality], name: str, title: str) -> "go.Figure":
+def figure(
+    combined: Combined, members: Sequence[Quality], name: str, title: str, palette: Palette
+) -> "go.Figure":
     """One figure of every rule and of the single members in rows; the weights as bars below.
 
     Args:
@@ -43,18 +45,19 @@ def figure(combined: Combined, members: Sequence[Quality], name: str, title: str
       members: the members' own quality on the same half.
       name: "accuracy", "nll", "brier" or "ece".
       title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
     """
     from plotly.subplots import make_subplots  # here, for it takes a while
 
     chart = make_subplots(2, 1, row_heights=[0.62, 0.38], vertical_spacing=0.24)
     scale = 100 if name == "accuracy" else 1
     low, high = span(combined, members, name)
-    for trace in (*singles(members, name), *dots(combined, name, high)):
+    for trace in (*singles(members, name, palette), *dots(combined, name, high, palette)):
         chart.add_scatter(**trace, row=1, col=1)
     chart.add_bar(**bars(combined), row=2, col=1)
-    chart.add_hline(1 / len(members), line={"color": palette.MUTED, "width": 1.5, "dash": "dash"},
+    chart.add_hline(1 / len(members), line={"color": MUTED, "width": 1.5, "dash": "dash"},
                     row=2, col=1)  # fmt: skip
-    chart.update_layout(lines.layout(title, 540, showlegend=False, bargap=0.35))
+    chart.update_layout(lines.layout(title, 540, palette, showlegend=False, bargap=0.35))
     chart.update_layout(margin={"b": 50})
     rows = [*RULES.values(), "each member"]
     chart.update_yaxes(tickvals=list(range(len(rows))), ticktext=rows, fixedrange=True,
@@ -86,20 +89,22 @@ def span(combined: Combined, members: Sequence[Quality], name: str) -> tuple[flo
     return (low, high) if high > low else (low - 1e-3, high + 1e-3)
 
 
-def dots(combined: Combined, name: str, high: float) -> list[dict[str, Any]]:
+def dots(combined: Combined, name: str, high: float, palette: Palette) -> list[dict[str, Any]]:
     """Each rule's figure with its value written beside it; the arithmetic mean in ink."""
-    return [dot(one.quality, words, place, name, high)
+    return [dot(one.quality, words, place, name, high, palette)
             for place, (words, one) in enumerate(rules(combined).items())]  # fmt: skip
 
 
-def dot(found: Quality, words: str, place: int, name: str, high: float) -> dict[str, Any]:
+def dot(
+    found: Quality, words: str, place: int, name: str, high: float, palette: Palette
+) -> dict[str, Any]:
     """One rule's figure, accuracy with its interval; one beyond the axis is an arrow at its end."""
     scale, value = 100 if name == "accuracy" else 1, getattr(found, name)
     beyond = value > high
     text = in_words(value, name, found.n)
     trace: dict[str, Any] = {
         "x": [scale * min(value, high)], "y": [place], "mode": "markers+text", "name": words,
-        "marker": {"size": 12, "color": palette.MUTED if place else theme.ink(),
+        "marker": {"size": 12, "color": MUTED if place else palette.ink,
                    "symbol": "triangle-right" if beyond else "circle"},
         "text": [text], "textposition": "top center" if not beyond else "middle left",
         "hovertext": [f"{words}: {text}"], "hoverinfo": "text", "cliponaxis": False,
@@ -112,7 +117,7 @@ def dot(found: Quality, words: str, place: int, name: str, high: float) -> dict[
     return trace
 
 
-def singles(members: Sequence[Quality], name: str) -> list[dict[str, Any]]:
+def singles(members: Sequence[Quality], name: str, palette: Palette) -> list[dict[str, Any]]:
     """Each member alone, all in one row."""
     M, scale = len(members), 100 if name == "accuracy" else 1
     hovers = [[f"Member {m + 1}: {in_words(getattr(one, name), name, one.n)}"]
@@ -120,7 +125,7 @@ def singles(members: Sequence[Quality], name: str) -> list[dict[str, Any]]:
     return [
         {**trace, "mode": "markers", "opacity": max(0.6, trace["opacity"]),
          "marker": {"color": trace["line"]["color"], "size": 9,
-                    "line": {"color": theme.ground(), "width": 1}}}
+                    "line": {"color": palette.ground, "width": 1}}}
         for trace in lines.lines(
             [[scale * getattr(one, name)] for one in members], [[len(RULES)]] * M, hovers,
         )
@@ -132,8 +137,8 @@ def bars(combined: Combined) -> dict[str, Any]:
     M = len(combined.weights)
     return {
         "x": list(range(1, M + 1)), "y": combined.weights, "hoverinfo": "text", "name": "weight",
-        "marker": {"color": [palette.member_color(m, M) for m in range(M)]},
-        "hovertext": [f"Member {m + 1} weighs {100 * weight:.1f} %"
+        "marker": {"color": [member_color(m, M) for m in range(M)]},
+        "hovertext": [f"Member {m + 1} weighs {formats.percent(weight, places=1)}"
                       for m, weight in enumerate(combined.weights)],
     }  # fmt: skip
 

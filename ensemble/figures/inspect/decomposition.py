@@ -1,0 +1,58 @@
+"""What averaging saves: the ensemble's loss is the mean member's less their diversity."""
+
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ensemble.analysis.members.diversity import Decomposition
+from ensemble.figures import lines
+from ensemble.figures.palette import MUTED, Palette, wash
+from ensemble.wording import formats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+MARKED = 24  # epochs, up to which each has a mark of its own
+TICKS = 8
+Found = dict[int, Decomposition]
+
+
+def figure(found: Found, shown: int, title: str, palette: Palette) -> "go.Figure":
+    """Two lines and the band between them; a dotted line where the shown epoch is.
+
+    Args:
+      found: the parts of the loss by epoch, rising.
+      shown: the epoch that is shown.
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
+
+    epochs = list(found)
+    mean = [one.mean_member_nll for one in found.values()]
+    whole = [one.ensemble_nll for one in found.values()]
+    mode = "lines+markers" if len(found) <= MARKED else "lines"
+    told = [f"Epoch {epoch}: diversity {formats.significant(one.diversity)} nats, "
+            f"{formats.percent(one.diversity / (one.mean_member_nll or 1), places=0)} of the mean "
+            "member's NLL"
+            for epoch, one in found.items()]  # fmt: skip
+    each = [f"Epoch {epoch}: NLL of the mean member {formats.significant(one)} nats"
+            for epoch, one in zip(epochs, mean, strict=True)]  # fmt: skip
+    line: dict[str, Any] = {"x": epochs, "mode": mode, "hoverinfo": "text"}
+    chart = go.Figure([
+        go.Scatter(y=mean, name="mean member", line={"color": MUTED, "width": 1.5},
+                   hovertext=each, **line),
+        go.Scatter(y=whole, name="ensemble", line=lines.bold(palette), fill="tonexty",
+                   fillcolor=wash(), hovertext=told, **line),
+    ])  # fmt: skip
+    chart.update_layout(**lines.layout(title, 420, palette))
+    chart.add_vline(shown, line={"color": MUTED, "width": 1, "dash": "dot"})
+    step = -(-(epochs[-1] - epochs[0]) // TICKS) or 1
+    chart.update_xaxes(title="epochs", fixedrange=True, tick0=epochs[0], dtick=step)
+    chart.update_yaxes(title="NLL (nats)", fixedrange=True)
+    return chart
+
+
+def table(found: Found) -> pd.DataFrame:
+    """A row an epoch."""
+    return pd.DataFrame([{"epoch": epoch, **vars(one)} for epoch, one in found.items()])

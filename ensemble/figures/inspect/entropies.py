@@ -1,0 +1,84 @@
+"""Entropies of a dataset's own images against those of images from outside, as histograms."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ensemble.figures.inspect.shift import layout
+from ensemble.figures.palette import MUTED, Palette, parts
+from ensemble.wording import formats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+BINS = 40
+Scores = dict[str, NDArray[np.float32]]
+
+
+def figure(
+    known: Scores, unknown: Scores, names: tuple[str, str], title: str, palette: Palette
+) -> "go.Figure":
+    """Entropies of the known and of the outside images, of one member and of the ensemble.
+
+    Args:
+      known: the scores of the dataset's own images.
+      unknown: those of the outside images.
+      names: what the two are called.
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    from plotly.subplots import make_subplots  # here, for it takes a while to import
+
+    alone = len(known["member_entropy"]) == 1
+    panels = ["the one member"] if alone else ["members, pooled", "ensemble"]
+    chart = make_subplots(1, len(panels), subplot_titles=panels, shared_yaxes=True)
+    for column, score in enumerate(("member_entropy", "entropy")[: len(panels)], 1):
+        for place, (name, found) in enumerate(zip(names, (known, unknown), strict=True)):
+            chart.add_scatter(**outline(found[score], name, place, palette, first=column == 1),
+                              row=1, col=column)  # fmt: skip
+        chart.update_xaxes(title="entropy (nats)", fixedrange=True, range=[0, top()],
+                           row=1, col=column)  # fmt: skip
+    chart.update_layout(**layout(title, 350, palette))
+    chart.update_yaxes(title="share of the images", ticksuffix=" %", rangemode="tozero",
+                       fixedrange=True, col=1)  # fmt: skip
+    chart.update_annotations(font_size=13)
+    return chart
+
+
+def top() -> float:
+    """The highest entropy that there is: ln C."""
+    return float(np.log(10))
+
+
+def outline(
+    values: NDArray[np.float32], name: str, place: int, palette: Palette, *, first: bool
+) -> dict[str, Any]:
+    """A histogram as a filled step line: `place` 0 are the known, dotted; 1 the outside images."""
+    edges = np.linspace(0, top(), BINS + 1)
+    counts, _ = np.histogram(np.clip(values, 0, top()), edges)
+    shares = counts / max(1, values.size)
+    color = (MUTED, palette.primary)[place]
+    hover = [f"{formats.percent(share, 500)} of {name} have {low:.2f} to {high:.2f} nats"
+             for share, low, high in zip(shares, edges[:-1], edges[1:], strict=True)]  # fmt: skip
+    return {
+        "x": (edges[:-1] + edges[1:]) / 2, "y": 100 * shares, "mode": "lines", "name": name,
+        "line": {"shape": "hvh", "color": color, "width": 2, "dash": ("dot", "solid")[place]},
+        "fill": "tozeroy", "hovertext": hover, "hoverinfo": "text", "showlegend": first,
+        "legendgroup": str(place),
+        "fillcolor": f"rgba({', '.join(map(str, parts(color)))}, 0.25)",
+    }  # fmt: skip
+
+
+def table(known: Scores, unknown: Scores) -> pd.DataFrame:
+    """A row for each image: which it is of, and every score."""
+    frames = []
+    for which, found in (("known", known), ("outside", unknown)):
+        flat = {name: values for name, values in found.items() if values.ndim == 1}
+        flat |= {f"entropy_member_{m + 1}": values
+                 for m, values in enumerate(found["member_entropy"])}  # fmt: skip
+        frames.append(
+            pd.DataFrame({"images": which, "number": range(len(found["entropy"])), **flat})
+        )
+    return pd.concat(frames)

@@ -1,0 +1,62 @@
+"""How far every two members differ, as a heat map."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ensemble.figures import lines
+from ensemble.figures.palette import Palette
+from ensemble.wording.pairs import Matrix, Measure
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+WRITTEN = 10  # up to so many members a cell has its figure written in it
+
+
+def figure(
+    measure: Measure, values: Matrix, n: int, noun: str, title: str, palette: Palette
+) -> "go.Figure":
+    """The matrix as a heat map, member 1 on top and on the left.
+
+    Args:
+      measure: which measure it is of.
+      values: (M, M), of every pair of members.
+      n: how many images it was counted on.
+      noun: what one image is called.
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only this needs it
+
+    M = len(values)
+    numbers = [str(m + 1) for m in range(M)]
+    told = [[measure.tell(r, c, values[r, c], n, noun) for c in range(M)]
+            for r in range(M)]  # fmt: skip
+    seen = values.copy()
+    if measure.blank_diagonal:
+        np.fill_diagonal(seen, np.nan)
+    chart = go.Figure(go.Heatmap(
+        z=seen, x=numbers, y=numbers, hovertext=told, hoverinfo="text", xgap=1, ygap=1,
+        colorscale=palette.scale, showscale=M > WRITTEN,
+        text=[[measure.write(value) for value in row] for row in seen] if M <= WRITTEN else None,
+        texttemplate="%{text}" if M <= WRITTEN else None, hoverongaps=False,
+        colorbar={"title": {"text": measure.unit, "side": "right"}, "thickness": 12},
+    ))  # fmt: skip
+    chart.update_layout(lines.layout(title, 420, palette))
+    # Numbers of members are short: to measure them, Plotly would draw the matrix twice.
+    chart.update_layout(margin_b=50, margin_l=56)
+    axis = {"title": "member", "type": "category", "showgrid": False, "fixedrange": True,
+            "constrain": "domain", "automargin": False}  # fmt: skip
+    chart.update_xaxes(axis)
+    chart.update_yaxes(axis, autorange="reversed", scaleanchor="x")
+    return chart
+
+
+def table(values: Matrix) -> pd.DataFrame:
+    """The matrix with the members' names."""
+    names = [f"member {m + 1}" for m in range(len(values))]
+    frame = pd.DataFrame(values, columns=names)
+    frame.insert(0, "member", names)
+    return frame

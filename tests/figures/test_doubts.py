@@ -1,0 +1,103 @@
+"""Figures of what the members doubt, mistake and disagree about, against counting it here."""
+
+import numpy as np
+import pytest
+
+from ensemble.analysis.members.diversity import decomposition as decomposed
+from ensemble.analysis.members.uncertainty import uncertainty as measures_of
+from ensemble.analysis.predictions import Predictions
+from ensemble.figures.inspect import confusion, decomposition, entropies, pairs, uncertainty
+from ensemble.figures.palette import MUTED, RIGHT, WRONG, Palette
+from ensemble.wording.pairs import MEASURES, matrix
+from tests.figures.test_inspect import NAMES, predictions
+
+MADE = predictions(4, lean=1.0)
+PARTS = {epoch: decomposed(predictions(3, seed=epoch).probabilities, MADE.labels)
+         for epoch in (1, 2, 3)}  # fmt: skip
+
+
+def matrix_of(made: Predictions) -> confusion.Matrix:
+    """(C, C): how many images of the row's class are said to be of the column's."""
+    cells = np.zeros((10, 10), int)
+    for label, said in zip(made.labels, made.said, strict=True):
+        cells[label, said] += 1
+    return cells
+
+
+def scores(made: Predictions) -> entropies.Scores:
+    """Entropies of the ensemble and of each member."""
+
+    def entropy(p: np.ndarray) -> np.ndarray:
+        return -(p * np.log(p)).sum(axis=-1)
+
+    return {"entropy": entropy(made.averaged), "member_entropy": entropy(made.probabilities)}
+
+
+def test_every_square_has_its_count_and_the_chosen_one_a_border(palette: Palette) -> None:
+    counts = matrix_of(MADE)
+    (squares,) = confusion.figure(counts, (4, 9), NAMES, "digit", "title", palette).data
+    for at, (label, said) in enumerate(squares.customdata):
+        assert squares.text[at] == (str(counts[label, said]) if counts[label, said] else "")
+        assert (squares.x[at], squares.y[at]) == (said, label)
+        empty = squares.marker.color[at] == palette.ground
+        assert empty == (counts[label, said] == 0)
+    widths = squares.marker.line.width
+    assert [squares.customdata[at] for at in np.flatnonzero(widths)] == [[4, 9]]
+    assert squares.marker.line.color == palette.ink
+    at = list(squares.customdata).index([3, 3])
+    assert squares.hovertext[at].endswith(": 3, and said to be")
+    table = confusion.table(counts, NAMES)
+    assert table["says 9"].tolist() == counts[:, 9].tolist()
+
+
+def test_every_pair_of_members_has_its_disagreement(palette: Palette) -> None:
+    found = matrix(MADE, "disagreement")
+    (cells,) = pairs.figure(MEASURES["disagreement"], found, 400, "digit", "t", palette).data
+    for first in range(4):
+        for second in range(4):
+            apart = int((MADE.votes[first] != MADE.votes[second]).sum())
+            if first == second:
+                assert np.isnan(cells.z[first][second])
+            else:
+                assert cells.z[first][second] == pytest.approx(apart / 400)
+                assert f"of {apart} digits" in cells.hovertext[first][second]
+    assert [color for _, color in cells.colorscale] == [palette.panel, palette.primary]
+
+
+def test_right_and_wrong_images_stand_at_their_two_uncertainties(palette: Palette) -> None:
+    drawn = np.arange(0, 400, 2)
+    found = measures_of(MADE)
+    right, wrong = uncertainty.figure(MADE, found, drawn, NAMES, "digit", "t", palette).data
+    assert (right.marker.color, wrong.marker.color) == (RIGHT, WRONG)
+    whole = -(MADE.averaged * np.log(MADE.averaged)).sum(axis=-1)
+    for trace, kept in ((right, MADE.right), (wrong, ~MADE.right)):
+        numbers = [number for number, _, _ in trace.customdata]
+        assert numbers == [number for number in drawn if kept[number]]
+        np.testing.assert_allclose(trace.x + trace.y, whole[numbers], rtol=1e-5)
+        assert trace.name.endswith(f" {kept.sum():,}"), "all are counted, drawn or not"
+
+
+def test_the_band_between_the_losses_is_the_diversity(palette: Palette) -> None:
+    chart = decomposition.figure(PARTS, 2, "title", palette)
+    mean, whole = chart.data
+    assert list(mean.x) == list(whole.x) == [1, 2, 3]
+    apart = [one.diversity for one in PARTS.values()]
+    np.testing.assert_allclose(np.subtract(mean.y, whole.y), apart, atol=1e-9)
+    assert (mean.line.color, whole.line.color) == (MUTED, palette.ink)
+    assert [line.x0 for line in chart.layout.shapes] == [2], "where the shown epoch is"
+
+
+@pytest.mark.parametrize(("members", "panels"), [(1, 1), (4, 2)])
+def test_every_image_counts_once_in_its_histogram(
+    members: int, panels: int, palette: Palette
+) -> None:
+    known, unknown = scores(predictions(members)), scores(predictions(members, lean=0.0))
+    chart = entropies.figure(known, unknown, ("Digits", "Noise"), "title", palette)
+    assert len(chart.data) == 2 * panels
+    for trace in chart.data:
+        assert sum(trace.y) == pytest.approx(100)
+        assert trace.line.color == (MUTED if trace.name == "Digits" else palette.primary)
+    last = chart.data[-1]
+    values = unknown["entropy"] if panels == 2 else unknown["member_entropy"]
+    half = 100 * (values < entropies.top() / 2).mean()
+    assert sum(last.y[last.x < entropies.top() / 2]) == pytest.approx(half)

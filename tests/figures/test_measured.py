@@ -1,0 +1,139 @@
+"""Figures of what was measured: under corruption, of regressions and of races."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ensemble.analysis.members.uncertainty import uncertainty
+from ensemble.analysis.predictions import judge
+from ensemble.figures import solves, speeds
+from ensemble.figures.inspect import one_image, shift
+from ensemble.figures.inspect.one_image import Answers
+from ensemble.figures.palette import MUTED, RIGHT, WRONG, Palette, mixed
+from ensemble.regression import Trace, Traces
+from ensemble.shift.corruptions import KINDS
+from ensemble.shift.figures import measure
+from tests.analysis.draws import distributions
+from tests.race.test_race import RACE
+
+NAMES = tuple("0123456789")
+LABELS = np.arange(60) % 10
+AMOUNTS = (-30.0, -15.0, 0.0, 15.0, 30.0)
+
+
+def curve(kind: str, members: int = 3) -> list[dict[str, Any]]:
+    """What was measured at each amount of a corruption, each on other answers."""
+    return [{"kind": kind, "amount": amount, **measure(answers(members, seed), LABELS)}
+            for seed, amount in enumerate(KINDS[kind].amounts)]  # fmt: skip
+
+
+def answers(members: int, seed: int) -> np.ndarray:
+    return distributions(members, len(LABELS), 10, seed)
+
+
+def asked(members: int) -> Answers:
+    """One image, which is a 4, at five amounts."""
+    made = judge(distributions(members, len(AMOUNTS), 10, 1), np.full(len(AMOUNTS), 4))
+    images = np.zeros((len(AMOUNTS), 28, 28, 1), np.uint8)
+    return Answers(AMOUNTS, images, made, uncertainty(made), None)
+
+
+def trace(seconds: list[float], devices: int = 1) -> Trace:
+    """A solve with these step times, whose error halves at every step."""
+    falling, ones = 0.5 ** np.arange(len(seconds)), np.ones(len(seconds))
+    return Trace(devices, devices > 1, 1.0, falling, falling, ones, ones, np.array(seconds), 0.0)
+
+
+@pytest.mark.parametrize(("kind", "reversed_axis"), [("rotation", False), ("contrast", True)])
+def test_every_panel_draws_what_was_measured_at_each_amount(
+    kind: str, reversed_axis: bool, palette: Palette
+) -> None:
+    found = curve(kind)
+    chart = shift.figure(found, KINDS[kind], len(LABELS), "title", palette)
+    bold = [one for one in chart.data if one.name == "ensemble"]
+    assert {one.line.color for one in bold} == {palette.ink}
+    averaged = [answers(3, seed).mean(axis=0, dtype=float) for seed in range(len(found))]
+    right = [(one.argmax(axis=-1) == LABELS).mean() for one in averaged]
+    lost = [-np.log(one[np.arange(len(LABELS)), LABELS]).mean() for one in averaged]
+    np.testing.assert_allclose(bold[0].y, right)
+    np.testing.assert_allclose(bold[1].y, lost, rtol=1e-5)
+    second = next(one for one in chart.data if one.name == "2")
+    np.testing.assert_allclose(
+        second.y, [(answers(3, seed)[1].argmax(axis=-1) == LABELS).mean() for seed in range(7)]
+    )
+    assert (chart.layout.xaxis.autorange == "reversed") == reversed_axis
+
+
+def test_an_accuracy_at_its_amount_is_said_under_the_pointer(palette: Palette) -> None:
+    chart = shift.figure(curve("rotation"), KINDS["rotation"], len(LABELS), "title", palette)
+    first = next(one for one in chart.data if one.name == "ensemble")
+    assert first.hovertext[2] == f"The ensemble at 30°: {100 * first.y[2]:.1f} % accuracy"
+
+
+@pytest.mark.parametrize(("members", "rows"), [(1, 1), (3, 4), (13, 1)])
+def test_one_image_has_a_line_and_a_row_for_each_who_says_something(
+    members: int, rows: int, palette: Palette
+) -> None:
+    found = asked(members)
+    chart = one_image.figure(found, KINDS["rotation"], 3, NAMES, "title", palette)
+    cells = next(one for one in chart.data if one.type == "heatmap")
+    assert len(cells.y) == rows
+    votes = found.made.averaged.argmax(axis=-1)
+    assert list(cells.text[0]) == [str(vote) for vote in votes]
+    assert list(cells.z[0]) == (votes == 4).astype(int).tolist()
+    fills = [color for _, color in cells.colorscale]
+    assert fills[0] == mixed(palette.ground, WRONG, 0.4)
+    assert fills[-1] == mixed(palette.ground, RIGHT, 0.4)
+    who = "the one member" if members == 1 else "ensemble"
+    bold = next(one for one in chart.data if one.name == who and one.type == "scatter")
+    np.testing.assert_allclose(bold.y, found.made.probabilities[:, :, 4].mean(axis=0), rtol=1e-6)
+    assert [one.x0 for one in chart.layout.shapes] == [15, 15, 7.5], "where the slider stands"
+
+
+def test_errors_and_step_times_are_drawn_as_measured(palette: Palette) -> None:
+    one, many = trace([0.05, 0.07, 0.06]), trace([0.03] * 3, devices=2)
+    errors = solves.errors(Traces(one, many, ()), 40, "title", palette).data
+    assert [line.line.color for line in errors] == [palette.primary, palette.ink]
+    np.testing.assert_allclose(errors[0].y, [1, 0.5, 0.25])
+    chart = solves.step_times(Traces(one, many, ()), 40, "title", palette)
+    np.testing.assert_allclose(chart.data[0].y, [50, 70, 60])
+    assert [line.y0 for line in chart.layout.shapes] == pytest.approx([60, 30]), "the medians"
+    assert [text.text for text in chart.layout.annotations] == ["<b>60 ms</b>", "<b>30 ms</b>"]
+
+
+def test_the_speed_up_is_the_ratio_of_median_step_times(palette: Palette) -> None:
+    swept = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((60, 1), (30, 2), (40, 4)))
+    chart = solves.scaling(Traces(swept[0], swept[1], swept), 2, "title", palette)
+    measured = next(line for line in chart.data if line.name == "measured")
+    assert list(measured.x) == [1, 2, 4]
+    assert list(measured.y) == pytest.approx([1, 2, 1.5])
+    assert measured.line.color == palette.ink
+    bound = next(line for line in chart.data if line.name == "all that 2 cores can give")
+    assert list(bound.y) == [2, 2]
+
+
+def test_a_log_axis_has_ticks_within_what_is_drawn() -> None:
+    ticks = solves.log_axis(np.array([0.2, 3.0, np.nan]))
+    assert len([tick for tick in ticks["tickvals"] if 0.2 <= tick <= 3.0]) == 4
+    assert solves.log_axis(np.array([1e-6, 1.0]))["dtick"] == 1
+    assert solves.log_axis(np.array([0.0, np.nan]))["type"] == "log"
+
+
+def test_every_competitors_speed_is_drawn_and_named_beside_its_line(palette: Palette) -> None:
+    chart = speeds.speeds(RACE, "title", palette)
+    drawn = {line.name: dict(zip(line.x, line.y, strict=True)) for line in chart.data}
+    assert drawn == {"this engine": RACE.rates["float32"], "the HOWTO's loop": RACE.rates["howto"],
+                     "one after another": RACE.rates["one_by_one"]}  # fmt: skip
+    colors = {line.name: line.line.color for line in chart.data}
+    assert colors["this engine"] == palette.ink
+    assert colors["the HOWTO's loop"] == colors["one after another"] == MUTED
+    named = {text.text: text.font.color for text in chart.layout.annotations}
+    assert named == colors
+
+
+def test_labels_do_not_lie_on_each_other() -> None:
+    moved = speeds.apart([10.0, 12.0, 100.0, 101.0])
+    assert all(high - low >= speeds.LABEL for low, high in itertools.pairwise(moved))
+    assert (moved[0], moved[2]) == (10.0, 100.0)

@@ -1,0 +1,35 @@
+"""The colours of figures: those of the page's theme, and what is reckoned of them."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from ensemble.figures import palette
+from ensemble.figures.palette import DARK, LIGHT
+from tests.contrast import contrast
+
+CONFIG = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
+
+
+@pytest.mark.parametrize("colors", [LIGHT, DARK], ids=["light", "dark"])
+def test_a_palette_is_the_pages_theme(colors: palette.Palette) -> None:
+    theme = tomllib.loads(CONFIG.read_text("utf-8"))["theme"]
+    assert list(palette.MEMBER_HUES) == theme["chartCategoricalColors"]
+    of_mode = theme[colors.mode]
+    assert vars(colors) == {
+        "mode": colors.mode, "ink": of_mode["textColor"], "ground": of_mode["backgroundColor"],
+        "panel": of_mode["secondaryBackgroundColor"], "primary": of_mode["primaryColor"],
+        "border": of_mode["borderColor"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("color", ["#0077BB", "#EE7733", "#FFFFFF", "#0E1013", "#7A7A7A"])
+def test_words_on_a_colour_can_be_read(color: str) -> None:
+    other = {"#000000": "#FFFFFF", "#FFFFFF": "#000000"}[palette.on(color)]
+    assert contrast(palette.on(color), color) >= max(4.5, contrast(other, color))
+
+
+def test_colours_are_mixed_as_one_over_the_other() -> None:
+    assert palette.mixed("#000000", "#FF8000", 0.5) == "#804000"
+    assert palette.mixed("#123456", "#FFFFFF", 0) == "#123456"
