@@ -111,7 +111,7 @@ def test_every_command_of_the_program_is_in_the_reference() -> None:
         if (command := main.get_command(click.Context(main), name)) and not command.hidden
     }  # fmt: skip
     reference = (REPO / "docs" / "command-line.md").read_text("utf-8")
-    assert shown <= set(re.findall(r"^## (\w+)$", reference, re.M)) | {"app"}
+    assert shown <= set(re.findall(r"^## (\w+)$", reference, re.M))
 
 
 @pytest.mark.parametrize("name", ["train", "predict", "stress", "lbfgs", "bench", "race"])
