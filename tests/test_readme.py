@@ -1,0 +1,149 @@
+"""README.md and docs/: short, and true of what is there: links, folders, commands, variables."""
+
+import importlib.util
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+from PIL import Image
+
+from ensemble.__main__ import main
+
+REPO = Path(__file__).resolve().parent.parent
+README = REPO / "README.md"
+PAGES = [README, *sorted((REPO / "docs").glob("*.md"))]
+PICTURES = sorted((REPO / "docs").glob("*.png"))
+
+MAX_LINES = 200
+MAX_PICTURE_BYTES = 250_000
+# Words that stand for what a reader puts there, each with something that parses.
+STANDS_FOR = {"RUN": "digits-0101-000000", "IMAGE...": "number.jpg"}
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(REPO).as_posix()
+
+
+def words_of(pages: list[Path]) -> str:
+    return "\n".join(page.read_text("utf-8") for page in pages)
+
+
+def links(page: Path) -> set[str]:
+    """Where a page's links and pictures lead, but for those to other machines."""
+    found = re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8"))
+    return {link.partition("#")[0] for link in found if "://" not in link} - {""}
+
+
+def commands(beginning: str) -> list[str]:
+    """Every command of the pages that begins so, in a block of code or within a line."""
+    text = words_of(PAGES)
+    lines = [line for block in re.findall(r"```bash\n(.*?)```", text, re.S)
+             for line in block.splitlines()]  # fmt: skip
+    inline = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
+    called = [line.partition(" #")[0].strip() for line in [*lines, *inline]]
+    return sorted({line for line in called if line.startswith(beginning)})
+
+
+def parse(words: list[str]) -> click.Context:
+    """The context of a command of the program with its options and arguments understood, not run.
+
+    Raises:
+      click.UsageError: there is no such command, option or value.
+    """
+    command: click.Command = main
+    context = click.Context(main)
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        name, found, words = command.resolve_command(context, words)
+        assert found is not None
+        command, context = found, click.Context(found, parent=context, info_name=name)
+    return command.make_context(context.info_name, words, resilient_parsing="--help" in words)
+
+
+def folders_of_the_table() -> set[str]:
+    """The folders of ensemble/ that the README has a row for."""
+    return set(re.findall(r"^\| `ensemble/(\w+)/` \|", README.read_text("utf-8"), re.M))
+
+
+def environment_variables(paths: list[Path]) -> set[str]:
+    """This project's variables that are named in the text of files as strings."""
+    return {
+        name for path in paths for name in re.findall(r'"(ENSEMBLE_[A-Z_]+)"', path.read_text())
+    }
+
+
+def test_readme_can_be_read_in_one_sitting() -> None:
+    assert len(README.read_text("utf-8").splitlines()) < MAX_LINES
+
+
+@pytest.mark.parametrize("page", [*PAGES, REPO / "CHANGELOG.md"], ids=relative)
+def test_every_link_and_picture_is_there(page: Path) -> None:
+    assert [link for link in sorted(links(page)) if not (page.parent / link).exists()] == []
+
+
+def test_every_page_of_docs_and_every_picture_is_shown() -> None:
+    shown = {(README.parent / link).resolve() for link in links(README)}
+    assert {*PAGES[1:], *PICTURES} - shown == set()
+
+
+@pytest.mark.parametrize("path", PICTURES, ids=relative)
+def test_a_picture_is_as_wide_as_a_screen_and_quick_to_load(path: Path) -> None:
+    with Image.open(path) as picture:
+        assert picture.width == 1280
+    assert path.stat().st_size <= MAX_PICTURE_BYTES
+
+
+def test_every_folder_has_a_row_and_every_row_a_folder() -> None:
+    there = {path.parent.name for path in (REPO / "ensemble").glob("*/__init__.py")}
+    assert folders_of_the_table() == there
+
+
+@pytest.mark.parametrize("line", commands("python -m ensemble "))
+def test_a_command_of_the_program_is_understood(line: str) -> None:
+    words = [STANDS_FOR.get(word, word) for word in shlex.split(line)[3:]]
+    assert parse(words)
+
+
+def test_every_command_of_the_program_is_in_the_reference() -> None:
+    shown = {
+        name for name in main.list_commands(click.Context(main))
+        if (command := main.get_command(click.Context(main), name)) and not command.hidden
+    }  # fmt: skip
+    reference = (REPO / "docs" / "command-line.md").read_text("utf-8")
+    assert shown <= set(re.findall(r"^## (\w+)$", reference, re.M))
+
+
+@pytest.mark.parametrize("name", ["train", "predict", "stress", "lbfgs", "bench", "race"])
+def test_every_option_is_in_the_reference(name: str) -> None:
+    command = main.get_command(click.Context(main), name)
+    reference = (REPO / "docs" / "command-line.md").read_text("utf-8")
+    section = reference.split(f"\n## {name}\n")[1].split("\n## ")[0]
+    options = {one.opts[0] for one in command.params if isinstance(one, click.Option)}
+    assert {option for option in options if f"`{option}`" not in section} == set()
+
+
+@pytest.mark.parametrize("line", commands("python -m benchmarks."))
+def test_a_benchmark_is_there(line: str) -> None:
+    module = shlex.split(line)[2]
+    path = REPO / module.replace(".", "/")
+    assert (path / "__main__.py").is_file() or path.with_suffix(".py").is_file()
+    assert importlib.util.find_spec(module) is not None
+
+
+def test_every_figure_has_its_machine_and_its_command_beside_it() -> None:
+    measured = (REPO / "docs" / "measured.md").read_text("utf-8")
+    rows = [row for row in measured.splitlines() if row.startswith("| ") and "`python" in row]
+    assert rows
+    assert all(re.search(r"\| (AMD|Intel) \| `python -m benchmarks\.[^`]+` \|$", r) for r in rows)
+
+
+@pytest.mark.parametrize("line", commands("scripts/"))
+def test_a_script_is_there(line: str) -> None:
+    assert (REPO / line.split()[0]).exists()
+
+
+def test_every_environment_variable_is_documented() -> None:
+    read = environment_variables(sorted((REPO / "ensemble").rglob("*.py")))
+    assert "ENSEMBLE_RUNS" in read
+    assert {name for name in read if f"`{name}`" not in words_of(PAGES)} == set()
