@@ -81,7 +81,7 @@ def test_an_unknown_name_is_answered_with_those_there_are(call):
 def test_loading_imports_nothing_slow(folder):
     heavy = "('tensorflow_datasets', 'tensorflow', 'jax', 'sklearn', 'streamlit', 'scipy')"
     code = (
-        "import sys; from ensemble import data; data.load('digits'); data.infos(); "
+        "import sys; from ensemble import datasets; datasets.load('digits'); datasets.infos(); "
         f"print([name for name in {heavy} if name in sys.modules])"
     )
     done = subprocess.run(

@@ -19,7 +19,7 @@ REPO = Path(__file__).resolve().parents[2]
 LIMITED = """
 import json, os, resource, sys
 from pathlib import Path
-from ensemble import data
+from ensemble import datasets
 from ensemble.datasets.preparation import prepare_files
 from ensemble.datasets.registry import Entry
 from ensemble.datasets.sources import Recipe, RemoteFile
@@ -28,15 +28,15 @@ folder, url, limit, text, user = sys.argv[1:]
 entry, recipe = json.loads(text)
 recipe = Recipe(recipe["version"], tuple(RemoteFile(**file) for file in recipe["files"]))
 if user:  # another user may not be able to read the folder that Python is in
-    digits = data.load("digits")
+    digits = datasets.load("digits")
     os.setuid(int(user))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
 try:
-    prepare_files(Entry(**entry), recipe, Path(folder), None, data.Transfer(base_url=url))
+    prepare_files(Entry(**entry), recipe, Path(folder), None, datasets.Transfer(base_url=url))
 except StorageError as error:
     if not user:
-        digits = data.load("digits")
-    print(error, len(digits.train_images), data.is_prepared("mnist"))
+        digits = datasets.load("digits")
+    print(error, len(digits.train_images), datasets.is_prepared("mnist"))
 """
 
 

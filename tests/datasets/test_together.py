@@ -20,7 +20,7 @@ IMAGES = "train-images-idx3-ubyte.gz"
 PREPARE = """
 import json, sys
 from pathlib import Path
-from ensemble import data
+from ensemble import datasets
 from ensemble.datasets import store
 from ensemble.datasets.preparation import prepare_files
 from ensemble.datasets.registry import Entry
@@ -30,7 +30,7 @@ entry, recipe = json.loads(text)
 recipe = Recipe(recipe["version"], tuple(RemoteFile(**file) for file in recipe["files"]))
 with open(diary, "w") as out:
     tell = lambda fraction, message: print(message, file=out, flush=True)
-    prepare_files(Entry(**entry), recipe, Path(folder), tell, data.Transfer(base_url=url))
+    prepare_files(Entry(**entry), recipe, Path(folder), tell, datasets.Transfer(base_url=url))
     print(int(store.read(Path(folder), Entry(**entry)).train_images.sum()), file=out)
 """
 
