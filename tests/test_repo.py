@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import ensemble
+from tests.conftest import LONG
 from tests.contrast import contrast, mix
 
 REPO = Path(__file__).resolve().parent.parent
@@ -163,3 +164,13 @@ def test_licence_is_the_apache_licence() -> None:
 def test_script_is_executable_and_parses(path: Path) -> None:
     assert path.stat().st_mode & 0o111
     subprocess.run(["bash", "-n", str(path)], check=True)
+
+
+@pytest.mark.parametrize("start", LONG)
+def test_what_is_to_begin_first_is_there(start: str) -> None:
+    assert list((REPO / "tests").glob(f"{start}*"))
+
+
+def test_scripts_name_only_tests_that_are_there() -> None:
+    named = {name for path in SCRIPTS for name in re.findall(r"\btests/[\w/.]+", path.read_text())}
+    assert [name for name in sorted(named) if not (REPO / name).exists()] == []
