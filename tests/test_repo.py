@@ -31,7 +31,6 @@ IMPORT_NAMES = {
 OWN = {"ensemble", "pages", "tests", "app", "scripts", "benchmarks"}
 NOT_IMPORTED = {
     "flatbuffers": "jax.export writes traced programs with it (ensemble/engine/trace_cache.py)",
-    "filelock": "JAX imports it to bound its cache of compiled programs",
     "importlib_resources": "tensorflow-datasets imports it without requiring it",
     "ruff": "scripts/lint runs it",
     "mypy": "scripts/lint runs it",

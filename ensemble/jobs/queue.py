@@ -6,9 +6,7 @@ process however that ends. The order among those that wait is that of their `que
 
 from __future__ import annotations
 
-import fcntl
 import getpass
-import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ensemble.errors import RunError
+from ensemble.storage.lock import Held as Turn
+from ensemble.storage.lock import try_lock
 
 if TYPE_CHECKING:
     from ensemble.race.status import RaceJob
@@ -28,19 +28,6 @@ else:
     Job = object
 
 POLL_SECONDS = 0.3
-
-
-class Turn:
-    """The right to train, held until it is closed or the process ends."""
-
-    def __init__(self, handle: int) -> None:
-        self._handle = handle
-
-    def __enter__(self) -> Turn:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        os.close(self._handle)
 
 
 class Place(NamedTuple):
@@ -95,7 +82,7 @@ def wait_for_turn(
     """
     told = False
     while not stopped():
-        if turn := _try_lock(_machine_lock()):
+        if turn := try_lock(_machine_lock()):
             if not before(mine):
                 return turn
             turn.__exit__()
@@ -133,7 +120,7 @@ def hold(folder: Path, what: str) -> Turn:
     Raises:
       RunError: another process has it: two tabs asked for the same at once, say.
     """
-    if turn := _try_lock(folder / "worker.lock"):
+    if turn := try_lock(folder / "worker.lock"):
         return turn
     raise RunError(f"{what} has a worker already: there is nothing to start.")
 
@@ -142,13 +129,3 @@ def _machine_lock() -> Path:
     folder = Path(tempfile.gettempdir()) / f"ensemble-{getpass.getuser()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder / "training.lock"
-
-
-def _try_lock(path: Path) -> Turn | None:
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        return None
-    return Turn(handle)
