@@ -90,6 +90,13 @@ def import_names(packages: set[str]) -> set[str]:
     return {IMPORT_NAMES.get(package, package.replace("-", "_")) for package in packages}
 
 
+def test_the_package_requires_what_requirements_txt_lists() -> None:
+    lines = (REPO / "requirements.txt").read_text("utf-8").splitlines()
+    listed = [line.split("#")[0].strip() for line in lines]
+    project = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["dependencies"] == [line for line in listed if line]
+
+
 def test_every_requirement_is_used() -> None:
     needed = {name for name in requirements("requirements.txt") if name not in NOT_IMPORTED}
     assert import_names(needed) - app_imports() == set()
@@ -171,5 +178,6 @@ def test_what_is_to_begin_first_is_there(start: str) -> None:
 
 
 def test_scripts_name_only_tests_that_are_there() -> None:
-    named = {name for path in SCRIPTS for name in re.findall(r"\btests/[\w/.]+", path.read_text())}
+    said = "\n".join(path.read_text("utf-8") for path in SCRIPTS)
+    named = set(re.findall(r"\btests(?:/\w+)+(?:\.py)?", said))
     assert [name for name in sorted(named) if not (REPO / name).exists()] == []

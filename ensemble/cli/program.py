@@ -15,6 +15,7 @@ from ensemble.errors import EnsembleError
 
 # Which module of this package has a command: the others, and what they need, stay on the disk.
 COMMANDS = {
+    "app": "app",
     "train": "train",
     "work": "train",
     "predict": "predict",
