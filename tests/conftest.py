@@ -35,8 +35,9 @@ GIVEN = os.environ.get("ENSEMBLE_TESTS_COMPILED")
 COMPILED = Path(GIVEN or Path(tempfile.gettempdir()) / f"ensemble-tests-{FIRST}-compiled")
 # Where two files at a time are tested, these begin: they are long, and the short ones that
 # come last let both processes end together.
-LONG = ("runs/test_workers", "engine/", "test_cli", "shift/test_job", "recognition/test_classifier",
-        "jobs/test_warm_worker", "pages/test_classify", "pages/test_inspect")  # fmt: skip
+LONG = ("runs/test_workers", "engine/", "cli/test_cli", "shift/test_job",
+        "recognition/test_classifier", "jobs/test_warm_worker", "pages/test_classify",
+        "pages/test_inspect")  # fmt: skip
 for name, folder in {
     "ENSEMBLE_RUNS": "runs",
     "ENSEMBLE_DATA": "data",

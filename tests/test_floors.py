@@ -179,7 +179,8 @@ def test_sees_an_offence(module: str, source: str, offence: str | None) -> None:
         ("ensemble.runs.store", "from ensemble import datasets, engine\nimport jax"),
         ("ensemble.runs.store", "from . import status\nfrom .status import Status"),
         ("ensemble.analysis.ece", "import jaxtyping\nfrom ensemble.errors import DataError"),
-        ("ensemble.__main__", "from ensemble.runs import launch"),
+        ("ensemble.__main__", "from ensemble.cli.program import main"),
+        ("ensemble.cli.train", "from ensemble.runs import launch"),
         (
             "pages.train",
             "import streamlit as st\nfrom ensemble import runs\nfrom ensemble.ui import x",

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import ensemble
+from tests.conftest import LONG
 from tests.contrast import contrast, mix
 
 REPO = Path(__file__).resolve().parent.parent
@@ -30,7 +31,6 @@ IMPORT_NAMES = {
 OWN = {"ensemble", "pages", "tests", "app", "scripts", "benchmarks"}
 NOT_IMPORTED = {
     "flatbuffers": "jax.export writes traced programs with it (ensemble/engine/trace_cache.py)",
-    "filelock": "JAX imports it to bound its cache of compiled programs",
     "importlib_resources": "tensorflow-datasets imports it without requiring it",
     "ruff": "scripts/lint runs it",
     "mypy": "scripts/lint runs it",
@@ -88,6 +88,13 @@ def app_imports() -> set[str]:
 
 def import_names(packages: set[str]) -> set[str]:
     return {IMPORT_NAMES.get(package, package.replace("-", "_")) for package in packages}
+
+
+def test_the_package_requires_what_requirements_txt_lists() -> None:
+    lines = (REPO / "requirements.txt").read_text("utf-8").splitlines()
+    listed = [line.split("#")[0].strip() for line in lines]
+    project = tomllib.loads((REPO / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["dependencies"] == [line for line in listed if line]
 
 
 def test_every_requirement_is_used() -> None:
@@ -163,3 +170,14 @@ def test_licence_is_the_apache_licence() -> None:
 def test_script_is_executable_and_parses(path: Path) -> None:
     assert path.stat().st_mode & 0o111
     subprocess.run(["bash", "-n", str(path)], check=True)
+
+
+@pytest.mark.parametrize("start", LONG)
+def test_what_is_to_begin_first_is_there(start: str) -> None:
+    assert list((REPO / "tests").glob(f"{start}*"))
+
+
+def test_scripts_name_only_tests_that_are_there() -> None:
+    said = "\n".join(path.read_text("utf-8") for path in SCRIPTS)
+    named = set(re.findall(r"\btests(?:/\w+)+(?:\.py)?", said))
+    assert [name for name in sorted(named) if not (REPO / name).exists()] == []

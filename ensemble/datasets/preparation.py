@@ -15,6 +15,7 @@ from ensemble.datasets.registry import Entry
 from ensemble.datasets.sources import Recipe, RemoteFile
 from ensemble.datasets.transfer import Transfer, TransferError, fetch
 from ensemble.errors import DownloadError, StorageError
+from ensemble.storage.atomic import remove_parts
 from ensemble.storage.lock import only_one
 
 PARTS = (  # in the order of the prepared array
@@ -50,8 +51,8 @@ def prepare_files(
         check_access(fetched)
         with only_one(fetched, lambda: teller.say(None, waiting)) as alone:
             if alone:
-                store.remove_parts(fetched)
-                store.remove_parts(store.array_path(folder, entry.name).parent, entry.name)
+                remove_parts(fetched)
+                remove_parts(store.array_path(folder, entry.name).parent, entry.name)
             if not store.is_sound(folder, entry):
                 build(entry, recipe, folder, teller, transfer)
     teller.say(1.0, f"{entry.title} is ready")

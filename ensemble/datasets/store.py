@@ -8,10 +8,7 @@ a reader meets the old file or the new one, and two writers do each other no har
 """
 
 import json
-import os
-import uuid
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -20,6 +17,7 @@ from numpy.typing import NDArray
 
 from ensemble.datasets.dataset import Dataset
 from ensemble.datasets.registry import Entry
+from ensemble.storage.atomic import write_json, writing
 
 FORMAT = 1
 PIXELS = 28 * 28
@@ -53,46 +51,22 @@ def write(folder: Path, entry: Entry, parts: list[NDArray[np.uint8]], source: st
     """
     flat = np.concatenate([part.ravel() for part in parts])
     array = array_path(folder, entry.name)
-    write_whole(array, lambda file: save(file, flat))
+    array.parent.mkdir(parents=True, exist_ok=True)
+    with writing(array, durable=True) as file:
+        save(file, flat)
     note = {
         "format": FORMAT,
         "bytes": array.stat().st_size,
         "labels_crc32": labels_crc32(flat, entry),
         "source": source,
     }
-    text = json.dumps(note, indent=2, ensure_ascii=False) + "\n"
-    write_whole(note_path(folder, entry.name), lambda file: file.write(text.encode()))
+    write_json(note_path(folder, entry.name), note, durable=True)
 
 
 def save(file: BinaryIO, flat: NDArray[np.uint8]) -> None:
     """np.save, except that a full disk keeps its errno, which ndarray.tofile drops."""
     np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(flat))
     file.write(flat.data)
-
-
-def write_whole(path: Path, fill: Callable[[BinaryIO], Any]) -> None:
-    """Writes a file beside `path`, lets it reach the disk, then puts it in place."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = part_beside(path)
-    try:
-        with part.open("xb") as file:
-            fill(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def part_beside(path: Path) -> Path:
-    """A name for `path` while it is being written, which no other writer takes."""
-    return path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.part")
-
-
-def remove_parts(folder: Path, name: str = "*") -> None:
-    """Removes what killed writers left of dataset `name`; only while no other can be writing."""
-    for part in folder.glob(f"{name}.*.part"):
-        part.unlink(missing_ok=True)
 
 
 def read(folder: Path, entry: Entry) -> Dataset:

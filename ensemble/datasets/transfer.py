@@ -2,7 +2,6 @@
 
 import hashlib
 import http.client
-import os
 import socket
 import time
 import urllib.error
@@ -13,7 +12,7 @@ from pathlib import Path
 from urllib.parse import urljoin
 
 from ensemble.datasets.sources import RemoteFile
-from ensemble.datasets.store import part_beside
+from ensemble.storage.atomic import writing
 
 CHUNK = 64 * 1024
 SLOWEST = 1024  # bytes per second; below it a transfer counts as stalled
@@ -84,23 +83,17 @@ def fetch_once(
     file: RemoteFile, target: Path, transfer: Transfer, tell: Callable[[int], None]
 ) -> None:
     """One attempt of `fetch`."""
-    part, digest, done = part_beside(target), hashlib.sha256(), 0
+    digest, done = hashlib.sha256(), 0
     tell(0)
-    try:
-        with part.open("xb") as out:
-            for chunk in chunks(transfer.url(file), transfer.stall_seconds):
-                out.write(chunk)
-                digest.update(chunk)
-                done += len(chunk)
-                if done > file.size:  # whatever this is, it must not fill the disk
-                    break
-                tell(done)
-            out.flush()
-            os.fsync(out.fileno())
+    with writing(target, durable=True) as out:
+        for chunk in chunks(transfer.url(file), transfer.stall_seconds):
+            out.write(chunk)
+            digest.update(chunk)
+            done += len(chunk)
+            if done > file.size:  # whatever this is, it must not fill the disk
+                break
+            tell(done)
         check(file, done, digest.hexdigest())
-        os.replace(part, target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def check(file: RemoteFile, size: int, sha256: str) -> None:

@@ -15,7 +15,6 @@ import contextlib
 import hashlib
 import importlib.util
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -25,6 +24,8 @@ import jax
 import jaxlib
 import optax
 from jax import export
+
+from ensemble.storage.atomic import write_bytes
 
 MOST = 64  # The one that was not used for longest goes; each has some 50 KB.
 DIGEST_BYTES = 32
@@ -110,14 +111,9 @@ def read(file: Path) -> bytearray | None:
 
 def write(file: Path, text: bytes | bytearray) -> None:
     """Keep it, and let those go that are too many. A disk that says no keeps nothing."""
-    beside = file.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            beside.write_bytes(hashlib.sha256(text).digest() + text)
-            beside.replace(file)
-        finally:
-            beside.unlink(missing_ok=True)
+        write_bytes(file, hashlib.sha256(text).digest() + text)
         for old in sorted(file.parent.iterdir(), key=_used, reverse=True)[MOST:]:
             old.unlink(missing_ok=True)
 

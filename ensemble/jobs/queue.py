@@ -20,6 +20,7 @@ from ensemble.jobs.slots import Turn
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
 from ensemble.storage.folder_index import FILES, Shelf
+from ensemble.storage.lock import Held, try_lock
 
 POLL_SECONDS = 0.3
 THIS_MACHINE = "the measuring of this machine"
@@ -110,14 +111,14 @@ def wait_for_turn(
     return None
 
 
-def hold(folder: Path, what: str) -> Turn:
+def hold(folder: Path, what: str) -> Held:
     """The right to be the worker in `folder`, which only one process has at a time.
 
     Raises:
       RunError: another process has it: two tabs asked for the same at once, say.
     """
-    if (handle := slots.try_lock(folder / "worker.lock")) is not None:
-        return Turn({0: handle})
+    if held := try_lock(folder / "worker.lock"):
+        return held
     raise RunError(f"{what} has a worker already: there is nothing to start.")
 
 

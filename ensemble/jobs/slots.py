@@ -9,14 +9,15 @@ A slot is a file lock in the machine's temporary folder: the system takes it bac
 however that ends.
 """
 
-import fcntl
 import getpass
 import os
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 from ensemble.errors import ConfigError
 from ensemble.machine.jax_settings import only_cpu
+from ensemble.storage.lock import Held, try_lock
 
 VARIABLE = "ENSEMBLE_SLOTS"
 MOST = 1024
@@ -31,9 +32,10 @@ class Turn:
       slots: the numbers of the slots that it has.
     """
 
-    def __init__(self, handles: dict[int, int]) -> None:
-        self._handles = handles
-        self.slots = tuple(handles)
+    def __init__(self, held: dict[int, Held]) -> None:
+        self.slots, self._held = tuple(held), ExitStack()
+        for one in held.values():
+            self._held.enter_context(one)
 
     def __enter__(self) -> "Turn":
         return self
@@ -43,9 +45,7 @@ class Turn:
 
     def close(self) -> None:
         """Give the slots back."""
-        for handle in self._handles.values():
-            os.close(handle)
-        self._handles = {}
+        self._held.close()
 
 
 def count() -> int:
@@ -83,12 +83,12 @@ def wanted(asked: int) -> int:
 
 def take(slots: int) -> Turn | None:
     """As many slots, if they are free now."""
-    found: dict[int, int] = {}
+    found: dict[int, Held] = {}
     for number in range(count()):
         if len(found) == slots:
             break
-        if (handle := try_lock(_file(number))) is not None:
-            found[number] = handle
+        if held := try_lock(_file(number)):
+            found[number] = held
     turn = Turn(found)
     if len(found) == slots:
         return turn
@@ -107,14 +107,3 @@ def _file(number: int) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     # The first has the name that all had when there was one.
     return folder / ("training.lock" if number == 0 else f"training-{number}.lock")
-
-
-def try_lock(path: Path) -> int | None:
-    """The handle of a lock that is held until it is closed; None while somebody else has it."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(handle)
-        return None
-    return handle

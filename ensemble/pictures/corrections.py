@@ -9,7 +9,6 @@ import csv
 import hashlib
 import io
 import os
-import uuid
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from PIL import Image, PngImagePlugin
 
 from ensemble.errors import StorageError
 from ensemble.pictures.files.decoding import quiet
+from ensemble.storage.atomic import writing
 
 FIELDS = ("said", "run_id", "epoch")
 MAX_FILE = 100_000  # bytes; a correction has about 600
@@ -79,16 +79,12 @@ def keep(image: NDArray[np.uint8], label: int, said: str, run_id: str, epoch: in
     text = PngImagePlugin.PngInfo()
     for field, value in zip(FIELDS, (said, run_id, epoch), strict=True):
         text.add_itxt(field, str(value))
-    part = path.with_name(f".{uuid.uuid4().hex}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if is_whole(path):
             return False
-        try:
-            Image.fromarray(image.reshape(28, 28)).save(part, "PNG", pnginfo=text)
-            os.replace(part, path)
-        finally:
-            part.unlink(missing_ok=True)
+        with writing(path) as file:
+            Image.fromarray(image.reshape(28, 28)).save(file, "PNG", pnginfo=text)
     except OSError as error:
         raise StorageError(
             f"The correction could not be kept in {path.parent.parent}: {error.strerror}. Free "

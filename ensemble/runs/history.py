@@ -5,7 +5,6 @@ is not finite stands as null. Lines of `"kind": "steps"` are means over the step
 the line before; lines of `"kind": "epoch"` close an epoch with the whole test set.
 """
 
-import io
 import re
 from pathlib import Path
 from zipfile import BadZipFile
@@ -14,7 +13,7 @@ import numpy as np
 
 from ensemble.errors import RunError
 from ensemble.jobs.folders import folder_of
-from ensemble.storage.atomic import write_bytes
+from ensemble.storage.atomic import write_arrays
 from ensemble.storage.json_lines import Line, read_lines
 
 EPOCH_FILE = re.compile(r"epoch-(\d+)\.npz")
@@ -29,9 +28,7 @@ def write_predictions(folder: Path, epoch: int, probabilities: np.ndarray) -> No
     """Keep an epoch's test probabilities (M, N, C)."""
     path = _prediction_file(folder, epoch)
     path.parent.mkdir(exist_ok=True)
-    buffer = io.BytesIO()
-    np.savez(buffer, probabilities=probabilities.astype(np.float32))
-    write_bytes(path, buffer.getvalue())
+    write_arrays(path, {"probabilities": probabilities.astype(np.float32)})
 
 
 def drop_predictions(folder: Path, after: int) -> None:

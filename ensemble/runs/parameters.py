@@ -7,8 +7,6 @@ power of two divides, just large enough that they fit; and always the first, the
 best, whatever they take.
 """
 
-import os
-import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -21,6 +19,7 @@ from numpy.typing import NDArray
 from ensemble.errors import RunError
 from ensemble.jobs.folders import folder_of
 from ensemble.runs.history import EPOCH_FILE
+from ensemble.storage.atomic import writing
 
 MAX_BYTES = 2**30
 # Whatever else a file's end or a foreign file can raise while it is read.
@@ -41,17 +40,11 @@ def write_parameters(folder: Path, epoch: int, params: Any, best: int) -> None:
     """
     path = _file(folder, epoch)
     path.parent.mkdir(exist_ok=True)
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        # Array by array: the whole file in memory would double what a worker needs of it.
-        with os.fdopen(handle, "wb") as raw, zipfile.ZipFile(raw, "w") as archive:
-            for name, array in _flat(params):
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                    npy.write_array(file, np.asarray(array, np.float32), allow_pickle=False)
-        os.replace(beside, path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
+    # Array by array: all of them in float32 at once would double what a worker needs of memory.
+    with writing(path) as raw, zipfile.ZipFile(raw, "w") as archive:
+        for name, array in _flat(params):
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                npy.write_array(file, np.asarray(array, np.float32), allow_pickle=False)
     _thin_out(folder, epoch, best, path.stat().st_size)
 
 

@@ -1,6 +1,5 @@
 """What a stress job has found so far: results.json, and the scores of outside images."""
 
-import io
 import zipfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from ensemble.runs.store import Run, find
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.status import StressJob, StressStatus, read_stress_status, stress_folder
-from ensemble.storage.atomic import read_json, write_bytes, write_json
+from ensemble.storage.atomic import read_json, write_arrays, write_json
 
 FORMAT = 1
 KNOWN = "known"
@@ -156,9 +155,8 @@ def write_scores(run_folder: Path, key: str, tick: int, scores: dict[str, NDArra
       scores: arrays (K,), and `member_entropy` (M, K).
     """
     small = {name: np.asarray(values, np.float32) for name, values in scores.items()}
-    buffer = io.BytesIO()
-    np.savez_compressed(buffer, tick=np.int64(tick), **small)  # type: ignore[arg-type]
-    write_bytes(scores_path(run_folder, key), buffer.getvalue())
+    arrays: dict[str, NDArray[Any]] = {"tick": np.asarray(tick, np.int64), **small}
+    write_arrays(scores_path(run_folder, key), arrays, compressed=True)
 
 
 def read_scores(run_folder: Path, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:

@@ -1,27 +1,76 @@
-"""Small files that another process may be reading while they are written."""
+"""Files that another process may be reading while they are written: the old one or the new one.
+
+All is written beside and put in place as a whole. A crash leaves the old file, and a hidden
+`.part` that nobody reads; a full disk raises OSError and leaves nothing.
+"""
 
 import json
 import os
-import tempfile
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 
-def write_json(path: Path, value: Any) -> None:
-    """Write so that a reader sees the old file or the new one, never half of one."""
-    write_bytes(path, (json.dumps(value, indent=1, allow_nan=False) + "\n").encode())
+@contextmanager
+def writing(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
+    """A file to write into, which takes the place of `path` at the end of the context.
+
+    Whatever is raised within it leaves `path` as it was. Any number of processes and threads
+    may write the same path at once: each writes a whole file, and one of them is the last.
+
+    Args:
+      path: the file; its folder exists.
+      durable: wait until it has reached the disk, so that a power cut leaves no empty file.
+
+    Raises:
+      OSError: a full disk, or a folder that cannot be written.
+    """
+    beside = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.part")
+    file = beside.open("xb")
+    try:
+        with file:
+            yield file
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        os.replace(beside, path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+
+
+def remove_parts(folder: Path, name: str = "*") -> None:
+    """Remove what killed writers left of `name`; only while no other can be writing it."""
+    for pattern in (f".{name}.*.part", f"{name}.*.part"):  # the second as earlier versions did
+        for part in folder.glob(pattern):
+            part.unlink(missing_ok=True)
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Write beside, then replace. A crash leaves the old file; a full disk raises OSError."""
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(beside, path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
+    """Write all of a file's content."""
+    with writing(path) as file:
+        file.write(content)
+
+
+def write_json(path: Path, value: Any, *, durable: bool = False) -> None:
+    """Write a value as JSON; ValueError where it holds what JSON has no word for, as NaN."""
+    text = json.dumps(value, indent=1, allow_nan=False)
+    with writing(path, durable=durable) as file:
+        file.write(text.encode() + b"\n")
+
+
+def write_arrays(
+    path: Path, arrays: Mapping[str, NDArray[Any]], *, compressed: bool = False
+) -> None:
+    """Write an .npz that can be read without pickle."""
+    save = np.savez_compressed if compressed else np.savez
+    with writing(path) as file:
+        save(file, allow_pickle=False, **arrays)
 
 
 def read_json(path: Path) -> dict[str, Any]:

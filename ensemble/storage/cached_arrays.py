@@ -7,7 +7,6 @@ another version makes its own. Nothing depends on them; they may be deleted at a
 import contextlib
 import functools
 import hashlib
-import io
 import os
 from collections.abc import Callable
 from importlib.metadata import version
@@ -18,7 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.storage.atomic import write_bytes
+from ensemble.storage.atomic import write_arrays
 from ensemble.storage.folders import data_folder
 
 Arrays = dict[str, NDArray[Any]]
@@ -73,9 +72,7 @@ def program() -> str:
 
 def _write(path: Path, arrays: Arrays) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    buffer = io.BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # numpy types its options into the names
-    write_bytes(path, buffer.getvalue())
+    write_arrays(path, arrays)
     files = sorted(path.parent.glob("*.npz"), key=lambda one: one.stat().st_mtime, reverse=True)
     total = 0
     for file in files:

@@ -1,4 +1,8 @@
-"""One preparation at a time per dataset, across processes and threads."""
+"""Locks between processes, which the system takes back from one however it ends.
+
+They are filelock's, on descriptors opened here: `flock` where there is one, so that they and
+those of other programs exclude each other. A child that a process starts does not inherit them.
+"""
 
 import os
 import time
@@ -6,19 +10,54 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+POLL_SECONDS = 0.2
+
+
+class Held:
+    """A lock, held until it is closed or the process ends."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def __enter__(self) -> "Held":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        os.close(self._descriptor)
+
+
+def try_lock(path: Path) -> Held | None:
+    """The lock on the file `path`; None while somebody else has it, in this process or another.
+
+    The file is made where it is not there, for its owner alone, and stays when the lock is let
+    go: whoever deleted it would let two processes lock two files of one name.
+
+    Raises:
+      OSError: the file cannot be written, or its disk knows no locks.
+    """
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            taken = _take(descriptor)
+            # Somebody may have cleaned up since it was opened.
+            still_there = not taken or _is_at(path, descriptor)
+        except OSError as error:
+            os.close(descriptor)
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        if taken and still_there:
+            return Held(descriptor)
+        os.close(descriptor)
+        if not taken:
+            return None
 
 
 @contextmanager
 def only_one(folder: Path, waiting: Callable[[], None]) -> Iterator[bool]:
     """Holds `folder` for this preparation; another one waits here until it is let go.
 
-    The folder itself is locked, so there is no lock file to leave behind, and the system lets
-    go when a process dies. Where it cannot be locked (Windows, some network disks) work goes
-    on without: every file is written beside and renamed, so two at once only work twice.
+    The folder itself is locked, so there is no lock file to leave behind. Where it cannot be
+    locked (Windows, some network disks) work goes on without: every file is written beside and
+    renamed, so two at once only work twice.
 
     Args:
       folder: an existing folder.
@@ -27,25 +66,37 @@ def only_one(folder: Path, waiting: Callable[[], None]) -> Iterator[bool]:
     Yields:
       Whether the lock is held, and so no other preparation can be writing here.
     """
-    if fcntl is None:
+    if os.name == "nt":
         yield False
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        yield acquire(descriptor, waiting)
+        yield _wait_for(descriptor, waiting)
     finally:
         os.close(descriptor)  # lets go of the lock
 
 
-def acquire(descriptor: int, waiting: Callable[[], None]) -> bool:
+def _wait_for(descriptor: int, waiting: Callable[[], None]) -> bool:
     """Waits for the lock; False where the disk knows no locks."""
     while True:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            waiting()
-            time.sleep(0.2)
+            if _take(descriptor):
+                return True
         except OSError:
             return False
-        else:
-            return True
+        waiting()
+        time.sleep(POLL_SECONDS)
+
+
+def _take(descriptor: int) -> bool:
+    # Here, for it takes 40 ms to import, and most processes lock nothing.
+    from filelock import lock_descriptor
+
+    return lock_descriptor(descriptor, blocking=False)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False

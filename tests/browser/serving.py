@@ -8,7 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +17,8 @@ import psutil
 import pytest
 
 REPO = Path(__file__).resolve().parent.parent.parent
+# What opens the app of this clone; options of Streamlit's follow.
+OF_THE_CLONE = (sys.executable, "-m", "streamlit", "run", str(REPO / "app.py"))
 START_SECONDS = 60.0  # a loaded machine takes its time to import JAX
 
 
@@ -31,9 +33,11 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Server]:
-    """A server that answers, with its runs and its output in `folder`."""
-    running = start(folder)
+def serving(
+    folder: Path, program: Sequence[str] = OF_THE_CLONE, cwd: Path = REPO
+) -> Iterator[Server]:
+    """A server that answers, with its runs and its output in `folder`; started in `cwd`."""
+    running = start(folder, program, cwd)
     try:
         wait_until_healthy(running)
         yield running
@@ -47,21 +51,20 @@ def serving(folder: Path) -> Iterator[Server]:
             running.process.wait()
 
 
-def start(folder: Path) -> Server:
+def start(folder: Path, program: Sequence[str], cwd: Path) -> Server:
     """Starts Streamlit on a free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     options = {"port": port, "headless": "true", "fileWatcherType": "none"}
-    command = [sys.executable, "-m", "streamlit", "run", str(REPO / "app.py")]
-    command += [f"--server.{name}={value}" for name, value in options.items()]
+    command = [*program, *(f"--server.{name}={value}" for name, value in options.items())]
     log, runs = folder / "server.log", folder / "runs"
     # Two devices, as a person's small machine has them; eight would only take turns.
     own = {"ENSEMBLE_RUNS": str(runs), "ENSEMBLE_SPARE": "0", "JAX_NUM_CPU_DEVICES": "2"}
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
-            cwd=REPO,
+            cwd=cwd,
             env={**os.environ, **own},
             stdin=subprocess.DEVNULL,
             stdout=output,

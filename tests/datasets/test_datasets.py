@@ -90,6 +90,25 @@ def test_loading_imports_nothing_slow(folder):
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from ensemble import datasets; datasets.prepare('digits'); datasets.info('mnist')",
+        "import ensemble.ui.shared.entry",
+        "import ensemble.runs.session, ensemble.jobs.warm_worker_main",
+        "import ensemble.shift.job, ensemble.race.job, ensemble.regression.job",
+        "import ensemble.jobs.dataset_fetch",
+    ],
+    ids=["what is known", "a server", "a worker", "the other jobs", "before it fetches"],
+)
+def test_tensorflow_datasets_waits_until_a_dataset_is_fetched(code, folder):
+    whole = f"{code}; import sys; print('tensorflow_datasets' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", whole], cwd=REPO, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
+
+
 def test_mnist_from_its_original_files_without_network(folder, mnist_files):
     manual = folder / "downloads" / "manual"
     manual.mkdir(parents=True)

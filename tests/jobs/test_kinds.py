@@ -2,7 +2,7 @@
 
 import pytest
 
-from ensemble.__main__ import main
+from ensemble.cli.program import WORKERS, imported
 from ensemble.jobs import kinds
 from ensemble.jobs.dataset_fetch import FetchStatus
 from ensemble.jobs.kinds import KINDS, Kind, entry
@@ -22,8 +22,8 @@ def name_of(kind: Kind) -> str:
 @pytest.mark.parametrize("kind", KINDS, ids=name_of)
 def test_what_a_kind_names_is_there(kind: Kind) -> None:
     assert callable(entry(kind.work))
-    assert kind.command in main.commands
-    assert main.commands[kind.command].hidden
+    assert WORKERS[kind.command] is kind
+    assert imported(kind.command).hidden
     for name in filter(None, (kind.compile,)):
         assert callable(entry(name))
 

@@ -14,6 +14,7 @@ from ensemble.errors import ConfigError
 from ensemble.jobs import slots
 from ensemble.jobs.queue import comes_first, wait_for_turn
 from ensemble.jobs.slots import Turn, take
+from ensemble.storage.lock import Held
 from tests.workers import wait_for_end, wait_until
 
 
@@ -71,7 +72,7 @@ def test_a_number_that_is_stated_shares_no_cards_out(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("ENSEMBLE_SLOTS", "2")
     assert slots.count() == 2
     assert slots.wanted(4) == 1
-    with Turn({1: os.open(os.devnull, os.O_RDONLY)}) as turn:
+    with Turn({1: Held(os.open(os.devnull, os.O_RDONLY))}) as turn:
         slots.keep_to(turn)
     assert "CUDA_VISIBLE_DEVICES" not in os.environ
 

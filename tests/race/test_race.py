@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from ensemble import runs
-from ensemble.__main__ import main
-from ensemble.cli.racing import table
+from ensemble.cli.machine import table
+from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.folders import machine_folder, race_folder

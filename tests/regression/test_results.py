@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ensemble import regression
-from ensemble.cli.solve_summary import solve_summary
+from ensemble.cli.jobs import solve_summary
 from ensemble.regression import Solve
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.storage.json_lines import append_line

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from ensemble import datasets, regression, runs, shift
-from ensemble.__main__ import main
+from ensemble.cli.program import main
 from ensemble.race import read_race_job, read_races
 from tests.recorded.recording import (
     ARRAYS,

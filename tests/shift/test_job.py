@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from ensemble import datasets, runs, shift
-from ensemble.__main__ import main
+from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.engine import predict_probabilities, steps_per_epoch
 from ensemble.engine.step import create_members

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ensemble import runs
-from ensemble.cli.stress_summary import SHOWN, stress_summary
+from ensemble.cli.jobs import SHOWN, stress_summary
 from ensemble.config import EnsembleConfig
 from ensemble.shift import Stress
 from ensemble.shift.corruptions import KINDS

@@ -17,6 +17,7 @@ from typing import Any
 import streamlit as st
 
 from ensemble.machine.jax_settings import cpu_cores, cpu_devices
+from ensemble.storage.atomic import write_json
 from ensemble.storage.folders import data_folder
 
 COMMAND = (sys.executable, "-m", "ensemble", "devices", "--json")
@@ -119,12 +120,9 @@ class Probe:
             self._remember(answer)
 
     def _remember(self, answer: dict[str, Any]) -> None:
-        text = json.dumps({"answer": answer, "for": circumstances()})
         try:
             self.kept.parent.mkdir(parents=True, exist_ok=True)
-            beside = self.kept.with_suffix(f".{os.getpid()}")
-            beside.write_text(text)
-            os.replace(beside, self.kept)
+            write_json(self.kept, {"answer": answer, "for": circumstances()})
         except OSError:
             pass  # it only saves the next start a wait
 

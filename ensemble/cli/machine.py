@@ -1,4 +1,4 @@
-"""The commands of the race: python -m ensemble race, and the two that its processes are."""
+"""The commands that look at this machine and measure it; one is the race's own process."""
 
 import json
 import sys
@@ -7,10 +7,55 @@ from typing import Any
 
 import click
 
+from ensemble import datasets
 from ensemble.cli.options import settings_options
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.config import PRECISIONS, EnsembleConfig
+from ensemble.datasets.registry import DATASETS
 from ensemble.race import Race, commands, queue_race, read_races, usual_race
 from ensemble.race.settings import CONTENDERS, RaceConfig
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
+def devices(as_json: bool) -> None:
+    """What there is to train on."""
+    from ensemble.machine.jax_settings import describe_devices
+
+    found = describe_devices()
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    for one in found["devices"]:
+        click.echo(f"{one['id']}: {one['kind']}")
+
+
+@click.command()
+@click.option("--members", type=click.IntRange(1, 64), default=4, help="How many networks.")
+@click.option("--batch-size", type=click.IntRange(1, 4096), default=128, help="Images in a step.")
+@click.option("--devices", type=click.IntRange(0), default=0, help="How many; 0 takes all.")
+@click.option("--dataset", type=click.Choice(DATASETS), help="By default MNIST if it is ready.")
+@click.option(
+    "--precision", type=click.Choice(PRECISIONS), default="float32",
+    help="What compile time, memory and share are of; speed is measured in both.",
+)  # fmt: skip
+@click.option(
+    "--seconds", type=click.FloatRange(0.1, 600), default=10, help="Of training, in each precision."
+)
+@click.option("--json", "as_json", is_flag=True, help="As one JSON object.")
+def bench(as_json: bool, dataset: str | None, seconds: float, **chosen: Any) -> None:
+    """Steady training speed on this machine, in both precisions."""
+    from ensemble.race.training_speed import EMULATED, measure
+
+    name = dataset or ("mnist" if datasets.is_prepared("mnist") else "digits")
+    result = measure(EnsembleConfig(dataset=name, **chosen), seconds)
+    if as_json:
+        click.echo(json.dumps(result))
+        return
+    for key, value in result.items():
+        click.echo(f"{key:<27} {value}")
+    if result["bfloat16_emulated"]:
+        click.echo(EMULATED)
 
 
 @click.command()

@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 from ensemble import datasets, regression, runs
-from ensemble.__main__ import main
-from ensemble.cli.predicting import line_of
+from ensemble.cli.predict import line_of
+from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.machine.this_machine import machine
 
@@ -232,7 +232,7 @@ def test_lbfgs_solves_with_and_without_pmap():
 
 def test_the_program_lives_in_its_folder_alone():
     """`python -m ensemble` answers help from any folder when the package can be found."""
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     done = subprocess.run(
         program("--help"), cwd="/", env={"PYTHONPATH": str(root), "PATH": ""}, check=True,
         capture_output=True, text=True,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ensemble.cli import progress_line
-from ensemble.cli.predicting import line_of
+from ensemble.cli.predict import line_of
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.recognition.answer import WHOLE
 from ensemble.runs import Status

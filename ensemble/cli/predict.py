@@ -1,14 +1,46 @@
-"""What the command `predict` says of each picture: an object for scripts, a line for people."""
+"""The command that reads pictures, and what it says: an object for scripts, a line for people."""
 
+import json
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ensemble.errors import ImageError
+import click
+
+from ensemble.errors import EnsembleError, ImageError
 from ensemble.pictures.files.decoding import MAX_BYTES
 from ensemble.pictures.files.opening import open_picture
-from ensemble.recognition.classifier import Classifier, Digit, open_classifier
+from ensemble.recognition.classifier import REFUSE, Classifier, Digit, open_classifier
 from ensemble.wording import formats
+
+
+@click.command()
+@click.argument("run_id", metavar="RUN")
+@click.argument("images", metavar="IMAGE...", nargs=-1, required=True, type=Path)
+@click.option(
+    "--epoch", type=click.IntRange(0), help="After how many epochs; the last if left out."
+)
+@click.option(
+    "--refuse",
+    default=REFUSE,
+    show_default=True,
+    type=click.FloatRange(0, 1, True, True),
+    help="Share of real digits that may be turned away as strange.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def predict(
+    run_id: str, images: tuple[Path, ...], epoch: int | None, refuse: float, as_json: bool
+) -> None:
+    """Read the digits in pictures: photos, scans or drawings of any common format."""
+    failed = False
+    for path, found in predict_pictures(run_id, images, epoch, refuse):
+        if isinstance(found, EnsembleError):
+            failed = True
+            click.echo(f"{printable(path)}: {found}", err=True)
+        else:
+            click.echo(json.dumps(found) if as_json else line_of(found))
+    sys.exit(1 if failed else 0)
 
 
 def predict_pictures(

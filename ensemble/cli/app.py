@@ -1,0 +1,40 @@
+"""The command that opens the dashboard."""
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+@click.command(context_settings={"ignore_unknown_options": True})
+@click.argument("options", metavar="[STREAMLIT OPTIONS]...", nargs=-1, type=click.UNPROCESSED)
+def app(options: tuple[str, ...]) -> None:
+    """Open the dashboard in the browser: --server.port 8600 and the like go to Streamlit.
+
+    Runs are kept in `runs/` of the folder that it is started in, or in ENSEMBLE_RUNS.
+    """
+    command = [sys.executable, "-m", "streamlit", "run", str(script()), *options]
+    # In this process's place: Ctrl-C and a manager of processes reach Streamlit itself.
+    os.execve(sys.executable, command, environment())
+
+
+def script() -> Path:
+    """What Streamlit runs, with pages and settings beside it: the package's own, or a clone's."""
+    installed = PACKAGE / "app" / "app.py"
+    return installed if installed.is_file() else PACKAGE.parent / "app.py"
+
+
+def environment() -> dict[str, str]:
+    """This process's, so that the server and its workers import this package and no other.
+
+    `python -m` looks in the working folder first, which may hold anything: a clone, say, of
+    another version. A clone, in turn, is found nowhere but where it lies.
+    """
+    given = {**os.environ, "PYTHONSAFEPATH": "1"}
+    if script().parent == PACKAGE.parent:
+        paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+        given["PYTHONPATH"] = os.pathsep.join(paths)
+    return given

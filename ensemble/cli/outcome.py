@@ -1,0 +1,17 @@
+"""How a job ended: its advice on stderr, one JSON object on stdout, and an exit status."""
+
+import json
+import sys
+from typing import Any, NoReturn
+
+import click
+
+EXIT_STATUS = {"finished": 0, "diverged": 3, "stopped": 130}
+
+
+def end_with(state: str, message: str, result: dict[str, Any]) -> NoReturn:
+    """Say how a job ended, and end the program with the exit status of that state."""
+    if message:
+        click.echo(message, err=True)
+    click.echo(json.dumps(result))
+    sys.exit(EXIT_STATUS.get(state, 1))

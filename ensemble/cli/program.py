@@ -1,0 +1,87 @@
+"""The program and its commands, each imported when it is called.
+
+Results go to stdout, progress and errors to stderr. Exit status: 0 done; 1 it could not be
+done, and why is said; 2 a bad value, named with its allowed range; 3 the run diverged;
+130 the run was stopped.
+"""
+
+import importlib
+from typing import Any
+
+import click
+
+from ensemble import __version__
+from ensemble.errors import EnsembleError
+from ensemble.jobs.kinds import KINDS, Kind, entry
+
+# Which module of this package has a command: the others, and what they need, stay on the disk.
+COMMANDS = {
+    "app": "app",
+    "train": "train",
+    "predict": "predict",
+    "stress": "jobs",
+    "lbfgs": "jobs",
+    "data": "data",
+    "runs": "runs",
+    "devices": "machine",
+    "bench": "machine",
+    "race": "machine",
+    "race-contender": "machine",
+}
+
+
+# What the pages start, a word a kind of job.
+WORKERS = {kind.command: kind for kind in KINDS}
+
+
+def imported(name: str) -> click.Command:
+    """The command of this name, from its module."""
+    if name in WORKERS:
+        return worker(WORKERS[name])
+    module = importlib.import_module(f"ensemble.cli.{COMMANDS[name]}")
+    found: click.Command = getattr(module, name.replace("-", "_"))
+    return found
+
+
+def worker(kind: Kind) -> click.Command:
+    """The hidden command that is the worker of a queued job of this kind."""
+
+    def work(job: str) -> None:
+        if kind.nice:
+            entry("ensemble.jobs.worker:give_way")()
+        entry(kind.work)(job)
+
+    said = f"{kind.title}: be the worker of a queued job (started by the pages)."
+    return click.Command(
+        kind.command, callback=work, params=[click.Argument(["job"])], help=said, hidden=True
+    )
+
+
+class Program(click.Group):
+    """A click group that says a known error in one line and ends with its exit status."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every command's name, also of those not imported yet."""
+        return sorted([*COMMANDS, *WORKERS])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of this name, imported now."""
+        if cmd_name in COMMANDS or cmd_name in WORKERS:
+            return imported(cmd_name)
+        # Among all of them click looks for the one that was meant.
+        self.commands = {name: imported(name) for name in [*COMMANDS, *WORKERS]}
+        return None
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an EnsembleError ends it with its own status."""
+        try:
+            return super().invoke(ctx)
+        except EnsembleError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(error.exit_code)
+
+
+@click.group(cls=Program, context_settings={"show_default": False, "max_content_width": 100})
+@click.version_option(__version__, prog_name="ensemble")
+def main() -> None:
+    """Train, inspect and question deep ensembles of image classifiers."""

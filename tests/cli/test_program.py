@@ -1,0 +1,45 @@
+"""The program as a whole: its commands are found, and start without what they do not need."""
+
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from ensemble.cli.program import COMMANDS, main
+
+HEAVY = {
+    "jax", "flax", "optax", "orbax", "tensorflow_datasets", "plotly", "streamlit", "scipy",
+    "sklearn", "pandas", "PIL",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_called_by_its_name(name: str) -> None:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    assert command.name == name
+    assert command.help
+
+
+def test_help_lists_what_people_call_and_hides_what_pages_start() -> None:
+    listed = CliRunner().invoke(main, ["--help"]).output.split("Commands:\n")[1]
+    found = [line.split()[0] for line in listed.splitlines()]
+    hidden = {name for name in COMMANDS if name.startswith("work")} | {"race-contender"}
+    assert found == sorted(set(COMMANDS) - hidden)
+
+
+def test_a_slip_of_the_pen_is_answered_with_what_was_meant() -> None:
+    result = CliRunner().invoke(main, ["rns"])
+    assert result.exit_code == 2
+    assert "Did you mean 'runs'?" in result.stderr
+
+
+@pytest.mark.parametrize("words", [["runs", "list"], ["data", "list"], ["--version"]])
+def test_looking_imports_nothing_that_trains_or_draws(words: list[str]) -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "ensemble", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "ensemble.cli.program" in imported
+    assert imported & HEAVY == set()
