@@ -25,17 +25,6 @@ BESIDE = {("ui", "cli"), ("pages", "cli"), ("app", "cli")}
 SHOWS_PAGES = {"ui", "pages", "app"}
 WITHOUT_JAX = {"errors", "settings", "storage", "analysis", "wording", "figures"}
 
-# What still runs back up until all have moved.
-STILL = {
-    "ensemble.jobs.queue: jobs imports race",
-    "ensemble.jobs.queue: jobs imports regression",
-    "ensemble.jobs.queue: jobs imports runs",
-    "ensemble.jobs.queue: jobs imports shift",
-    "ensemble.jobs.warm_worker: jobs imports runs",
-    "ensemble.jobs.warm_worker_main: jobs imports runs",
-    "ensemble.runs.store: runs imports shift",
-}
-
 
 def read_sources() -> dict[str, str]:
     """Every module of the app by its dotted name; a package by its name with `.__init__`."""
@@ -130,7 +119,7 @@ def circles(sources: dict[str, str]) -> list[str]:
 
 
 def test_imports_run_one_way() -> None:
-    assert set(offences(read_sources())) <= STILL
+    assert offences(read_sources()) == []
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
@@ -179,8 +168,7 @@ def test_sees_an_offence(module: str, source: str, offence: str | None) -> None:
         ("ensemble.runs.store", "from ensemble import datasets, engine\nimport jax"),
         ("ensemble.runs.store", "from . import status\nfrom .status import Status"),
         ("ensemble.analysis.ece", "import jaxtyping\nfrom ensemble.errors import DataError"),
-        ("ensemble.__main__", "from ensemble.cli.program import main"),
-        ("ensemble.cli.train", "from ensemble.runs import launch"),
+        ("ensemble.__main__", "from ensemble.runs import launch"),
         (
             "pages.train",
             "import streamlit as st\nfrom ensemble import runs\nfrom ensemble.ui import x",

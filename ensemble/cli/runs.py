@@ -7,6 +7,7 @@ import click
 
 from ensemble import runs as stored
 from ensemble.cli.train import run_summary
+from ensemble.wording import formats
 
 
 @click.group()
@@ -23,7 +24,7 @@ def runs_list(as_json: bool) -> None:
             click.echo(json.dumps(run_summary(run)))
             continue
         accuracy = run.status.ensemble_test_accuracy
-        shown = "      –" if accuracy is None else f"{100 * accuracy:6.2f} %"
+        shown = formats.percent(accuracy)
         epochs = f"epoch {run.status.epoch} of {run.config.epochs}"
         click.echo(f"{run.id:<32} {run.state:<9} {shown:>9}  {epochs:<16} {run.name}")
 

@@ -10,9 +10,8 @@ import numpy as np
 from jax import Array
 
 from ensemble.engine.layout import Layout
-from ensemble.engine.networks.cnn import CLASSES
 from ensemble.engine.pace import Pace
-from ensemble.engine.step import log_probabilities
+from ensemble.engine.step import NETWORK, log_probabilities
 from ensemble.engine.trace_cache import kept
 
 # Small blocks stay in a core's caches; a GPU needs many images to be busy.
@@ -58,10 +57,10 @@ class Forward:
             work that is done; None is returned as soon as it says yes.
         """
         share, counts, blocks = self._laid_out(images)
-        result = np.empty((self.members, len(images), CLASSES), np.float32)
+        result = np.empty((self.members, len(images), NETWORK.classes), np.float32)
         for m in range(self.members):
             params = self._layout.replicate(jax.tree.map(lambda leaf, m=m: leaf[m], self._params))
-            found, done = self._layout.put(np.zeros((*self._shape, CLASSES), np.float32)), 0
+            found, done = self._layout.put(np.zeros((*self._shape, NETWORK.classes), np.float32)), 0
             while done < share:
                 began, count = time.perf_counter(), self._pace.next(share - done)
                 here = self._layout.put(np.clip(counts - done, 0, count).astype(np.int32))
@@ -71,7 +70,7 @@ class Forward:
                 done += count
                 if interrupted((m + done / share) / self.members):
                     return None
-            log_p = np.asarray(found)[:, :share].reshape(-1, CLASSES)[: len(images)]
+            log_p = np.asarray(found)[:, :share].reshape(-1, NETWORK.classes)[: len(images)]
             result[m] = np.exp(log_p)
         return result
 

@@ -13,16 +13,11 @@ from jax.typing import ArrayLike
 
 from ensemble.engine import keys
 from ensemble.engine.augment import augment
-from ensemble.engine.networks.cnn import (
-    CLASSES,
-    USUAL,
-    Arithmetic,
-    Params,
-    apply_model,
-    init_params,
-    to_unit,
-)
+from ensemble.engine.networks import registry
+from ensemble.engine.networks.cnn import USUAL, Arithmetic, Params, to_unit
 from ensemble.engine.trace_cache import kept, written_down
+
+NETWORK = registry.find("cnn")
 
 
 @written_down
@@ -61,7 +56,7 @@ for part in optax.sgd(0.0, momentum=0.0).init({}):
 
 def create_state(key: Array) -> MemberState:
     """A member before its first step."""
-    params = init_params(key)
+    params = NETWORK.init(key)
     return MemberState(params, optax.sgd(0.0, momentum=0.0).init(params))
 
 
@@ -104,8 +99,8 @@ def train_step(
     """
 
     def loss_fn(params: Params) -> tuple[Array, Array]:
-        logits = apply_model(params, images, arithmetic)
-        one_hot = jax.nn.one_hot(labels, CLASSES)
+        logits = NETWORK.apply(params, images, arithmetic)
+        one_hot = jax.nn.one_hot(labels, NETWORK.classes)
         return optax.softmax_cross_entropy(logits=logits, labels=one_hot).mean(), logits
 
     (loss, logits), grads = jax.value_and_grad(loss_fn, has_aux=True)(state.params)
@@ -159,7 +154,7 @@ def train_steps(
         row = step - start
         return state, jax.tree.map(lambda old, value: old.at[row].set(value), figures, new)
 
-    empty = Figures(jnp.zeros(steps), jnp.zeros(steps), jnp.zeros((steps, batch, CLASSES)))
+    empty = Figures(jnp.zeros(steps), jnp.zeros(steps), jnp.zeros((steps, batch, NETWORK.classes)))
     return jax.lax.fori_loop(start, start + count, body, (state, empty))
 
 
@@ -184,7 +179,7 @@ def log_probabilities(
     """
 
     def body(block: Array, log_p: Array) -> Array:
-        logits = apply_model(params, to_unit(blocks[block]), arithmetic)
+        logits = NETWORK.apply(params, to_unit(blocks[block]), arithmetic)
         return log_p.at[block].set(jax.nn.log_softmax(logits))
 
     return jax.lax.fori_loop(start, start + count, body, log_p)

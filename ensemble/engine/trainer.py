@@ -9,31 +9,17 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
+from jax import Array
 
 from ensemble.config import EnsembleConfig
 from ensemble.engine import batches, keys
 from ensemble.engine.figures import Evaluation, StepFigures, ensemble_figures, evaluation
 from ensemble.engine.layout import Layout, choose_devices
-from ensemble.engine.networks.cnn import CLASSES, Arithmetic
+from ensemble.engine.networks.cnn import Arithmetic
 from ensemble.engine.pace import Pace
+from ensemble.engine.programs import EVALUATION_BLOCK, blocks_of, precision, programs
 from ensemble.engine.schedule import learning_rates
-from ensemble.engine.step import (
-    Hyper,
-    MemberState,
-    blank_members,
-    create_members,
-    log_probabilities,
-    train_steps,
-)
-from ensemble.engine.trace_cache import kept
-from ensemble.machine.processor import processor
-
-EVALUATION_BLOCK = 64  # whole chunks of images (convolution.py) in either precision
-# How one device does its members: by the fast operator for CPUs, one member after the other;
-# side by side, their convolutions grouped into one, or as patches times matrix; or by the
-# stock convolution one after the other. `python -m benchmarks.speed.gpu` measures them.
-FORMS = ("tower", "grouped", "patches", "scan")
+from ensemble.engine.step import NETWORK, Hyper, MemberState, blank_members, create_members
 
 
 class Digits(Protocol):
@@ -56,58 +42,6 @@ class Digits(Protocol):
         """Its classes."""
 
 
-@functools.cache
-def programs(
-    devices: tuple[jax.Device, ...], augmented: bool, arithmetic: Arithmetic
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Training steps and evaluation on these devices: (train, evaluate).
-
-    Made once a process, so that a second Trainer compiles nothing that a first one has.
-    """
-    layout = Layout(len(devices), devices)
-    steps = functools.partial(train_steps, augmented=augmented, arithmetic=arithmetic)
-    test = functools.partial(log_probabilities, arithmetic=arithmetic)
-    train, evaluate = over_lanes(steps, arithmetic.form), over_lanes(test, arithmetic.form)
-    train = kept("train", train, augmented, arithmetic)
-    evaluate = kept("evaluate", evaluate, arithmetic)
-    return layout.pmap(train, donate_argnums=0), layout.pmap(evaluate, donate_argnums=0)
-
-
-def precision(config: EnsembleConfig, form: str) -> str:
-    """How the run's precision is had in this form, on this processor."""
-    emulated = form == "tower" and not processor().fast_bfloat16
-    return "rounded" if config.precision == "bfloat16" and emulated else config.precision
-
-
-def over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:
-    """`function(member, *own, count, *shared)` for every lane of a device.
-
-    The result takes (members, own, counts, shared): all but `shared` have a leading axis
-    K. A count of 0 costs nothing where lanes run one after the other; side by side all
-    lanes go as far as the longest.
-    """
-
-    def one_after_the_other(members: Any, own: Any, counts: Array, shared: Any) -> Any:
-        def lane(args: Any) -> Any:
-            member, own, count = args
-            return function(member, *own, count, *shared)
-
-        return lax.map(lane, (members, own, counts))
-
-    def side_by_side(members: Any, own: Any, counts: Array, shared: Any) -> Any:
-        count = counts.max()
-        return jax.vmap(lambda member, own: function(member, *own, count, *shared))(members, own)
-
-    return one_after_the_other if form in ("tower", "scan") else side_by_side
-
-
-def blocks_of(images: np.ndarray) -> np.ndarray:
-    """(N, …) to (blocks, EVALUATION_BLOCK, …), the last block filled up with zeros."""
-    missing = -len(images) % EVALUATION_BLOCK
-    padded = np.concatenate([images, np.zeros((missing, *images.shape[1:]), images.dtype)])
-    return padded.reshape(-1, EVALUATION_BLOCK, *images.shape[1:])
-
-
 class Trainer:
     """Compiled programs and resident data for one run.
 
@@ -119,7 +53,7 @@ class Trainer:
       config: the run's settings.
       digits: what to learn and what to be tested on.
       devices: what to train on; by default what `config.devices` says.
-      form: one of FORMS; by default "tower" on a CPU and "grouped" elsewhere.
+      form: one of programs.FORMS; by default "tower" on a CPU and "grouped" elsewhere.
 
     Raises:
       ConfigError: a batch larger than the training set, or devices that are not there.
@@ -210,7 +144,7 @@ class Trainer:
         """
         blocks, truth = self._test
         count = int(blocks.shape[1])
-        room = (self.layout.lanes, count, EVALUATION_BLOCK, CLASSES)
+        room = (self.layout.lanes, count, EVALUATION_BLOCK, NETWORK.classes)
         log_p = self.layout.replicate(np.zeros(room, np.float32))
         pace, done = Pace(), 0
         while done < count:
@@ -223,7 +157,7 @@ class Trainer:
             jax.block_until_ready(log_p)
             pace.took(units, time.perf_counter() - took)
             done += units
-        log_p = log_p.reshape(*log_p.shape[:2], -1, CLASSES)
+        log_p = log_p.reshape(*log_p.shape[:2], -1, NETWORK.classes)
         nll, right = self._ensemble_figures(jnp.exp(log_p), truth)
         return evaluation(self.layout.gather(log_p), self.digits.test_labels, nll, right)
 

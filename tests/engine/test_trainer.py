@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ensemble.engine import Trainer, trainer
+from ensemble.engine import Trainer, programs, trainer
 from ensemble.engine.networks.cnn import to_unit
 from ensemble.errors import ConfigError
 from ensemble.machine.processor import processor
@@ -137,19 +137,19 @@ def test_too_large_a_rate_is_seen_to_diverge_and_the_others_go_on(few):
 )
 def test_bfloat16_is_rounded_to_where_nothing_multiplies_it(asked, form, fast, had, monkeypatch):
     here = dataclasses.replace(processor(), fast_bfloat16=fast)
-    monkeypatch.setattr(trainer, "processor", lambda: here)
-    assert trainer.precision(small_config(precision=asked), form) == had
+    monkeypatch.setattr(programs, "processor", lambda: here)
+    assert programs.precision(small_config(precision=asked), form) == had
 
 
 @pytest.mark.parametrize("fast", [True, False])
 def test_either_way_to_bfloat16_learns_what_float32_learns(few, fast, monkeypatch):
     here = dataclasses.replace(processor(), fast_bfloat16=fast)
-    monkeypatch.setattr(trainer, "processor", lambda: here)
-    losses, had, programs = {}, [], trainer.programs
+    monkeypatch.setattr(programs, "processor", lambda: here)
+    losses, had, made_of = {}, [], trainer.programs
 
     def watched(devices, augmented, arithmetic):
         had.append(arithmetic.precision)
-        return programs(devices, augmented, arithmetic)
+        return made_of(devices, augmented, arithmetic)
 
     monkeypatch.setattr(trainer, "programs", watched)
     for precision in ("float32", "bfloat16"):

@@ -23,7 +23,8 @@ class Arithmetic(NamedTuple):
     """How the network's sums are done; nothing in here changes what they are sums of.
 
     Attributes:
-      form: "tower", "grouped", "patches", "scan"; see trainer.FORMS. "" is what suits the platform.
+      form: "tower", "grouped", "patches", "scan"; see programs.FORMS. "" is what suits
+        the platform.
       precision: of the factors in products, "float32" or "bfloat16"; sums are float32. "rounded"
         is bfloat16 in a tower on a processor that has no units for it.
     """

@@ -47,7 +47,7 @@ def conv_tower(x: Array, layers: Sequence[Layer], form: str, precision: str) -> 
     Args:
       x: images (B, H, W, I), float32.
       layers: kernel (3, 3, I, O), as `flax.linen.Conv` keeps it, and bias (O,), of each layer.
-      form: one of trainer.FORMS, or "" for what suits the platform.
+      form: one of programs.FORMS, or "" for what suits the platform.
       precision: of the factors in products, "float32" or "bfloat16", in the tower also "rounded"
         (cpu_products.py); sums are float32.
 

@@ -1,0 +1,74 @@
+"""The compiled programs of an ensemble: one member's steps, mapped over lanes and devices."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+from jax import Array, lax
+
+from ensemble.config import EnsembleConfig
+from ensemble.engine.layout import Layout
+from ensemble.engine.networks.cnn import Arithmetic
+from ensemble.engine.step import log_probabilities, train_steps
+from ensemble.engine.trace_cache import kept
+from ensemble.machine.processor import processor
+
+EVALUATION_BLOCK = 64  # whole chunks of images (convolution.py) in either precision
+# How one device does its members: by the fast operator for CPUs, one member after the other;
+# side by side, their convolutions grouped into one, or as patches times matrix; or by the
+# stock convolution one after the other. `python -m benchmarks.speed.gpu` measures them.
+FORMS = ("tower", "grouped", "patches", "scan")
+
+
+@functools.cache
+def programs(
+    devices: tuple[jax.Device, ...], augmented: bool, arithmetic: Arithmetic
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Training steps and evaluation on these devices: (train, evaluate).
+
+    Made once a process, so that a second Trainer compiles nothing that a first one has.
+    """
+    layout = Layout(len(devices), devices)
+    steps = functools.partial(train_steps, augmented=augmented, arithmetic=arithmetic)
+    test = functools.partial(log_probabilities, arithmetic=arithmetic)
+    train, evaluate = over_lanes(steps, arithmetic.form), over_lanes(test, arithmetic.form)
+    train = kept("train", train, augmented, arithmetic)
+    evaluate = kept("evaluate", evaluate, arithmetic)
+    return layout.pmap(train, donate_argnums=0), layout.pmap(evaluate, donate_argnums=0)
+
+
+def precision(config: EnsembleConfig, form: str) -> str:
+    """How the run's precision is had in this form, on this processor."""
+    emulated = form == "tower" and not processor().fast_bfloat16
+    return "rounded" if config.precision == "bfloat16" and emulated else config.precision
+
+
+def over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:
+    """`function(member, *own, count, *shared)` for every lane of a device.
+
+    The result takes (members, own, counts, shared): all but `shared` have a leading axis
+    K. A count of 0 costs nothing where lanes run one after the other; side by side all
+    lanes go as far as the longest.
+    """
+
+    def one_after_the_other(members: Any, own: Any, counts: Array, shared: Any) -> Any:
+        def lane(args: Any) -> Any:
+            member, own, count = args
+            return function(member, *own, count, *shared)
+
+        return lax.map(lane, (members, own, counts))
+
+    def side_by_side(members: Any, own: Any, counts: Array, shared: Any) -> Any:
+        count = counts.max()
+        return jax.vmap(lambda member, own: function(member, *own, count, *shared))(members, own)
+
+    return one_after_the_other if form in ("tower", "scan") else side_by_side
+
+
+def blocks_of(images: np.ndarray) -> np.ndarray:
+    """(N, …) to (blocks, EVALUATION_BLOCK, …), the last block filled up with zeros."""
+    missing = -len(images) % EVALUATION_BLOCK
+    padded = np.concatenate([images, np.zeros((missing, *images.shape[1:]), images.dtype)])
+    return padded.reshape(-1, EVALUATION_BLOCK, *images.shape[1:])
