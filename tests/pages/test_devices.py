@@ -21,11 +21,11 @@ from ensemble.race.job import expected_seconds
 from ensemble.race.results import write_race
 from ensemble.race.status import race_folder
 from ensemble.ui.devices import here, loader
-from ensemble.ui.devices import race as devices_race
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.run_panel import plain
 from ensemble.ui.train.launch import rounded
 from ensemble.wording import formats
+from ensemble.wording import jobs as jobs_words
 from tests.race.test_race import RACE, TINY
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -138,7 +138,7 @@ def test_the_time_left_of_a_race_runs_on_between_its_words(
     job = read_race_job()
     assert job
     later = SimpleNamespace(time=lambda: job.status.updated + 20)
-    monkeypatch.setattr(devices_race, "time", later)
+    monkeypatch.setattr(jobs_words, "time", later)
     assert page().get("progress")[0].proto.text == "Round 1 · 45 s left"
 
 

@@ -65,7 +65,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 def nobody_trains(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is launched waits for a worker that does not come: it is counted, not trained."""
     monkeypatch.setattr(run_commands, "_start_worker", lambda run: None)
-    monkeypatch.setattr("ensemble.regression.commands.start_process", lambda *words: None)
+    monkeypatch.setattr("ensemble.regression.commands.start_worker", lambda job: None)
 
 
 def press(at: AppTest, key: str = "launch") -> None:

@@ -2,7 +2,6 @@
 
 import os
 import socket
-import time
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +13,7 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import write_status
 from ensemble.ui.train import live
+from ensemble.wording import jobs as jobs_words
 
 
 class RerunError(Exception):
@@ -78,8 +78,8 @@ def test_a_run_that_has_fallen_silent_says_for_how_long(
     silence: float, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Its process is there, so it is neither dead nor done: it may be stopped or swapped out.
-    held = SimpleNamespace(time=lambda: 5000.0, monotonic=time.monotonic, sleep=time.sleep)
-    monkeypatch.setattr(live, "time", held)
+    held = SimpleNamespace(time=lambda: 5000.0)
+    monkeypatch.setattr(jobs_words, "time", held)
     run = runs.create(EnsembleConfig(epochs=3))
     mine = {"state": "training", "pid": os.getpid(), "host": socket.gethostname(), "epochs": 3}
     status = replace(run.status, **mine, epoch=1, img_member_per_s=9000.0, updated=5000.0 - silence)
