@@ -1,0 +1,34 @@
+"""Rooms by noun: folders that can be taken in at a glance, files named without their folder."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+REPO = Path(__file__).resolve().parent.parent
+FILES = [
+    path.relative_to(REPO)
+    for top in ("ensemble", "pages", "benchmarks")
+    for path in sorted((REPO / top).rglob("*.py"))
+    if not path.name.startswith("__")
+]
+MOST, FEWEST = 15, 3
+
+
+def rooms() -> dict[Path, int]:
+    """How many files and folders of code each folder holds."""
+    folders = {folder for file in FILES for folder in file.parents if folder != Path(".")}
+    inside = Counter(file.parent for file in FILES)
+    inside.update(folder.parent for folder in folders if folder.parent != Path("."))
+    return dict(inside)
+
+
+@pytest.mark.parametrize(("folder", "held"), rooms().items(), ids=str)
+def test_a_folder_is_neither_a_hall_nor_a_closet(folder: Path, held: int) -> None:
+    most = MOST if len(folder.parts) > 1 else 2 * MOST  # the package itself holds the floors
+    assert FEWEST <= held <= most
+
+
+def test_a_file_does_not_repeat_its_folders_name() -> None:
+    repeats = [file for file in FILES if file.stem.split("_")[0] == file.parent.name]
+    assert [str(file) for file in repeats] == []
