@@ -13,6 +13,7 @@ import streamlit as st
 
 from ensemble.analysis.predictions import ORDERS, SHOWS
 from ensemble.ui.shared import widget
+from ensemble.ui.shared.tab import tab
 
 T = TypeVar("T")
 MOST = 99_999_999
@@ -162,7 +163,11 @@ def bound(key: str, value: Any, make: Callable[[str], Any]) -> None:
     The browser sends a choice back by its words. Where the words depend on the data, so must
     the key: else a choice among the former options comes back as one that there is not.
     """
-    widget.follow(key, value)
+    if tab.page:
+        widget.follow(key, value)
+    else:
+        # A drawing that was cut short may have set it and never reached the browser.
+        widget.put(key, value)
     make(key)
 
 

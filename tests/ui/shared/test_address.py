@@ -118,3 +118,27 @@ def test_a_view_takes_its_own_words_with_it_and_leaves_the_run() -> None:
     for word, text in {"run": "a", "epoch": "1", "cell": "4-9", "unknown": "x"}.items():
         at.query_params[word] = text
     assert set(at.run().query_params) == {"run", "epoch"}
+
+
+def test_what_a_drawing_that_was_cut_short_had_set_is_set_again() -> None:
+    """A browser shows what a widget was told, and it was told in a drawing that never came."""
+
+    def script() -> None:
+        import streamlit as st
+
+        from ensemble.ui.shared import address, entry
+
+        entry.through_app = lambda: None
+
+        def main() -> None:
+            address.choose(address.VIEW, "View", {"a": "A", "b": "B"}, "a")
+            if st.session_state.setdefault("drawings", 0) == 0:
+                st.session_state["drawings"] = 1
+                st.stop()
+
+        entry.draw("inspect", main)
+
+    at = AppTest.from_function(script)
+    at.query_params["view"] = "b"
+    told = [at.run().get("button_group")[0].proto.set_value for _ in range(3)]
+    assert told == [True, True, False]
