@@ -72,7 +72,7 @@ def by_style(rows: list[dict[str, Any]], figure: str) -> dict[str, str]:
 
 
 def quality(run_id: str, folder: Path, listed: bool) -> dict[str, Any]:
-    """How much of the test set in the folder is read right, kept and turned away."""
+    """How much of the test set in the folder is read right, accepted and rejected."""
     from ensemble.recognition.classifier import open_classifier
 
     classifier = open_classifier(run_id)
@@ -84,13 +84,13 @@ def quality(run_id: str, folder: Path, listed: bool) -> dict[str, Any]:
         if listed and not well:
             print(f"{one['file']}: {one['text']} is read {one['labels']}, said {one['said']}")
     digits = [row for row in rows if row["text"] is not None]
-    strangers = [row for row in rows if row["text"] is None]
+    non_digits = [row for row in rows if row["text"] is None]
     marks = sum(row["marks"] for row in digits)
     alone = [row for row in digits if len(row["text"]) == 1]
     found = sum(same_digits(row["text"], row["labels"]) for row in digits)
     return {
         "pictures_of_digits": len(digits),
-        "pictures_of_none": len(strangers),
+        "pictures_of_none": len(non_digits),
         "refuse": REFUSE,
         "read_right": share([row["right"] for row in digits]),
         "pictures_of_one_digit": len(alone),
@@ -98,10 +98,10 @@ def quality(run_id: str, folder: Path, listed: bool) -> dict[str, Any]:
         "digits_read_right": round(found / sum(len(row["text"]) for row in digits), 4),
         "digits_kept": round(sum(row["kept_marks"] for row in digits) / max(1, marks), 4),
         "pictures_kept_whole": share([row["kept"] for row in digits]),
-        "none_rejected": share([row["rejected"] for row in strangers]),
+        "none_rejected": share([row["rejected"] for row in non_digits]),
         "right_by_style": by_style(digits, "right"),
         "kept_by_style": by_style(digits, "kept"),
-        "rejected_by_kind": by_style(strangers, "rejected"),
+        "rejected_by_kind": by_style(non_digits, "rejected"),
         "same_digits_as_they_were": unphotographed(classifier),
     }
 

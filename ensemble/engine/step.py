@@ -22,7 +22,7 @@ from ensemble.engine.networks.cnn import (
     init_params,
     to_unit,
 )
-from ensemble.engine.trace_cache import kept, written_down
+from ensemble.engine.trace_cache import cached, written_down
 
 
 @written_down
@@ -75,7 +75,7 @@ def _creation(members: int) -> Callable[[int], MemberState]:
     def create(seed: Array) -> MemberState:
         return jax.lax.map(create_state, keys.member_keys(seed, members))
 
-    return jax.jit(kept("create", create, members))
+    return jax.jit(cached("create", create, members))
 
 
 def blank_members(members: int) -> MemberState:

@@ -26,7 +26,7 @@ from ensemble.engine.step import (
     log_probabilities,
     train_steps,
 )
-from ensemble.engine.trace_cache import kept
+from ensemble.engine.trace_cache import cached
 from ensemble.machine.processor import processor
 
 EVALUATION_BLOCK = 64  # whole chunks of images (convolution.py) in either precision
@@ -68,8 +68,8 @@ def programs(
     steps = functools.partial(train_steps, augmented=augmented, arithmetic=arithmetic)
     test = functools.partial(log_probabilities, arithmetic=arithmetic)
     train, evaluate = over_lanes(steps, arithmetic.form), over_lanes(test, arithmetic.form)
-    train = kept("train", train, augmented, arithmetic)
-    evaluate = kept("evaluate", evaluate, arithmetic)
+    train = cached("train", train, augmented, arithmetic)
+    evaluate = cached("evaluate", evaluate, arithmetic)
     return layout.pmap(train, donate_argnums=0), layout.pmap(evaluate, donate_argnums=0)
 
 

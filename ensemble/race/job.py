@@ -1,4 +1,4 @@
-"""The race itself: contenders take turns at the machine, a slice each, and are compared.
+"""The race itself: competitors take turns at the machine, a slice each, and are compared.
 
 Interleaved, so that whatever else the machine does falls on all of them. This process does
 nothing meanwhile, and never starts JAX.
@@ -20,7 +20,7 @@ from ensemble.machine.jax_settings import only_cpu
 from ensemble.machine.this_machine import machine
 from ensemble.race.process import GoneError, Process, StoppedError
 from ensemble.race.results import TOLERANCES, Race, write_race
-from ensemble.race.settings import CONTENDERS, RaceConfig
+from ensemble.race.settings import COMPETITORS, RaceConfig
 from ensemble.race.status import RaceStatus
 
 EMULATED = "This processor has no bfloat16 units and would emulate it: left out."
@@ -61,10 +61,10 @@ class Job:
         self._began = time.monotonic()
 
     def work(self) -> Outcome:
-        """Start the contenders, let them begin, give them turns, compare."""
+        """Start the competitors, let them begin, give them turns, compare."""
         if only_cpu() and not machine().fast_bfloat16 and not self._config.emulated:
             self._absent["bfloat16"] = EMULATED
-        names = [name for name in CONTENDERS if name not in self._absent]
+        names = [name for name in COMPETITORS if name not in self._absent]
         try:
             with ExitStack() as stack:
                 every = [
@@ -171,7 +171,7 @@ class Job:
 
 
 def rotated(every: list[Process], by: int) -> list[Process]:
-    """The contenders in another order in each round: nobody always follows the same one."""
+    """The competitors in another order in each round: nobody always follows the same one."""
     start = by % len(every) if every else 0
     return every[start:] + every[:start]
 
@@ -185,14 +185,14 @@ def expected_seconds(config: RaceConfig) -> dict[str, float]:
 
 
 def differences(losses: Losses) -> dict[str, float]:
-    """For each contender the largest relative difference of a loss from the HOWTO's.
+    """For each competitor the largest relative difference of a loss from the HOWTO's.
 
     A member's numbers do not depend on how many others there are, so that the HOWTO's loop
     with the most members it could have is the reference for all; members beyond it are not
     compared.
 
     Args:
-      losses: (S, M) by contender and number of members.
+      losses: (S, M) by competitor and number of members.
     """
     most = max((members for name, members in losses if name == "howto"), default=0)
     if not most:

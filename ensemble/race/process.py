@@ -1,4 +1,4 @@
-"""A contender as the race sees it: a process that is asked a line and answers a line."""
+"""A competitor as the race sees it: a process that is asked a line and answers a line."""
 
 import json
 import select
@@ -16,25 +16,25 @@ POLL_SECONDS = 0.2
 
 
 class GoneError(Exception):
-    """A contender has ended, or says nothing any more; the words are a sentence on why."""
+    """A competitor has ended, or says nothing any more; the words are a sentence on why."""
 
 
 class StoppedError(Exception):
-    """Somebody asked the race to stop while a contender was at it."""
+    """Somebody asked the race to stop while a competitor was at it."""
 
 
 class Process:
-    """One contender's process; use as a context manager, which ends it.
+    """One competitor's process; use as a context manager, which ends it.
 
     Args:
-      name: one of race_config.CONTENDERS.
+      name: one of `settings.COMPETITORS`.
       config: the race.
       stop: asked several times a second while it is waited for.
     """
 
     def __init__(self, name: str, config: RaceConfig, stop: Callable[[], bool]) -> None:
         self.name, self._stop = name, stop
-        words = ["race-contender", name, json.dumps(config.as_dict())]
+        words = ["race-competitor", name, json.dumps(config.as_dict())]
         # Its errors go where ours go: into the race's log.
         self._child = subprocess.Popen(
             [sys.executable, "-m", "ensemble", *words],

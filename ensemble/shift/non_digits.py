@@ -1,4 +1,4 @@
-"""Strangers: what a person may show that is no digit, shaped as a digit from a picture would be.
+"""Non-digits: what else a person may show, in the form that a digit from a picture would have.
 
 Letters and signs are glyphs of the typeface that comes with Pillow; figures, runes and scribbles
 are drawn as hands draw them; patches are what ink would be in the two photographs that come with
@@ -27,12 +27,12 @@ Strokes = list[NDArray[np.floating]]
 LETTERS = "EFHKLMNRUVWXadekmnuvwx"
 SIGNS = "@#%+=*<>~±"
 BAR = 0.12  # the least share of a patch's spread that lies across its main direction
-SIDE = 96  # of the sheet that a stranger is drawn on, in pixels
+SIDE = 96  # of the sheet that one is drawn on, in pixels
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of stranger.
+    """A kind of non-digit.
 
     Attributes:
       key: its name in files and addresses.
@@ -45,8 +45,8 @@ class Kind:
     draw: Callable[[Draws], NDArray[np.float32]]
 
 
-def strangers(kind: str, count: int, seed: int = 0) -> Pixels:
-    """Strangers of one kind, uint8 (count, 28, 28, 1); the first are the same for every count.
+def non_digits(kind: str, count: int, seed: int = 0) -> Pixels:
+    """Non-digits of one kind, uint8 (count, 28, 28, 1); the first are the same for every count.
 
     Args:
       kind: a key of `KINDS`.

@@ -22,9 +22,9 @@ RESULTS = Results(
     tick=11, epoch=1, steps_after=0, dataset="digits", images=40, members=2, clean=figures(0.9),
     steps=[{"kind": "rotation", "amount": SECOND, **figures(0.6)},
            {"kind": "rotation", "amount": FIRST, **figures(0.8)}],
-    outside=[{"key": "noise", "title": "Noise", "images": 40,
-              "ensemble": {"auroc": 0.95, "fpr95": 0.2},
-              "members": [{"auroc": 0.7, "fpr95": 0.4}, {"auroc": 0.9, "fpr95": 0.3}]}],
+    ood=[{"key": "noise", "title": "Noise", "images": 40,
+          "ensemble": {"auroc": 0.95, "fpr95": 0.2},
+          "members": [{"auroc": 0.7, "fpr95": 0.4}, {"auroc": 0.9, "fpr95": 0.3}]}],
 )  # fmt: skip
 
 

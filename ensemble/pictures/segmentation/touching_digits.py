@@ -169,7 +169,7 @@ def sides_of(
 
 
 def flecks(cut: NDArray[np.uint8], side: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Small parts of a side that hung together with the other side before they were cut."""
+    """Small components of a side that hung together with the other side before they were cut."""
     from scipy import ndimage
 
     ink = cut > 127
