@@ -25,7 +25,7 @@ import numpy as np
 from PIL import Image
 
 from benchmarks import common
-from benchmarks.pictures import photos, styles
+from benchmarks.pictures import photos, rendering, styles
 
 REFUSE, ROUNDS, MEMBERS = 0.03, 30, 8
 
@@ -132,7 +132,7 @@ def timed_pictures() -> dict[str, bytes]:
     for title, (name, count) in made.items():
         line = [digits.take(0)[0] for _ in range(count)]
         draws = np.random.default_rng(1)
-        content = styles.photo([line], styles.STYLES[name], draws).content
+        content = rendering.photo([line], styles.STYLES[name], draws).content
         found[title] = content
         print(title, Image.open(io.BytesIO(content)).size, f"{len(content):,} bytes", flush=True)
     return found

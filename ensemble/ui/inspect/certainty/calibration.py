@@ -100,12 +100,12 @@ def improvement(before: Tempered, after: Tempered) -> str:
     return f"a temperature ({number}) would not improve calibration"
 
 
-def temperature_table(scaled: Temperatures | None, noun: str, columns: dict[str, str]) -> None:
+def temperature_table(scaled: Temperatures | None, noun: str, named: dict[str, str]) -> None:
     """The table of temperatures, and how to read it."""
     if not scaled:
         st.caption(f"Fewer than {LEAST} {noun}s: too few to fit a temperature on one half.")
         return
-    st.dataframe(in_words(scaled, columns), hide_index=True, key="calibration_table")
+    st.dataframe(in_words(scaled, named), hide_index=True, key="calibration_table")
     st.caption(
         f"A temperature below 1 makes it surer, above 1 less sure; which {noun}s it gets right "
         f"hardly changes. Fitted on one half of the test set ({scaled.fitted:,}), judged on the "
@@ -115,12 +115,12 @@ def temperature_table(scaled: Temperatures | None, noun: str, columns: dict[str,
     )
 
 
-def in_words(scaled: Temperatures, columns: dict[str, str]) -> pd.DataFrame:
+def in_words(scaled: Temperatures, named: dict[str, str]) -> pd.DataFrame:
     """One column each as it is, tempered before, and tempered after averaging."""
     fields = {"NLL": "nll", "ECE": "ece", "adaptive ECE": "adaptive_ece", "MCE": "mce"}
     columns: dict[str, list[str]] = {"figure": ["temperature", *fields]}
-    for way, name in columns.items():
-        one: Tempered = getattr(scaled, way)
-        figures = [one.temperature, *(getattr(one.quality, field) for field in fields.values())]
+    for field, name in named.items():
+        one: Tempered = getattr(scaled, field)
+        figures = [one.temperature, *(getattr(one.quality, figure) for figure in fields.values())]
         columns[name] = [formats.significant(value) for value in figures]
     return pd.DataFrame(columns)
