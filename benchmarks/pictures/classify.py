@@ -154,9 +154,9 @@ def stages(classifier: Any, content: bytes) -> dict[str, float]:
     picture = timed("decode", lambda: open_picture(content))
     prepared = timed("prepare", lambda: classifier.prepare(picture))
     timed("ink", lambda: find_ink(prepared.picture.pixels, Choices()))
-    timed("ensemble and gate", lambda: classifier.read_marks(prepared.marks, refuse=REFUSE))
+    timed("ensemble and rejection", lambda: classifier.read_marks(prepared.marks, refuse=REFUSE))
     spent["marks and shape"] = spent["prepare"] - spent["ink"]
-    spent["total"] = spent["decode"] + spent.pop("prepare") + spent["ensemble and gate"]
+    spent["total"] = spent["decode"] + spent.pop("prepare") + spent["ensemble and rejection"]
     return spent
 
 

@@ -13,7 +13,7 @@ PICTURES = {"scatter": "Aleatoric and epistemic", "confusion": "Confusion matrix
 GLOSSES = {
     "scatter": "Aleatoric: what is unclear in the image itself. Epistemic: what the members "
     "disagree about.",
-    "confusion": "What is taken for what: a row a class, a column an answer.",
+    "confusion": "What each class is taken for: a row a class, a column an answer.",
 }
 
 
