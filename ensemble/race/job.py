@@ -37,12 +37,12 @@ Losses = dict[tuple[str, int], np.ndarray]
 
 
 class Job:
-    """Races, and keeps what it found.
+    """Does one race and writes what it finds.
 
     Args:
       config: the race.
-      status: the hold on its status.json.
-      stop: asked all the time.
+      status: the writer of its status.json.
+      stop: whether the race is to stop; called several times a second.
       report: called with each new status.
     """
 
@@ -61,7 +61,7 @@ class Job:
         self._began = time.monotonic()
 
     def work(self) -> Outcome:
-        """Start the competitors, let them begin, give them turns, compare."""
+        """Start the competitors, let all compile, time them in turns, and write the race."""
         if only_cpu() and not machine().fast_bfloat16 and not self._config.emulated:
             self._absent["bfloat16"] = EMULATED
         names = [name for name in COMPETITORS if name not in self._absent]
@@ -83,7 +83,7 @@ class Job:
         return Outcome("finished", said)
 
     def _begin(self, every: list[Process]) -> None:
-        """All compile at once, for each number of members; nothing is timed yet."""
+        """Have all compile at once, for each number of members; nothing is timed yet."""
         for place, members in enumerate(self._config.members):
             waiting = sum(expected_seconds(self._config).values()) - (
                 time.monotonic() - self._began
@@ -106,7 +106,7 @@ class Job:
             self._on = answer
 
     def _take_turns(self, every: list[Process]) -> None:
-        """Round after round, with each number of members, everyone who can, one after the other."""
+        """Time slices: by round, by number of members, one competitor after the other."""
         turns = [
             (number, members, one)
             for number in range(self._config.rounds)
@@ -129,7 +129,7 @@ class Job:
                 self._rates.setdefault((one.name, members), []).append(answer["rate"])
 
     def _ask(self, one: Process, **request: Any) -> bool:
-        """Whether it could be asked; whoever is gone stays gone, and the others go on."""
+        """Send a request; False where the process is gone, for good: the others go on."""
         if one.name in self._absent:
             return False
         try:
@@ -171,13 +171,13 @@ class Job:
 
 
 def rotated(every: list[Process], by: int) -> list[Process]:
-    """The competitors in another order in each round: nobody always follows the same one."""
+    """The competitors in the order of round `by`, so that none always follows the same one."""
     start = by % len(every) if every else 0
     return every[start:] + every[:start]
 
 
 def expected_seconds(config: RaceConfig) -> dict[str, float]:
-    """About how long beginning and racing take, before there is anything to go by."""
+    """About how many seconds `beginning` and `racing` take, before anything is timed."""
     return {
         "beginning": SECONDS_TO_BEGIN,
         "racing": OVER_A_SLICE * config.slices * config.slice_seconds,

@@ -38,9 +38,9 @@ class Race:
       packages: their versions.
       settings: of the race, as `RaceConfig.as_dict` has them.
       rates: for each competitor and M the img·member/s, median over the rounds.
-      differences: for each competitor but the HOWTO, by how much a loss differed at most from
-        the HOWTO's after the same steps, relative.
-      absent: for each competitor that did not race, or not to the end, why: a sentence.
+      differences: for each competitor but the HOWTO, the largest relative difference of a loss
+        from the HOWTO's after the same steps.
+      absent: a sentence on why, for each competitor that did not race to the end.
     """
 
     created: float
@@ -60,17 +60,17 @@ class Race:
     absent: dict[str, str]
 
     def agrees(self, competitor: str) -> bool:
-        """Whether it learnt what the HOWTO's loop learns, so that its speed counts."""
+        """Whether its losses equal the HOWTO's within tolerance, so that its speed counts."""
         limit = TOLERANCES.get(competitor)
         return limit is None or self.differences.get(competitor, 0.0) <= limit
 
     def ratios(self, competitor: str, rival: str) -> dict[int, float]:
-        """For each M that both raced with: how many times as fast as the rival."""
+        """Its speed over the rival's, for each M that both raced with."""
         ours, theirs = self.rates.get(competitor, {}), self.rates.get(rival, {})
         return {members: ours[members] / theirs[members] for members in ours if members in theirs}
 
     def ahead_from(self, competitor: str, rival: str) -> int | None:
-        """The number of members from which on it is faster than the rival; None if never."""
+        """The M from which on it is faster than the rival; None if there is none."""
         ratios = self.ratios(competitor, rival)
         ahead = None
         for members in sorted(ratios, reverse=True):
@@ -96,7 +96,7 @@ class Race:
 
 
 def write_race(race: Race) -> Path:
-    """Keep a race in a file of its own; OSError where that cannot be."""
+    """Write a race into a file of its own, whose path is returned; OSError where it cannot."""
     folder = machine_folder()
     folder.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(race.created))

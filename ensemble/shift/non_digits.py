@@ -2,8 +2,8 @@
 
 Letters and signs are glyphs of the typeface that comes with Pillow; figures, runes and scribbles
 are drawn as hands draw them; patches are what ink would be in the two photographs that come with
-scikit-learn. All are turned, leant and waved a little and given a pen's width; then `shape`
-brings them to the form of MNIST's digits.
+scikit-learn. All are turned, leant and waved a little and given a pen's width; then they
+are brought to MNIST's form, as every picture is (pictures/segmentation/mnist_form.py).
 
 Left out is what is written like a digit, or as a digit is by some: C c O o D Q (0), I i l J j r f t
 { } (1), Z z (2), S s (5), b G (6), T ? (7), B & $ (8), g q p P (9), and A h y Y, which quickly

@@ -30,7 +30,7 @@ class Task:
     """One step of the job.
 
     Attributes:
-      words: what it is, for people.
+      words: its name on the screen.
       done: whether the results have it already.
       images: makes the images, uint8 (N, 28, 28, 1).
       keep: takes the members' probabilities (M, N, C) of them and the results so far; returns
@@ -44,7 +44,7 @@ class Task:
 
 
 def tasks(run: Run, results: Results) -> list[Task]:
-    """All steps for a run, in order, with what `results` has of them already.
+    """All tasks for a run, in order; those that `results` has are marked done.
 
     Raises:
       NotPreparedError: the run's dataset is not on this machine.

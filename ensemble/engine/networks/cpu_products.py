@@ -60,7 +60,7 @@ Backward = Callable[[list[Array], Any, list[Array]], tuple[list[Array], Array]]
 
 
 class Method(NamedTuple):
-    """One way to multiply.
+    """How a layer multiplies.
 
     Attributes:
       weights: of a kernel (3, 3, C, O), what `forward` takes of it, and what `backward` does:

@@ -77,7 +77,7 @@ def answer(made: Predictions, scaled: Temperatures | None, noun: str) -> str:
 
 
 def judgement(apart: int, scaled: Temperatures | None) -> str:
-    """What to think of it: 1 too sure, −1 not sure enough, 0 neither, beyond chance."""
+    """A sentence on the calibration; `apart`: 1 too sure, −1 not sure enough, 0 within chance."""
     said = {
         1: "it is surer than it should be", -1: "it is less sure than it could be",
         0: "it is well calibrated: right as often as it says, within what chance allows",
