@@ -57,7 +57,7 @@ os.environ.setdefault("JAX_NUM_CPU_DEVICES", "8")
 # The rest as a worker has it, so that the tests are of what people run.
 prepare_jax()
 # A page that is only looked at in a test needs no process ready for its next run.
-os.environ["ENSEMBLE_SPARE"] = "0"
+os.environ["ENSEMBLE_WARM_WORKER"] = "0"
 
 
 def pytest_unconfigure() -> None:

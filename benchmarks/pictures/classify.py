@@ -25,7 +25,7 @@ import numpy as np
 from PIL import Image
 
 from benchmarks import common
-from benchmarks.pictures import photos, styles
+from benchmarks.pictures import photos, rendering, styles
 
 REFUSE, ROUNDS, MEMBERS = 0.03, 30, 8
 
@@ -72,7 +72,7 @@ def by_style(rows: list[dict[str, Any]], figure: str) -> dict[str, str]:
 
 
 def quality(run_id: str, folder: Path, listed: bool) -> dict[str, Any]:
-    """How much of the test set in the folder is read right, kept and turned away."""
+    """How much of the test set in the folder is read right, accepted and rejected."""
     from ensemble.recognition.classifier import open_classifier
 
     classifier = open_classifier(run_id)
@@ -84,13 +84,13 @@ def quality(run_id: str, folder: Path, listed: bool) -> dict[str, Any]:
         if listed and not well:
             print(f"{one['file']}: {one['text']} is read {one['labels']}, said {one['said']}")
     digits = [row for row in rows if row["text"] is not None]
-    strangers = [row for row in rows if row["text"] is None]
+    non_digits = [row for row in rows if row["text"] is None]
     marks = sum(row["marks"] for row in digits)
     alone = [row for row in digits if len(row["text"]) == 1]
     found = sum(same_digits(row["text"], row["labels"]) for row in digits)
     return {
         "pictures_of_digits": len(digits),
-        "pictures_of_none": len(strangers),
+        "pictures_of_none": len(non_digits),
         "refuse": REFUSE,
         "read_right": share([row["right"] for row in digits]),
         "pictures_of_one_digit": len(alone),
@@ -98,10 +98,10 @@ def quality(run_id: str, folder: Path, listed: bool) -> dict[str, Any]:
         "digits_read_right": round(found / sum(len(row["text"]) for row in digits), 4),
         "digits_kept": round(sum(row["kept_marks"] for row in digits) / max(1, marks), 4),
         "pictures_kept_whole": share([row["kept"] for row in digits]),
-        "none_rejected": share([row["rejected"] for row in strangers]),
+        "none_rejected": share([row["rejected"] for row in non_digits]),
         "right_by_style": by_style(digits, "right"),
         "kept_by_style": by_style(digits, "kept"),
-        "rejected_by_kind": by_style(strangers, "rejected"),
+        "rejected_by_kind": by_style(non_digits, "rejected"),
         "same_digits_as_they_were": unphotographed(classifier),
     }
 
@@ -132,7 +132,7 @@ def timed_pictures() -> dict[str, bytes]:
     for title, (name, count) in made.items():
         line = [digits.take(0)[0] for _ in range(count)]
         draws = np.random.default_rng(1)
-        content = styles.photo([line], styles.STYLES[name], draws).content
+        content = rendering.photo([line], styles.STYLES[name], draws).content
         found[title] = content
         print(title, Image.open(io.BytesIO(content)).size, f"{len(content):,} bytes", flush=True)
     return found
@@ -154,9 +154,9 @@ def stages(classifier: Any, content: bytes) -> dict[str, float]:
     picture = timed("decode", lambda: open_picture(content))
     prepared = timed("prepare", lambda: classifier.prepare(picture))
     timed("ink", lambda: find_ink(prepared.picture.pixels, Choices()))
-    timed("ensemble and gate", lambda: classifier.read_marks(prepared.marks, refuse=REFUSE))
+    timed("ensemble and rejection", lambda: classifier.read_marks(prepared.marks, refuse=REFUSE))
     spent["marks and shape"] = spent["prepare"] - spent["ink"]
-    spent["total"] = spent["decode"] + spent.pop("prepare") + spent["ensemble and gate"]
+    spent["total"] = spent["decode"] + spent.pop("prepare") + spent["ensemble and rejection"]
     return spent
 
 

@@ -118,9 +118,9 @@ def middle_distance(digit: np.ndarray, label: int) -> np.ndarray | None:
 def line_at(large: np.ndarray, level: float) -> np.ndarray:
     """The middle line of what is brighter than a level, crumbs left out."""
     mask = large > level
-    parts, _ = ndimage.label(mask, EIGHT)
-    sizes = np.bincount(parts.ravel())[1:]
-    return thin(np.isin(parts, 1 + np.flatnonzero(sizes > 0.05 * sizes.max(initial=0))))
+    labels, _ = ndimage.label(mask, EIGHT)
+    sizes = np.bincount(labels.ravel())[1:]
+    return thin(np.isin(labels, 1 + np.flatnonzero(sizes > 0.05 * sizes.max(initial=0))))
 
 
 def lengthened(line: np.ndarray, large: np.ndarray) -> np.ndarray:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.pictures import non_digits, pens, styles
-from benchmarks.pictures.styles import FEWER, STYLES, Photo
+from benchmarks.pictures import non_digits, pens, rendering
+from benchmarks.pictures.rendering import Photo
+from benchmarks.pictures.styles import FEWER, STYLES
 
 EACH = 9  # pictures of a style
 
@@ -57,7 +58,7 @@ def render(name: str, number: int, digits: Digits) -> Photo:
         taken = [digits.take(number) for _ in range(draws.integers(low, high + 1))]
         lines.append([away for away, _ in taken])
         texts.append("".join(str(label) for _, label in taken))
-    made = styles.photo(lines, style, draws)
+    made = rendering.photo(lines, style, draws)
     return Photo(made.content, made.suffix, tuple(texts), made.boxes)
 
 

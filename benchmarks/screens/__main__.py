@@ -81,17 +81,17 @@ def switch(page: Page, name: str) -> float:
 def of_lists(folder: Path) -> dict[str, Any]:
     """1,000 runs on disk, and one of 1,000 epochs: in this process, and in the browser."""
     from ensemble import runs
-    from ensemble.storage.jsonl_tail import Followed
+    from ensemble.storage.jsonl_tail import JsonlTail
     from ensemble.ui.train import history
 
     run_id = write_run(10, 1_000, ())
     path = runs.find(run_id).path / "history.jsonl"
     rows = runs.read_history(run_id)
-    followed = Followed(path)
+    tail = JsonlTail(path)
     found = {
         "history_lines": len(rows), "history_bytes": path.stat().st_size,
         "read_s": timed(lambda: runs.read_history(run_id)),
-        "follow_first_s": timed(followed.lines), "follow_again_s": timed(followed.lines),
+        "follow_first_s": timed(tail.lines), "follow_again_s": timed(tail.lines),
         "curves_s": timed(lambda: [
             history.thin(curve, 400) for figure in history.FIGURES
             for curve in history.curves(rows, figure)]),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
-from benchmarks.screens import settle
+from benchmarks.screens.server import settle
 
 VIEWS = ("agreement", "uncertainty", "calibration", "committee", "combining", "selective")
 EPOCHS = 6

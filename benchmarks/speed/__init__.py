@@ -1,1 +1,1 @@
-"""How fast training is, beside other libraries and other ways."""
+"""How fast training is, beside other libraries and other training loops."""

@@ -1,7 +1,7 @@
 """Training speed beside PyTorch and the HOWTO, and what was aimed at: python -m benchmarks.speed
 
 M = 4, batch 128, MNIST, 2 cores, SGD with momentum, loss and update included, batches gathered
-from arrays in memory. Contenders are processes that take turns, a few seconds each, so that
+from arrays in memory. Competitors are processes that take turns, a few seconds each, so that
 whatever else the machine does falls on all of them: this engine in both precisions, the HOWTO's
 loop, PyTorch as people write it (float32 and bfloat16 autocast; eager, with 2 threads or as two
 processes of 1 thread; torch.compile; both memory formats) and the machine's float32 matrix
@@ -21,11 +21,11 @@ from typing import Any
 from benchmarks import common
 from benchmarks.speed import goals as speed_goals
 from benchmarks.speed.jax_loops import BATCH, MEMBERS
-from benchmarks.speed.turns import Contender, best_of, ratio, take_turns
+from benchmarks.speed.turns import Competitor, best_of, ratio, take_turns
 
 CORES, ROUNDS, SECONDS = 2, 5, 2.5
 # What of PyTorch is tried: how it runs, threads a process, processes (each with its share of M).
-WAYS = (("eager", CORES, 1), ("eager", 1, CORES), ("compiled", CORES, 1))
+TORCH_MODES = (("eager", CORES, 1), ("eager", 1, CORES), ("compiled", CORES, 1))
 # Our precision, the group that it is set against, at least so many times as fast, and the aim.
 RATIOS = (
     ("float32", "torch float32 eager", 1.4, 2.0),
@@ -38,17 +38,17 @@ SHARE = (0.48, 0.70)
 EMULATED = "this processor emulates bfloat16: the mark is meant for one that multiplies it"
 
 
-def contenders() -> list[Contender]:
+def competitors() -> list[Competitor]:
     """All that are measured, the best of PyTorch yet unknown."""
     jax = "benchmarks.speed.jax_loops"
     found = [
-        Contender("engine float32", "engine float32", (jax, "engine", "float32")),
-        Contender("engine bfloat16", "engine bfloat16", (jax, "engine", "bfloat16")),
-        Contender("howto", "howto", (jax, "howto")),
-        Contender("product", "product", (jax, "product")),
+        Competitor("engine float32", "engine float32", (jax, "engine", "float32")),
+        Competitor("engine bfloat16", "engine bfloat16", (jax, "engine", "bfloat16")),
+        Competitor("howto", "howto", (jax, "howto")),
+        Competitor("product", "product", (jax, "product")),
     ]
     for precision in ("float32", "bfloat16"):
-        for mode, threads, processes in WAYS:
+        for mode, threads, processes in TORCH_MODES:
             for layout in ("nchw", "channels_last"):
                 name = f"torch {precision} {mode} {processes}x{threads} {layout}"
                 members = str(MEMBERS // processes)
@@ -60,16 +60,16 @@ def contenders() -> list[Contender]:
                     precision,
                     mode,
                 )
-                found.append(Contender(name, f"torch {precision} {mode}", words, processes))
+                found.append(Competitor(name, f"torch {precision} {mode}", words, processes))
     return found
 
 
 def rates(rounds: int, seconds: float) -> dict[str, Any]:
-    """Every contender's speed, and the marks that are ratios of speeds."""
+    """Every competitor's speed, and the marks that are ratios of speeds."""
     from ensemble.machine.this_machine import machine
     from ensemble.race.matrix_product import TRAINING_FLOP
 
-    everybody = contenders()
+    everybody = competitors()
     look = take_turns(everybody, rounds, seconds)
     asked = [one for one in everybody if one.slices]
     best = best_of(asked, lambda one: statistics.median(one.slices))
@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of a slice")
     asked = parser.parse_args()
-    if hasattr(os, "sched_setaffinity"):  # Elsewhere all cores work, for every contender.
+    if hasattr(os, "sched_setaffinity"):  # Elsewhere all cores work, for every competitor.
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:CORES])
     common.isolated_folders()
     file = common.RESULTS / "speed.json"

@@ -14,29 +14,29 @@ import time
 
 from benchmarks import common
 
-WAYS, ROUNDS = ("xla", "unrolled", "worker"), 3
+VARIANTS, ROUNDS = ("xla", "unrolled", "worker"), 3
 LEVEL, OPTIONS = "xla_backend_optimization_level", "xla_backend_extra_options"
 
 
-def measured(way: str) -> dict[str, float]:
-    """The figures of one way, from a process of its own: XLA reads its flags once."""
+def measured(variant: str) -> dict[str, float]:
+    """The figures of one variant, from a process of its own: XLA reads its flags once."""
     environment = {**os.environ, "JAX_ENABLE_COMPILATION_CACHE": "false"}
-    command = [sys.executable, "-m", "benchmarks.speed.compile", way]
+    command = [sys.executable, "-m", "benchmarks.speed.compile", variant]
     done = subprocess.run(command, env=environment, cwd=common.ROOT, check=True,
                           capture_output=True, text=True)  # fmt: skip
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def once(way: str) -> dict[str, float]:
+def once(variant: str) -> dict[str, float]:
     """Compile, and take ten steps, five times over, in this process."""
     from ensemble import datasets
     from ensemble.config import EnsembleConfig
     from ensemble.machine import jax_settings
 
     flags = jax_settings.XLA_CPU_FLAGS
-    if way == "unrolled":
+    if variant == "unrolled":
         flags[OPTIONS] = flags[OPTIONS].replace(",xla_cpu_disable_loop_unrolling", "")
-    if way == "xla":
+    if variant == "xla":
         del flags[LEVEL], flags[OPTIONS]
     jax_settings.prepare_jax()
     from ensemble.engine import Trainer
@@ -59,11 +59,13 @@ def once(way: str) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("way", nargs="?", choices=WAYS, help="in this process, without rounds")
-    if way := parser.parse_args().way:
-        print(json.dumps(once(way)))
+    parser.add_argument(
+        "variant", nargs="?", choices=VARIANTS, help="in this process, without rounds"
+    )
+    if variant := parser.parse_args().variant:
+        print(json.dumps(once(variant)))
         return
-    rounds = [{way: measured(way) for way in WAYS} for _ in range(ROUNDS)]
+    rounds = [{variant: measured(variant) for variant in VARIANTS} for _ in range(ROUNDS)]
     losses = [found["last_loss"] for one in rounds for found in one.values()]
     common.keep("compile", {"losses_apart": max(losses) - min(losses), "rounds": rounds})
 

@@ -1,6 +1,6 @@
-"""Contenders in JAX: this engine, the HOWTO's loop, and the machine's matrix product.
+"""Competitors in JAX: this engine, the HOWTO's loop, and the machine's matrix product.
 
-`python -m benchmarks.speed.jax_loops engine float32`, `… howto`, `… product` are contenders of
+`python -m benchmarks.speed.jax_loops engine float32`, `… howto`, `… product` are competitors of
 `python -m benchmarks.speed` (see speed_turns.py), each with as many CPU devices as cores.
 """
 

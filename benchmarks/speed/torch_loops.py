@@ -1,4 +1,4 @@
-"""Contenders in PyTorch, as people write it: python -m benchmarks.speed.torch_loops SETTING…
+"""Competitors in PyTorch, as people write it: python -m benchmarks.speed.torch_loops SETTING…
 
 The same network, optimiser and batches; the members are trained one after the other. Settings:
 threads (a number), members (a number), nchw or channels_last, float32 or bfloat16 (autocast),
@@ -58,7 +58,7 @@ def member_step(
     return step
 
 
-def contend(threads: str, members: str, layout: str, precision: str, mode: str) -> None:
+def compete(threads: str, members: str, layout: str, precision: str, mode: str) -> None:
     """Train, a few steps of one member and then of the next, whenever it is our turn."""
     torch.set_num_threads(int(threads))
     torch.manual_seed(0)
@@ -86,4 +86,4 @@ def contend(threads: str, members: str, layout: str, precision: str, mode: str) 
 
 
 if __name__ == "__main__":
-    contend(*sys.argv[1:])
+    compete(*sys.argv[1:])

@@ -1,8 +1,8 @@
-"""Contenders that take turns: processes that train only while it is theirs.
+"""Competitors that take turns: processes that train only while it is theirs.
 
-Each contender is one process, or several that train at once, started and warmed up before the
+Each competitor is one process, or several that train at once, started and warmed up before the
 first slice. A line with a number of seconds on its standard input is a slice; it answers with
-what it did per second in it. While it is not a contender's turn it waits for that line and
+what it did per second in it. While it is not a competitor's turn it waits for that line and
 takes nothing of the machine.
 """
 
@@ -24,7 +24,7 @@ CLOSE = 0.85
 
 
 def answer(unit: Callable[[], float]) -> None:
-    """Be a contender: warm up, say so, then do a slice for every line on standard input.
+    """Be a competitor: warm up, say so, then do a slice for every line on standard input.
 
     Args:
       unit: does some work, to its end, and returns how much it was.
@@ -40,12 +40,12 @@ def answer(unit: Callable[[], float]) -> None:
 
 
 @dataclass
-class Contender:
-    """One way to do the work; its speed is the sum of its processes'.
+class Competitor:
+    """One training loop; its speed is the sum of its processes'.
 
     Attributes:
       name: what it is called in the results.
-      group: contenders of which the best counts.
+      group: competitors of which the best counts.
       words: what `python -m` is given to start each process.
       processes: how many train at once.
       slices: what each of its turns measured.
@@ -92,19 +92,21 @@ class Contender:
             child.wait()
 
 
-def best_of(contenders: Iterable[Contender], value: Callable[[Contender], float]) -> dict[str, Any]:
-    """The contender of each group whose `value` is the largest."""
-    best: dict[str, Contender] = {}
-    for one in contenders:
+def best_of(
+    competitors: Iterable[Competitor], value: Callable[[Competitor], float]
+) -> dict[str, Any]:
+    """The competitor of each group whose `value` is the largest."""
+    best: dict[str, Competitor] = {}
+    for one in competitors:
         if one.group not in best or value(one) > value(best[one.group]):
             best[one.group] = one
     return best
 
 
-def start_all(contenders: list[Contender]) -> None:
+def start_all(competitors: list[Competitor]) -> None:
     """Group after group: those of a group import and compile side by side, to be quick."""
     began = time.perf_counter()
-    for name, some in itertools.groupby(contenders, lambda one: one.group):
+    for name, some in itertools.groupby(competitors, lambda one: one.group):
         group = list(some)
         for one in group:
             one.start()
@@ -113,21 +115,21 @@ def start_all(contenders: list[Contender]) -> None:
         print(f"{time.perf_counter() - began:.0f} s: {name} ready", file=sys.stderr, flush=True)
 
 
-def take_turns(contenders: list[Contender], rounds: int, seconds: float) -> dict[str, float]:
+def take_turns(competitors: list[Competitor], rounds: int, seconds: float) -> dict[str, float]:
     """Let all of them have one slice, then those that are near their group's best `rounds` more.
 
     The first slice is a look and does not count: who reaches less than 85 % of the best of its
     group in it is left out of the rounds, so that the whole takes minutes. `slices` of the
-    contenders is filled in.
+    competitors is filled in.
 
     Returns:
       What each did per second at that first look.
     """
-    start_all(contenders)
-    look = {one.name: one.turn(seconds) for one in contenders}
-    best = best_of(contenders, lambda one: look[one.name])
-    stay = [one for one in contenders if look[one.name] >= CLOSE * look[best[one.group].name]]
-    for one in contenders:
+    start_all(competitors)
+    look = {one.name: one.turn(seconds) for one in competitors}
+    best = best_of(competitors, lambda one: look[one.name])
+    stay = [one for one in competitors if look[one.name] >= CLOSE * look[best[one.group].name]]
+    for one in competitors:
         if one not in stay:
             one.stop()
     for number in range(rounds):
@@ -140,7 +142,7 @@ def take_turns(contenders: list[Contender], rounds: int, seconds: float) -> dict
     return look
 
 
-def ratio(one: Contender, other: Contender) -> float:
+def ratio(one: Competitor, other: Competitor) -> float:
     """How many times as fast as the other: the median over the rounds."""
     pairs = zip(one.slices, other.slices, strict=True)
     return statistics.median(ours / theirs for ours, theirs in pairs)

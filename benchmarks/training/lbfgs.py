@@ -1,6 +1,6 @@
 """L-BFGS beside JAXopt's, and many solves on many devices: python -m benchmarks.training.lbfgs
 
-Every contender is a process of its own and solves the same problem (50,000 × 784, 10 classes,
+Every competitor is a process of its own and solves the same problem (50,000 × 784, 10 classes,
 zoom, 100 iterations); they take turns, and a ratio is of medians of one round. `--stress` does
 200 solves each on 2, 4 and 8 CPU devices instead, and says whether all of them ended.
 """
@@ -20,8 +20,8 @@ from benchmarks import common
 
 ROUNDS, SAME = 3, 1e-4
 SOLVES, STRESS_DEVICES, STRESS_SECONDS = 200, (2, 4, 8), 1200
-# Contender: whose solver, on how many devices, and on how many processor cores (None: all).
-CONTENDERS: dict[str, tuple[str, int, int | None]] = {
+# Competitor: whose solver, on how many devices, and on how many processor cores (None: all).
+COMPETITORS: dict[str, tuple[str, int, int | None]] = {
     "jaxopt": ("jaxopt", 1, None),
     "ours_1_device": ("ours", 1, None),
     "ours_2_devices": ("ours", 2, None),
@@ -29,9 +29,9 @@ CONTENDERS: dict[str, tuple[str, int, int | None]] = {
 }
 
 
-def contend(name: str) -> dict[str, Any]:
-    """Solve the problem in this process: the figures of one contender."""
-    solver, devices, cores = CONTENDERS[name]
+def compete(name: str) -> dict[str, Any]:
+    """Solve the problem in this process: the figures of one competitor."""
+    solver, devices, cores = COMPETITORS[name]
     if cores:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     from ensemble.regression.cpu_devices import prepare_for_collectives
@@ -141,8 +141,8 @@ def child(*words: str, limit: float = 600) -> dict[str, Any]:
 
 
 def compare() -> None:
-    """Every contender in turn, and the ratios."""
-    rounds = [{name: child("--contend", name) for name in CONTENDERS} for _ in range(ROUNDS)]
+    """Every competitor in turn, and the ratios."""
+    rounds = [{name: child("--compete", name) for name in COMPETITORS} for _ in range(ROUNDS)]
 
     def ratio(one: str, other: str) -> float:
         each = [found[one]["step_ms"] / found[other]["step_ms"] for found in rounds]
@@ -164,12 +164,12 @@ def compare() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--contend", choices=CONTENDERS)
+    parser.add_argument("--compete", choices=COMPETITORS)
     parser.add_argument("--solves-on", type=int)
     parser.add_argument("--stress", action="store_true")
     asked = parser.parse_args()
-    if asked.contend:
-        print(json.dumps(contend(asked.contend)))
+    if asked.compete:
+        print(json.dumps(compete(asked.compete)))
     elif asked.solves_on:
         print(json.dumps(stress(asked.solves_on)))
     elif asked.stress:

@@ -34,7 +34,7 @@ def stress_summary(found: Stress) -> dict[str, Any]:
     """The figures that a script wants, ready for JSON; results.json has them all.
 
     `steps` begins with the test images as they are, of kind null; `outside` says how well the
-    ensemble's entropy tells images from outside, and a single member's on average.
+    ensemble's entropy tells out-of-distribution images, and a single member's on average.
     """
     results = found.results
     if results is None:
@@ -51,7 +51,7 @@ def stress_summary(found: Stress) -> dict[str, Any]:
         "outside": [
             {"key": one["key"], **one["ensemble"],
              "member_auroc": sum(member["auroc"] for member in one["members"]) / results.members}
-            for one in results.outside
+            for one in results.ood
         ],
     }  # fmt: skip
 

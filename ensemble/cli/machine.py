@@ -13,7 +13,7 @@ from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.datasets.registry import DATASETS
 from ensemble.race import Race, commands, queue_race, read_races, usual_race
-from ensemble.race.settings import CONTENDERS, RaceConfig
+from ensemble.race.settings import COMPETITORS, RaceConfig
 
 
 @click.command()
@@ -79,7 +79,7 @@ def race(as_json: bool, **chosen: Any) -> None:
 
 
 def table(found: Race) -> list[str]:
-    """A race in lines: a row for each contender, img·member/s for each number of members."""
+    """A race in lines: a row for each competitor, img·member/s for each number of members."""
     every = sorted({members for rates in found.rates.values() for members in rates})
     lines = [f"{'img·member/s':<12}" + "".join(f"{f'M = {members}':>10}" for members in every)]
     for name, rates in found.rates.items():
@@ -89,10 +89,10 @@ def table(found: Race) -> list[str]:
 
 
 @click.command(hidden=True)
-@click.argument("name", type=click.Choice(CONTENDERS))
+@click.argument("name", type=click.Choice(COMPETITORS))
 @click.argument("settings")
-def race_contender(name: str, settings: str) -> None:
-    """Be a contender: a request a line on stdin, an answer a line on stdout (started by a race)."""
-    from ensemble.race.competitor import contend
+def race_competitor(name: str, settings: str) -> None:
+    """Be a race's competitor: a request a line on stdin, an answer a line on stdout."""
+    from ensemble.race.competitor import compete
 
-    contend(name, RaceConfig.from_dict(json.loads(settings)))
+    compete(name, RaceConfig.from_dict(json.loads(settings)))

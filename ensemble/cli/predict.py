@@ -26,7 +26,7 @@ from ensemble.wording import formats
     default=REFUSE,
     show_default=True,
     type=click.FloatRange(0, 1, True, True),
-    help="Share of real digits that may be turned away as strange.",
+    help="Share of real digits that may be rejected.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def predict(
@@ -52,7 +52,7 @@ def predict_pictures(
       run_id: whose ensemble.
       paths: files of any format that `data.open_picture` knows.
       epoch: after how many epochs; None for the last.
-      refuse: the share of real digits that may be turned away, in (0, 1).
+      refuse: the share of real digits that may be rejected, in (0, 1).
 
     Raises:
       UnknownRunError: there is no such run.

@@ -26,7 +26,7 @@ COMMANDS = {
     "devices": "machine",
     "bench": "machine",
     "race": "machine",
-    "race-contender": "machine",
+    "race-competitor": "machine",
 }
 
 

@@ -8,7 +8,7 @@ from jax import Array
 from numpy.typing import NDArray
 
 from ensemble.engine.networks.cnn import CNN, to_unit
-from ensemble.engine.trace_cache import kept
+from ensemble.engine.trace_cache import cached
 
 FEATURES = 256
 # Images go through in rooms of these sizes: one program each, and hardly one is left to compile
@@ -69,4 +69,4 @@ def _members(params: Any, images: Array) -> tuple[Array, Array]:
     return jax.lax.map(one, params)
 
 
-_compiled = jax.jit(kept("activations", _members))
+_compiled = jax.jit(cached("activations", _members))

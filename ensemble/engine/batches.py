@@ -10,7 +10,7 @@ from jax import Array
 
 from ensemble.config import EnsembleConfig
 from ensemble.engine import keys
-from ensemble.engine.trace_cache import kept
+from ensemble.engine.trace_cache import cached
 from ensemble.errors import ConfigError
 
 
@@ -54,4 +54,4 @@ def _draw(members: int, size: int, own_order: bool, bootstrap: bool) -> Callable
             order = jnp.take_along_axis(drawn, jnp.broadcast_to(order, (members, size)), axis=1)
         return order
 
-    return jax.jit(kept("draw", draw, members, size, own_order, bootstrap))
+    return jax.jit(cached("draw", draw, members, size, own_order, bootstrap))

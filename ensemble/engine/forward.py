@@ -12,7 +12,7 @@ from jax import Array
 from ensemble.engine.layout import Layout
 from ensemble.engine.pace import Pace
 from ensemble.engine.step import NETWORK, log_probabilities
-from ensemble.engine.trace_cache import kept
+from ensemble.engine.trace_cache import cached
 
 # Small blocks stay in a core's caches; a GPU needs many images to be busy.
 BLOCK_ON_CPU, BLOCK_ELSEWHERE = 64, 1000
@@ -21,7 +21,7 @@ BLOCK_ON_CPU, BLOCK_ELSEWHERE = 64, 1000
 @functools.cache
 def program(layout: Layout) -> Callable[..., Any]:
     """A member's pass over a share of the images, on these devices; made once a process."""
-    return layout.pmap(kept("forward", log_probabilities), donate_argnums=0)
+    return layout.pmap(cached("forward", log_probabilities), donate_argnums=0)
 
 
 class Forward:

@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array
 
 from ensemble.engine.networks.cnn import apply_model, to_unit
-from ensemble.engine.trace_cache import kept
+from ensemble.engine.trace_cache import cached
 
 
 def predict_probabilities(params: Any, images: np.ndarray) -> np.ndarray:
@@ -32,4 +32,4 @@ def _members(params: Any, images: Array) -> Array:
     return jax.lax.map(one, params)
 
 
-_compiled = jax.jit(kept("predict", _members))
+_compiled = jax.jit(cached("predict", _members))

@@ -12,7 +12,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.engine.layout import Layout
 from ensemble.engine.networks.cnn import Arithmetic
 from ensemble.engine.step import log_probabilities, train_steps
-from ensemble.engine.trace_cache import kept
+from ensemble.engine.trace_cache import cached
 from ensemble.machine.processor import processor
 
 EVALUATION_BLOCK = 64  # whole chunks of images (convolution.py) in either precision
@@ -34,8 +34,8 @@ def programs(
     steps = functools.partial(train_steps, augmented=augmented, arithmetic=arithmetic)
     test = functools.partial(log_probabilities, arithmetic=arithmetic)
     train, evaluate = over_lanes(steps, arithmetic.form), over_lanes(test, arithmetic.form)
-    train = kept("train", train, augmented, arithmetic)
-    evaluate = kept("evaluate", evaluate, arithmetic)
+    train = cached("train", train, augmented, arithmetic)
+    evaluate = cached("evaluate", evaluate, arithmetic)
     return layout.pmap(train, donate_argnums=0), layout.pmap(evaluate, donate_argnums=0)
 
 

@@ -15,7 +15,7 @@ from ensemble.engine import keys
 from ensemble.engine.augment import augment
 from ensemble.engine.networks import registry
 from ensemble.engine.networks.cnn import USUAL, Arithmetic, Params, to_unit
-from ensemble.engine.trace_cache import kept, written_down
+from ensemble.engine.trace_cache import cached, written_down
 
 NETWORK = registry.find("cnn")
 
@@ -70,7 +70,7 @@ def _creation(members: int) -> Callable[[int], MemberState]:
     def create(seed: Array) -> MemberState:
         return jax.lax.map(create_state, keys.member_keys(seed, members))
 
-    return jax.jit(kept("create", create, members))
+    return jax.jit(cached("create", create, members))
 
 
 def blank_members(members: int) -> MemberState:

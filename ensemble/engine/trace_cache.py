@@ -1,13 +1,12 @@
-"""Traces of programs, kept on disk beside the programs that JAX keeps.
+"""A cache of traced programs on disk, beside JAX's own cache of compiled ones.
 
-JAX keeps what XLA has compiled, and looks for it by the program's text. For that text a new process
-traces the function in Python and lowers it: a second for the tower's training step, which is most
-of what a start costs that finds everything else ready. `kept` writes the text down as well, in the
-form that `jax.export` has for it (StableHLO of a stated version), in `traces/` of JAX's own folder
-of compiled programs, and only where and while JAX is told to keep those. The arithmetic is the same
-to the last bit: it is the same text.
+JAX caches what XLA has compiled, and finds it by the program's text. To have that text a new
+process traces the function in Python and lowers it: a second for the tower's training step, most of
+what a start costs where everything else is ready. `cached` stores the text too, as `jax.export`
+writes it (StableHLO of a stated version), in `traces/` of JAX's cache folder, and only while JAX's
+cache is on. The arithmetic is the same to the last bit: it is the same text.
 
-A trace is found by all that it was made from: this package's sources, the versions of JAX, jaxlib,
+A trace's key is all that it was made from: this package's sources, the versions of JAX, jaxlib,
 Flax and Optax, JAX's settings, its name and settings, and the shapes and types of its arguments.
 """
 
@@ -32,12 +31,12 @@ DIGEST_BYTES = 32
 
 Named = TypeVar("Named", bound=type)
 
-# Types that cannot be written down. Nothing is kept then, and all is traced each time.
+# Types that cannot be written down. Nothing is cached then, and all is traced each time.
 _cannot: list[type] = []
 
 
 def written_down(kind: Named) -> Named:
-    """A named tuple that may be among the arguments or results of what is kept."""
+    """Register a named tuple, so that a cached function may take or return it; returns the type."""
     name = f"{kind.__module__}.{kind.__name__}"
     try:
         export.register_namedtuple_serialization(kind, serialized_name=name)
@@ -46,13 +45,13 @@ def written_down(kind: Named) -> Named:
     return kind
 
 
-def kept(name: str, function: Callable[..., Any], *settings: object) -> Callable[..., Any]:
-    """The same function, to be compiled by `jax.jit` or `jax.pmap`, traced once for all processes.
+def cached(name: str, function: Callable[..., Any], *settings: object) -> Callable[..., Any]:
+    """The function with its trace cached, to be given to `jax.jit` or `jax.pmap`.
 
     Args:
       name: what it is called, once in this package.
-      function: of arrays in tuples, lists, dicts and what is `written_down`. What it does depends
-        on nothing but them, `settings` and this package's sources, and asks for no axis by name.
+      function: of arrays in tuples, lists, dicts and types given to `written_down`. It may depend
+        on nothing but these, `settings` and this package's sources, and name no mapped axis.
       settings: what else decides what it does; told apart by their `repr`.
     """
 
@@ -67,7 +66,7 @@ def kept(name: str, function: Callable[..., Any], *settings: object) -> Callable
 def _trace(
     name: str, function: Callable[..., Any], settings: tuple[object, ...], arguments: Any
 ) -> export.Exported | None:
-    """The function's trace for arguments of these shapes; None where it cannot be kept."""
+    """The function's trace for arguments of these shapes; None where it cannot be cached."""
     folder = traces_folder()
     if folder is None:
         return None
@@ -85,7 +84,7 @@ def _trace(
 
 
 def traces_folder() -> Path | None:
-    """Where traces are kept; None where JAX keeps nothing, or not on this machine's disk.
+    """The cache's folder; None where JAX's cache is off, or not on this machine's disk.
 
     Only for CPUs: the tower, whose trace is long, is theirs alone.
     """
@@ -98,7 +97,7 @@ def traces_folder() -> Path | None:
 
 
 def read(file: Path) -> bytearray | None:
-    """The text that `write` kept, marked as used now; None where it is not there, or not whole."""
+    """The text that `write` stored, marked as used now; None where it is missing or damaged."""
     try:
         content = file.read_bytes()
     except OSError:
@@ -110,7 +109,7 @@ def read(file: Path) -> bytearray | None:
 
 
 def write(file: Path, text: bytes | bytearray) -> None:
-    """Keep it, and let those go that are too many. A disk that says no keeps nothing."""
+    """Store the text, and delete the least recently used over `MOST`; nothing on a full disk."""
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         write_bytes(file, hashlib.sha256(text).digest() + text)

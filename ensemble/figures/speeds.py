@@ -20,7 +20,7 @@ LABEL = 17  # pixels that a label takes
 
 
 def look(name: str, palette: Palette) -> dict[str, Any]:
-    """How a contender's line is drawn: this engine in ink and accent, the others muted."""
+    """How a competitor's line is drawn: this engine in ink and accent, the others muted."""
     return {
         "float32": {"color": palette.ink, "width": 3},
         "bfloat16": {"color": palette.primary, "width": 3},
@@ -30,7 +30,7 @@ def look(name: str, palette: Palette) -> dict[str, Any]:
 
 
 def speeds(race: Race, title: str, palette: Palette) -> "go.Figure":
-    """Every contender's speed by the number of members, each named beside its line's end."""
+    """Every competitor's speed by the number of members, each named beside its line's end."""
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     every = sorted({members for rates in race.rates.values() for members in rates})
@@ -47,7 +47,7 @@ def speeds(race: Race, title: str, palette: Palette) -> "go.Figure":
 
 
 def curve(name: str, rates: dict[int, float], palette: Palette) -> dict[str, Any]:
-    """One contender's line."""
+    """One competitor's line."""
     members = sorted(rates)
     return {
         "type": "scatter", "mode": "lines+markers", "name": NAMES[name],
@@ -89,7 +89,7 @@ def table(race: Race) -> pd.DataFrame:
         ratios = race.ratios(name, "one_by_one")
         for members in sorted(rates):
             rows.append({
-                "contender": NAMES[name], "members": members,
+                "competitor": NAMES[name], "members": members,
                 "img_member_per_s": rates[members],
                 "times_one_after_another": round(ratios.get(members, float("nan")), 3),
             })  # fmt: skip

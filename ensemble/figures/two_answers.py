@@ -69,7 +69,7 @@ def figure(
 
 
 def bars(side: Side, names: Sequence[str], color: str) -> dict[str, Any]:
-    """One side's bars; faint where it declines the mark."""
+    """One side's bars; faint where it rejects the mark."""
     probabilities = np.asarray(side.digit.probabilities)
     hover = [f"{html.escape(side.name)}: {name} {formats.chance(float(p))}"
              for name, p in zip(names, probabilities, strict=True)]  # fmt: skip
@@ -81,7 +81,7 @@ def bars(side: Side, names: Sequence[str], color: str) -> dict[str, Any]:
 
 
 def rows(ours: Side, theirs: Side, names: Sequence[str]) -> pd.DataFrame:
-    """The table on the screen: what each says, how surely, how united, how strange it finds it."""
+    """The table on the screen: what each says, how surely, how united, and its OOD score."""
     return pd.DataFrame([row(one, names) for one in (ours, theirs)])
 
 
@@ -90,7 +90,7 @@ def row(side: Side, names: Sequence[str]) -> dict[str, str]:
     digit = side.digit
     return {
         "run": side.name,
-        "says": "declines" if digit.rejected else names[digit.label],
+        "says": "rejects" if digit.rejected else names[digit.label],
         "confidence": formats.chance(float(digit.probabilities[digit.label])),
         "votes": marks_words.split(digit, names),
         "disagreement": marks_words.disagreement(digit).removeprefix("Disagreement: ") or "–",

@@ -57,7 +57,7 @@ def alt(digit: "Digit", names: Sequence[str]) -> str:
     likeliest = np.argsort(-np.asarray(digit.probabilities), kind="stable")[:3]
     told = ", ".join(f"{names[c]} {formats.chance(float(digit.probabilities[c]))}"
                      for c in likeliest)  # fmt: skip
-    rejected = f"{marks_words.stranger(names)}. " if digit.rejected else ""
+    rejected = f"{marks_words.rejection(names)}. " if digit.rejected else ""
     return f"{rejected}Averaged probabilities, likeliest first: {told}"
 
 

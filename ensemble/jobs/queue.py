@@ -19,7 +19,7 @@ from ensemble.jobs.kinds import RACE, REGRESSION, STRESS, TRAINING, Kind
 from ensemble.jobs.slots import Turn
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
-from ensemble.storage.folder_index import FILES, Shelf
+from ensemble.storage.folder_index import FILES, FolderIndex
 from ensemble.storage.lock import Held, try_lock
 
 POLL_SECONDS = 0.3
@@ -138,7 +138,7 @@ def _read(name: str) -> list[QueuedJob]:
         raise RunError(f"The run “{name}” cannot be read ({error}).") from error
 
 
-_index = Shelf(_read, (*FILES, f"{STRESS.part}/status.json"))
+_index = FolderIndex(_read, (*FILES, f"{STRESS.part}/status.json"))
 
 
 def _jobs_in(folder: Path) -> Iterator[QueuedJob]:

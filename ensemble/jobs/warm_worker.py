@@ -1,10 +1,10 @@
-"""A worker kept ready: it has imported everything before there is a run for it.
+"""The warm worker: a process that has imported everything before there is a run for it.
 
-Starting Python, importing JAX and compiling take longer than the first training steps. The
-server keeps one process that has done so (warm_worker_main.py is what it does), gives it one run
-after the other, and lets it go by closing the pipe to it. It ends by itself when the server does,
-when nobody needs it for a while, or when what it was made for no longer holds. Without one,
-launching works as well, only slower.
+Starting Python, importing JAX and compiling take longer than the first training steps. The server
+keeps one process that has done so (its program is warm_worker_main.py), gives it one run after the
+other, and ends it by closing the pipe to it. It also ends when the server does, after a while
+without a run, and when the program or its environment has changed. Without one a launch works as
+well, only slower.
 """
 
 import json
@@ -19,7 +19,8 @@ from typing import Any, Protocol
 
 from ensemble.config import EnsembleConfig
 
-SWITCH = "ENSEMBLE_SPARE"
+SWITCH = "ENSEMBLE_WARM_WORKER"
+OLD_SWITCH = "ENSEMBLE_SPARE"  # its name in earlier versions
 PACKAGE = Path(__file__).resolve().parents[1]
 # A run's last word comes a moment before its worker can take the next.
 GRACE_SECONDS = 0.3
@@ -46,7 +47,7 @@ Circumstances = tuple[dict[str, str], str, int]
 
 
 class WarmWorker:
-    """The one process that waits, if there is one. Safe to use from several threads."""
+    """The one process that waits for a run, if there is one. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,27 +60,27 @@ class WarmWorker:
     def keep_ready(
         self, environment: Mapping[str, str], likely: EnsembleConfig | None = None
     ) -> None:
-        """See to it that a process waits.
+        """See to it that a process waits, unless a person has switched that off.
 
         Args:
           environment: a worker's.
-          likely: what the next run may be, to compile for: on a CPU only, since elsewhere
-            it would take an accelerator's memory.
+          likely: settings that the next run may have, to compile for; the process does so on a
+            CPU only, since elsewhere it would take an accelerator's memory.
         """
-        if environment.get(SWITCH) == "0":
+        if not wanted(environment):
             return
         with self._lock:
             now = circumstances(environment)
             if not self._usable(now):
                 self._dismiss()
                 self._child, self._made_for, self._told = start(environment), now, None
-            wanted = likely and only_programs(likely)
-            if wanted and wanted != self._told and self._idle():
-                self._tell({"likely": wanted.as_dict()})
-                self._told = wanted
+            asked = likely and only_programs(likely)
+            if asked and asked != self._told and self._idle():
+                self._tell({"likely": asked.as_dict()})
+                self._told = asked
 
     def give(self, run: Configured, environment: Mapping[str, str]) -> Child | None:
-        """Make the process that waits a run's worker; None where there is none."""
+        """Make the process that waits this run's worker and return it; None where none can be."""
         with self._lock:
             if not self._usable(circumstances(environment)) or not self._idle(GRACE_SECONDS):
                 return None
@@ -88,7 +89,7 @@ class WarmWorker:
             return self._child if self._at_work else None
 
     def dismiss(self) -> None:
-        """Let the process that waits go; one at work finishes that first."""
+        """End the process that waits; one that trains finishes its run first."""
         with self._lock:
             self._dismiss()
 
@@ -96,14 +97,14 @@ class WarmWorker:
         return self._child is not None and self._child.poll() is None and self._made_for == now
 
     def _idle(self, seconds: float = 0.0) -> bool:
-        """Whether it can take a run: it has had none, or has said that it is done with it."""
+        """Whether it can take a run: it has had none, or has said that the last one is done."""
         if self._at_work and self._child and self._child.stdout:
             heard = select.select([self._child.stdout], [], [], seconds)[0]
             self._at_work = not (heard and os.read(self._child.stdout.fileno(), 1))
         return not self._at_work
 
     def _tell(self, message: dict[str, Any]) -> bool:
-        """Whether the words reached it: it may have ended at this very moment."""
+        """Whether the message reached it: it may have ended at this very moment."""
         if self._child is None or self._child.stdin is None:
             return False
         try:
@@ -123,8 +124,13 @@ class WarmWorker:
         self._child, self._at_work = None, False
 
 
+def wanted(environment: Mapping[str, str]) -> bool:
+    """Whether to keep a warm worker: not where ENSEMBLE_WARM_WORKER is 0, or its old name is."""
+    return environment.get(SWITCH, environment.get(OLD_SWITCH)) != "0"
+
+
 def start(environment: Mapping[str, str]) -> Child:
-    """A process that does `standby.main`."""
+    """A new process that does `warm_worker_main.main`."""
     return subprocess.Popen(
         [sys.executable, "-m", "ensemble.jobs.warm_worker_main"],
         stdin=subprocess.PIPE,
@@ -137,7 +143,7 @@ def start(environment: Mapping[str, str]) -> Child:
 
 
 def circumstances(environment: Mapping[str, str]) -> Circumstances:
-    """What a process is made for: its environment, its folder, and the program as it is now."""
+    """What a process is started for: environment, folder, and the program's newest change."""
     newest = max(path.stat().st_mtime_ns for path in PACKAGE.rglob("*.py"))
     return dict(environment), os.getcwd(), newest
 

@@ -1,9 +1,9 @@
-"""The process that waits for runs, started by warm_worker.py.
+"""The warm worker's program, started by warm_worker.py.
 
-It is told what to do by lines of JSON on its standard input, `{"likely": settings}` or
-`{"run": id}`, and says by a byte on its standard output that it can take another run. On a CPU
-it stays after a run, with all that it has compiled: the next one with such settings then
-begins at once. Elsewhere one process does one run: it would keep an accelerator's memory.
+Its standard input has a line of JSON for each thing to do, `{"likely": settings}` to compile for
+or `{"run": id}` to train; a byte on its standard output says that it can take another run. On a
+CPU it stays after a run, with all that it has compiled: the next run with such settings begins at
+once. Elsewhere one process does one run, for it would keep an accelerator's memory.
 """
 
 import contextlib
@@ -34,7 +34,7 @@ Message = dict[str, Any]
 
 
 def main() -> None:
-    """Import everything, then do as told until nobody can tell any more."""
+    """Import everything, then do what the lines say until the pipe is closed."""
     prepare_jax()
     gc.disable()  # Nothing that is imported goes away again; looking for garbage takes a tenth.
     for module in TRAINING.preload:  # this is what takes the time
@@ -53,13 +53,13 @@ def main() -> None:
 
 
 class Inbox:
-    """The lines on standard input. Of several wishes to compile only the last is of use."""
+    """The messages on standard input. Of several wishes to compile only the last counts."""
 
     def __init__(self) -> None:
         self._rest = b""
 
     def next(self) -> Message | None:
-        """The next thing to do; None when there will be none."""
+        """The next message; None once the pipe is closed, or nothing came for PATIENCE_SECONDS."""
         while b"\n" not in self._rest:
             if not self._read(PATIENCE_SECONDS):
                 return None
@@ -71,7 +71,7 @@ class Inbox:
         return next((one for one in messages if "run" in one), messages[-1])
 
     def _read(self, seconds: float) -> bool:
-        """Whether something came within this time."""
+        """Whether something came within this time; not where the pipe is closed."""
         if not select.select([0], [], [], seconds)[0]:
             return False
         found = os.read(0, 65_536)
@@ -80,7 +80,7 @@ class Inbox:
 
 
 def work_at(run_id: str) -> bool:
-    """Be the run's worker, its output in the run's log; whether to wait for another run."""
+    """Be the run's worker, with its log; returns whether to wait for another run."""
     try:
         folder = folder_of(run_id)
     except EnsembleError:
@@ -96,14 +96,14 @@ def work_at(run_id: str) -> bool:
 @contextlib.contextmanager
 def output_to(log: os.PathLike[str]) -> Iterator[None]:
     """What is written to standard output and error in here goes to the end of a file."""
-    kept = [os.dup(one) for one in (1, 2)]
+    before = [os.dup(one) for one in (1, 2)]
     with open(log, "ab") as file:
         for one in (1, 2):
             os.dup2(file.fileno(), one)
     yield
     sys.stdout.flush()
     sys.stderr.flush()
-    for one, was in zip((1, 2), kept, strict=True):
+    for one, was in zip((1, 2), before, strict=True):
         os.dup2(was, one)
         os.close(was)
 

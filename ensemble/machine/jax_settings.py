@@ -25,8 +25,8 @@ XLA_CPU_FLAGS = {
     "xla_backend_optimization_level": "1",
     "xla_backend_extra_options": "xla_cpu_disable_new_fusion_emitters,"
     "xla_cpu_disable_loop_unrolling",
-    # Leaves the convolution's barriers standing (engine/networks/cpu_products.py, `settled`); else
-    # what lies before one is computed again inside every loop after it.
+    # Leaves the convolution's barriers (`materialized`, engine/networks/cpu_products.py) standing:
+    # else what lies before one is computed again inside every loop after it.
     "xla_disable_hlo_passes": "cse_barrier_expander",
 }
 DEVICE_COUNT = "host_platform_device_count"

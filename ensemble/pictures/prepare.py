@@ -61,7 +61,7 @@ def prepare(
     Args:
       picture: from `pictures.open_picture`.
       choices: what a person overrules.
-      decide: class probabilities (K, C) of pictures uint8 (K, 28, 28, 1), by which it is settled
+      decide: class probabilities (K, C) of pictures uint8 (K, 28, 28, 1), which decide
         whether a broad piece of ink is one digit or several that touch; without it, only what
         shape makes clear is cut.
     """

@@ -19,12 +19,12 @@ from ensemble.race.status import RaceJob, RaceStatus, read_race_job
 
 
 def usual_race() -> RaceConfig:
-    """The race that says most here: on MNIST where it is prepared, else on digits."""
+    """The default race: on MNIST where it is prepared, else on digits."""
     return RaceConfig(dataset="mnist" if datasets.is_prepared("mnist") else "digits")
 
 
 def start_race(config: RaceConfig) -> RaceJob:
-    """Have a process of its own measure this machine; it waits its turn.
+    """Queue a race and start its worker process, which waits its turn.
 
     Raises:
       RunError: a race is on already, or its folder cannot be written.
@@ -35,7 +35,7 @@ def start_race(config: RaceConfig) -> RaceJob:
 
 
 def queue_race(config: RaceConfig) -> RaceJob:
-    """Put a race into state `queued`; for errors see `start_race`."""
+    """Put a race into state `queued`, without a worker; for errors see `start_race`."""
     if (there := read_race_job()) and there.active:
         raise RunError("This machine is being measured already: let that end, or stop it.")
     now = time.time()
@@ -54,7 +54,7 @@ def queue_race(config: RaceConfig) -> RaceJob:
 
 
 def stop_race() -> bool:
-    """Ask the race to stop, which it does within a second; whether there was one to ask."""
+    """Ask the race to stop, within a second; returns whether there is one."""
     job = read_race_job()
     return job is not None and request_stop(job)
 
@@ -74,5 +74,5 @@ def work_race(report: Report = lambda status: None) -> RaceJob:
 
 
 def work_queued(job_id: str) -> None:
-    """Do the queued race, of which there is one at a time: what its worker process does."""
+    """The worker process's part: do the queued race, of which there is one at a time."""
     work_race()

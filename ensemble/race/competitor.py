@@ -1,4 +1,4 @@
-"""One contender of a race, in a process of its own: learns when told to, and says how fast.
+"""One competitor of a race: a process that trains when it is asked to, and answers how fast.
 
 A line of JSON on stdin is a request, a line on stdout its answer:
 
@@ -16,27 +16,27 @@ import time
 from typing import Any
 
 from ensemble.machine.jax_settings import only_cpu, prepare_jax
-from ensemble.race.loops import Way, way
+from ensemble.race.loops import TrainingLoop, training_loop
 from ensemble.race.settings import RaceConfig
 
 MOST_CPU_DEVICES = 8  # for the HOWTO's loop, one a member
 
 
-def contend(name: str, config: RaceConfig) -> None:
-    """Answer every request on stdin; for `name` see race_config.CONTENDERS."""
+def compete(name: str, config: RaceConfig) -> None:
+    """Answer every request on stdin; `name` is one of `settings.COMPETITORS`."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # What others print is no answer.
     prepare(name, config)
-    contender, steps = way(name, config), dict[int, int]()
+    loop, steps = training_loop(name, config), dict[int, int]()
     for line in sys.stdin:
         request = json.loads(line)
         if "begin" in request:
-            found = contender.begin(request["begin"])
+            found = loop.begin(request["begin"])
             answer = {"absent": found} if isinstance(found, str) else {"losses": found.tolist()}
-            answers.write(json.dumps(answer | described(contender)) + "\n")
+            answers.write(json.dumps(answer | described(loop)) + "\n")
         else:
             members, seconds = request["race"], request["seconds"]
-            done, took = timed(contender, members, steps.get(members), seconds)
+            done, took = timed(loop, members, steps.get(members), seconds)
             steps[members] = max(1, round(done * seconds / took))
             rate = done * config.batch_size * members / took
             answers.write(json.dumps({"rate": rate}) + "\n")
@@ -63,19 +63,19 @@ def prepare(name: str, config: RaceConfig) -> None:
         )
 
 
-def described(contender: Way) -> dict[str, Any]:
-    """What it runs on."""
+def described(loop: TrainingLoop) -> dict[str, Any]:
+    """The devices that it runs on: `platform`, how many `devices`, and their `kind`."""
     import jax
 
     every = jax.local_devices()
     return {"platform": every[0].platform, "devices": len(every), "kind": every[0].device_kind}
 
 
-def timed(contender: Way, members: int, steps: int | None, seconds: float) -> tuple[int, float]:
+def timed(loop: TrainingLoop, members: int, steps: int | None, seconds: float) -> tuple[int, float]:
     """Steps done in a slice, and the seconds they took.
 
     Args:
-      contender: which has begun with so many members.
+      loop: which has begun with so many members.
       members: how many.
       steps: how many to do; None where that has to be found first, by ever longer tries.
       seconds: how long it should take.
@@ -83,11 +83,11 @@ def timed(contender: Way, members: int, steps: int | None, seconds: float) -> tu
     tries = [1, 4, 16, 64, 256] if steps is None else []
     for count in tries:
         began = time.perf_counter()
-        contender.run(members, count)
+        loop.run(members, count)
         took = time.perf_counter() - began
         steps = max(1, round(count * seconds / took))
         if took > seconds / 5:
             break
     began = time.perf_counter()
-    contender.run(members, steps or 1)
+    loop.run(members, steps or 1)
     return steps or 1, time.perf_counter() - began

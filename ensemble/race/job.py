@@ -1,4 +1,4 @@
-"""The race itself: contenders take turns at the machine, a slice each, and are compared.
+"""The race itself: competitors take turns at the machine, a slice each, and are compared.
 
 Interleaved, so that whatever else the machine does falls on all of them. This process does
 nothing meanwhile, and never starts JAX.
@@ -20,7 +20,7 @@ from ensemble.machine.jax_settings import only_cpu
 from ensemble.machine.this_machine import machine
 from ensemble.race.process import GoneError, Process, StoppedError
 from ensemble.race.results import TOLERANCES, Race, write_race
-from ensemble.race.settings import CONTENDERS, RaceConfig
+from ensemble.race.settings import COMPETITORS, RaceConfig
 from ensemble.race.status import RaceStatus
 
 EMULATED = "This processor has no bfloat16 units and would emulate it: left out."
@@ -37,12 +37,12 @@ Losses = dict[tuple[str, int], np.ndarray]
 
 
 class Job:
-    """Races, and keeps what it found.
+    """Does one race and writes what it finds.
 
     Args:
       config: the race.
-      status: the hold on its status.json.
-      stop: asked all the time.
+      status: the writer of its status.json.
+      stop: whether the race is to stop; called several times a second.
       report: called with each new status.
     """
 
@@ -61,10 +61,10 @@ class Job:
         self._began = time.monotonic()
 
     def work(self) -> Outcome:
-        """Start the contenders, let them begin, give them turns, compare."""
+        """Start the competitors, let all compile, time them in turns, and write the race."""
         if only_cpu() and not machine().fast_bfloat16 and not self._config.emulated:
             self._absent["bfloat16"] = EMULATED
-        names = [name for name in CONTENDERS if name not in self._absent]
+        names = [name for name in COMPETITORS if name not in self._absent]
         try:
             with ExitStack() as stack:
                 every = [
@@ -83,7 +83,7 @@ class Job:
         return Outcome("finished", said)
 
     def _begin(self, every: list[Process]) -> None:
-        """All compile at once, for each number of members; nothing is timed yet."""
+        """Have all compile at once, for each number of members; nothing is timed yet."""
         for place, members in enumerate(self._config.members):
             waiting = sum(expected_seconds(self._config).values()) - (
                 time.monotonic() - self._began
@@ -106,7 +106,7 @@ class Job:
             self._on = answer
 
     def _take_turns(self, every: list[Process]) -> None:
-        """Round after round, with each number of members, everyone who can, one after the other."""
+        """Time slices: by round, by number of members, one competitor after the other."""
         turns = [
             (number, members, one)
             for number in range(self._config.rounds)
@@ -129,7 +129,7 @@ class Job:
                 self._rates.setdefault((one.name, members), []).append(answer["rate"])
 
     def _ask(self, one: Process, **request: Any) -> bool:
-        """Whether it could be asked; whoever is gone stays gone, and the others go on."""
+        """Send a request; False where the process is gone, for good: the others go on."""
         if one.name in self._absent:
             return False
         try:
@@ -171,13 +171,13 @@ class Job:
 
 
 def rotated(every: list[Process], by: int) -> list[Process]:
-    """The contenders in another order in each round: nobody always follows the same one."""
+    """The competitors in the order of round `by`, so that none always follows the same one."""
     start = by % len(every) if every else 0
     return every[start:] + every[:start]
 
 
 def expected_seconds(config: RaceConfig) -> dict[str, float]:
-    """About how long beginning and racing take, before there is anything to go by."""
+    """About how many seconds `beginning` and `racing` take, before anything is timed."""
     return {
         "beginning": SECONDS_TO_BEGIN,
         "racing": OVER_A_SLICE * config.slices * config.slice_seconds,
@@ -185,14 +185,14 @@ def expected_seconds(config: RaceConfig) -> dict[str, float]:
 
 
 def differences(losses: Losses) -> dict[str, float]:
-    """For each contender the largest relative difference of a loss from the HOWTO's.
+    """For each competitor the largest relative difference of a loss from the HOWTO's.
 
     A member's numbers do not depend on how many others there are, so that the HOWTO's loop
     with the most members it could have is the reference for all; members beyond it are not
     compared.
 
     Args:
-      losses: (S, M) by contender and number of members.
+      losses: (S, M) by competitor and number of members.
     """
     most = max((members for name, members in losses if name == "howto"), default=0)
     if not most:

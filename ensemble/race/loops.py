@@ -1,4 +1,4 @@
-"""The ways to train that a race compares: this engine, one member after another, the HOWTO's loop.
+"""The training loops that a race compares: this engine's, one member by one, and the HOWTO's.
 
 All learn from the same images, with the same keys, batches and rate, so that their losses can
 be compared member by member.
@@ -21,18 +21,18 @@ CHECK_STEPS = 5
 RATE = 0.05
 
 
-class Way(Protocol):
-    """One way to train: it learns, and says nothing of the time."""
+class TrainingLoop(Protocol):
+    """A loop that trains M members for so many steps; others time it."""
 
     def begin(self, members: int) -> Any:
-        """Compile, and learn the first CHECK_STEPS steps: the losses (S, M), or why it cannot."""
+        """Compile and do the first CHECK_STEPS steps: losses (S, M), or a sentence on why not."""
 
     def run(self, members: int, steps: int) -> None:
-        """Learn so many steps more, to their end."""
+        """Do so many steps more, and return once they are done."""
 
 
-def way(name: str, config: RaceConfig) -> Way:
-    """The way of this name (race_config.CONTENDERS), with the images that all learn from."""
+def training_loop(name: str, config: RaceConfig) -> TrainingLoop:
+    """The loop of this name, one of COMPETITORS, with the images that all of them learn from."""
     digits = datasets.load(config.dataset)
     size = min(IMAGES, len(digits.train_images))
     few = replace(

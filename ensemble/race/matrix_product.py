@@ -1,4 +1,4 @@
-"""The machine's speed at float32 matrix products: what no training can go beyond."""
+"""The machine's speed at float32 matrix products: an upper bound for training's."""
 
 import time
 from collections.abc import Sequence
@@ -41,12 +41,12 @@ class MatrixProduct:
         self.multiply()
 
     def multiply(self) -> float:
-        """One call, to its end: the floating-point operations that it took."""
+        """Do one call; returns how many floating-point operations it took."""
         self._multiply(self._a, self._a).block_until_ready()
         return self._flop
 
     def per_second(self, seconds: float = 0.3) -> float:
-        """Floating-point operations per second, over at least so many seconds."""
+        """Floating-point operations per second, measured over at least so many seconds."""
         did, began = 0.0, time.perf_counter()
         while (took := time.perf_counter() - began) < seconds:
             did += self.multiply()

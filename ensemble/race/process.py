@@ -1,4 +1,4 @@
-"""A contender as the race sees it: a process that is asked a line and answers a line."""
+"""A competitor's process as the race sees it: a line of JSON asked, a line of JSON answered."""
 
 import json
 import select
@@ -16,25 +16,25 @@ POLL_SECONDS = 0.2
 
 
 class GoneError(Exception):
-    """A contender has ended, or says nothing any more; the words are a sentence on why."""
+    """A competitor's process has ended or does not answer; its message is a sentence on why."""
 
 
 class StoppedError(Exception):
-    """Somebody asked the race to stop while a contender was at it."""
+    """The race is to stop, and was asked to while it waited for a competitor."""
 
 
 class Process:
-    """One contender's process; use as a context manager, which ends it.
+    """One competitor's process; use as a context manager, which ends it.
 
     Args:
-      name: one of race_config.CONTENDERS.
+      name: one of `settings.COMPETITORS`.
       config: the race.
-      stop: asked several times a second while it is waited for.
+      stop: whether the race is to stop; called several times a second while it waits.
     """
 
     def __init__(self, name: str, config: RaceConfig, stop: Callable[[], bool]) -> None:
         self.name, self._stop = name, stop
-        words = ["race-contender", name, json.dumps(config.as_dict())]
+        words = ["race-competitor", name, json.dumps(config.as_dict())]
         # Its errors go where ours go: into the race's log.
         self._child = subprocess.Popen(
             [sys.executable, "-m", "ensemble", *words],
@@ -49,7 +49,7 @@ class Process:
         self._child.communicate()
 
     def send(self, **request: Any) -> None:
-        """Ask; `receive` has the answer."""
+        """Send a request, which `receive` answers; GoneError where the process has ended."""
         assert self._child.stdin
         try:
             self._child.stdin.write(json.dumps(request).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""What races have found: images times members per second, by contender and number of members."""
+"""What races have found: images times members per second, by competitor and number of members."""
 
 import contextlib
 import math
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ensemble.jobs.folders import machine_folder
-from ensemble.race.settings import CONTENDERS
+from ensemble.race.settings import COMPETITORS
 from ensemble.storage.atomic import read_json, write_json
 
 SCHEMA = 2  # 1 was measured where bfloat16 was emulated in another, slower way.
@@ -37,10 +37,10 @@ class Race:
       device_kind: what JAX calls them.
       packages: their versions.
       settings: of the race, as `RaceConfig.as_dict` has them.
-      rates: for each contender and M the img·member/s, median over the rounds.
-      differences: for each contender but the HOWTO, by how much a loss differed at most from
-        the HOWTO's after the same steps, relative.
-      absent: for each contender that did not race, or not to the end, why: a sentence.
+      rates: for each competitor and M the img·member/s, median over the rounds.
+      differences: for each competitor but the HOWTO, the largest relative difference of a loss
+        from the HOWTO's after the same steps.
+      absent: a sentence on why, for each competitor that did not race to the end.
     """
 
     created: float
@@ -59,19 +59,19 @@ class Race:
     differences: dict[str, float]
     absent: dict[str, str]
 
-    def agrees(self, contender: str) -> bool:
-        """Whether it learnt what the HOWTO's loop learns, so that its speed counts."""
-        limit = TOLERANCES.get(contender)
-        return limit is None or self.differences.get(contender, 0.0) <= limit
+    def agrees(self, competitor: str) -> bool:
+        """Whether its losses equal the HOWTO's within tolerance, so that its speed counts."""
+        limit = TOLERANCES.get(competitor)
+        return limit is None or self.differences.get(competitor, 0.0) <= limit
 
-    def ratios(self, contender: str, rival: str) -> dict[int, float]:
-        """For each M that both raced with: how many times as fast as the rival."""
-        ours, theirs = self.rates.get(contender, {}), self.rates.get(rival, {})
+    def ratios(self, competitor: str, rival: str) -> dict[int, float]:
+        """Its speed over the rival's, for each M that both raced with."""
+        ours, theirs = self.rates.get(competitor, {}), self.rates.get(rival, {})
         return {members: ours[members] / theirs[members] for members in ours if members in theirs}
 
-    def ahead_from(self, contender: str, rival: str) -> int | None:
-        """The number of members from which on it is faster than the rival; None if never."""
-        ratios = self.ratios(contender, rival)
+    def ahead_from(self, competitor: str, rival: str) -> int | None:
+        """The M from which on it is faster than the rival; None if there is none."""
+        ratios = self.ratios(competitor, rival)
         ahead = None
         for members in sorted(ratios, reverse=True):
             if ratios[members] < FEWEST:
@@ -96,7 +96,7 @@ class Race:
 
 
 def write_race(race: Race) -> Path:
-    """Keep a race in a file of its own; OSError where that cannot be."""
+    """Write a race into a file of its own, whose path is returned; OSError where it cannot."""
     folder = machine_folder()
     folder.mkdir(parents=True, exist_ok=True)
     stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(race.created))
@@ -114,14 +114,14 @@ def read_races() -> list[Race]:
     return sorted(found, key=lambda race: race.created)
 
 
-def _from_json(kept: dict[str, Any]) -> Race:
-    if kept.pop("schema") != SCHEMA:
+def _from_json(found: dict[str, Any]) -> Race:
+    if found.pop("schema") != SCHEMA:
         raise ValueError("it was written by another version")
     rates = {
-        name: {int(members): float(rate) for members, rate in kept["rates"][name].items()}
-        for name in CONTENDERS
-        if name in kept["rates"]
+        name: {int(members): float(rate) for members, rate in found["rates"][name].items()}
+        for name in COMPETITORS
+        if name in found["rates"]
     }
     if not all(math.isfinite(rate) and rate > 0 for one in rates.values() for rate in one.values()):
         raise ValueError("a speed is no number above 0")
-    return Race(**{**kept, "rates": rates})
+    return Race(**{**found, "rates": rates})

@@ -6,7 +6,7 @@ from ensemble.datasets.registry import DATASETS
 from ensemble.errors import ConfigError
 from ensemble.settings import Settings, setting
 
-CONTENDERS = ("float32", "bfloat16", "howto", "one_by_one")
+COMPETITORS = ("float32", "bfloat16", "howto", "one_by_one")
 
 
 @dataclass(frozen=True)
@@ -42,4 +42,4 @@ class RaceConfig(Settings):
     @property
     def slices(self) -> int:
         """How many turns there are at most."""
-        return self.rounds * len(self.members) * len(CONTENDERS)
+        return self.rounds * len(self.members) * len(COMPETITORS)

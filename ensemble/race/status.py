@@ -37,7 +37,7 @@ class RaceJob(Job):
 
     Attributes:
       status: what its worker last wrote.
-      id: what stands in lists where runs have their ids.
+      id: its id in lists of jobs, where runs have theirs.
       name: what it is called among the jobs that wait.
       path: the folder of its files.
     """

@@ -12,7 +12,7 @@ from ensemble.recognition.novelty import NAMES
 from ensemble.recognition.rejection import Rejection, whole_picture
 
 REJECTED = "?"
-WHOLE = "Too much on this picture is nothing that I know: it is turned away as a whole."
+WHOLE = "Too much on this picture is nothing that I know: it is rejected as a whole."
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +25,11 @@ class Digit:
       members: (M, C), each member's own.
       votes: (M,), each member's class.
       information: mutual information in nats: how far the members disagree.
-      score: how strange the mark is; it is rejected when this is more than `threshold`.
-      threshold: see `score`.
-      stranger_than: the share of held-out digits that are less strange, in [0, 1].
+      score: its OOD score, higher for what is less like the digits of training.
+      threshold: the rejection threshold: a mark is rejected when its score is above.
+      quantile: the share of held-out digits whose score is lower, in [0, 1].
       rejected: whether it is not a digit, or not one that the members know.
-      why: what is strange about it, one sentence; empty where it is not rejected.
+      why: which measure decided, as a sentence; empty where it is not rejected.
     """
 
     label: int
@@ -39,7 +39,7 @@ class Digit:
     information: float
     score: float
     threshold: float
-    stranger_than: float
+    quantile: float
     rejected: bool
     why: str
 
@@ -75,23 +75,23 @@ def make_reading(
 
     Args:
       probabilities: (M, N, C), the members' own.
-      measures: (4, N), of `strangeness`.
-      rejection: what tells strange ones.
-      refuse: the share of real digits that may be turned away, in (0, 1).
+      measures: (4, N), of `novelty.Known.measures`.
+      rejection: the scores of held-out digits, and the threshold on them.
+      refuse: the share of real digits that may be rejected, in (0, 1).
       sizes: (N,), the marks' longer sides.
       class_names: C names.
     """
     averaged, voted = average(probabilities), votes(probabilities)
     information = mutual_information(probabilities, averaged)
-    parts, threshold = rejection.parts(measures), rejection.threshold(refuse)
+    contributions, threshold = rejection.contributions(measures), rejection.threshold(refuse)
     scores = rejection.scores(measures)
-    rarer, labels = rejection.stranger_than(scores), averaged.argmax(axis=-1)
+    quantiles, labels = rejection.quantiles(scores), averaged.argmax(axis=-1)
     rejected = scores > threshold
     digits = tuple(
         Digit(
             int(labels[n]), averaged[n], probabilities[:, n], voted[:, n], float(information[n]),
-            float(scores[n]), threshold, float(rarer[n]), bool(rejected[n]),
-            _why(parts[:, n], class_names[labels[n]]) if rejected[n] else "",
+            float(scores[n]), threshold, float(quantiles[n]), bool(rejected[n]),
+            _why(contributions[:, n], class_names[labels[n]]) if rejected[n] else "",
         )
         for n in range(len(labels))
     )  # fmt: skip
@@ -103,11 +103,11 @@ def make_reading(
     return Reading(digits, joint.join(texts), confidence, refused)
 
 
-def _why(parts: Floats, name: str) -> str:
-    """The measure that is rarest among held-out digits, in words."""
+def _why(contributions: Floats, name: str) -> str:
+    """The measure that makes most of the score, in words."""
     return {
         "decision": "The members cannot decide what it is.",
         "picture": f"It looks most like “{name}”, but unlike those that the members learnt from.",
         "form": f"Its form comes nearest to “{name}”, but to none that the members learnt from.",
         "strokes": f"Its strokes, loops or gaps are not those of “{name}”.",
-    }[NAMES[int(np.argmax(parts))]]
+    }[NAMES[int(np.argmax(contributions))]]

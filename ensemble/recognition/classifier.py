@@ -25,7 +25,7 @@ from ensemble.runs.members import member_epochs, open_members
 from ensemble.runs.store import find
 
 if TYPE_CHECKING:
-    from ensemble.recognition.rejection_threshold import Gate
+    from ensemble.recognition.rejection_threshold import RejectionThreshold
 
 __all__ = [
     "Classifier",
@@ -74,7 +74,7 @@ class Classifier:
 
         Args:
           images: uint8 (N, 28, 28, 1), 0 ground and 255 ink, in reading order.
-          refuse: the share of real digits that may be turned away, in (0, 1).
+          refuse: the share of real digits that may be rejected, in (0, 1).
           boxes: left, top, right, bottom of each mark in its picture, so that specks do not
             count when the whole picture is judged; without them all are taken for equal.
 
@@ -103,9 +103,9 @@ class Classifier:
         images = np.array([mark.image for mark in marks], np.uint8).reshape(-1, 28, 28, 1)
         return self.read(images, refuse, [mark.box for mark in marks])
 
-    def gate(self, refuse: float = REFUSE) -> "Gate":
-        """How the threshold was set and what it does; takes seconds when first asked for."""
-        return self._judge.gate(refuse)
+    def rejection_threshold(self, refuse: float = REFUSE) -> "RejectionThreshold":
+        """The threshold, and what it rejects; takes seconds when first asked for."""
+        return self._judge.rejection_threshold(refuse)
 
     def neighbours(self, image: Pixels, count: int = 8) -> Neighbours:
         """The test digits nearest to a mark in the members' own features.

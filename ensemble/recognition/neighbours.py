@@ -1,4 +1,4 @@
-"""Which known images a mark is nearest to, as pictures and as the members see them."""
+"""The test images nearest to a mark, as pictures and in the members' features."""
 
 from dataclasses import dataclass
 

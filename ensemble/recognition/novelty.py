@@ -1,10 +1,10 @@
-"""How unlike the digits of training a mark is: four measures, none of which has seen a stranger.
+"""Novelty: how unlike the digits of training a mark is, by four measures fitted on digits alone.
 
 An ensemble that has learnt digits alone is sure of many a letter, and its members agree on it:
-what they say tells half of the strangers at best. What tells more is whether the mark looks like
-those digits of training that it is said to be. So there are four measures, each high for what
-is strange: how undecided the ensemble is; how far the mark lies, as a picture and as a form, from
-the nearest digit of the class it is said to be; and how unusual its strokes are for that class.
+their answers tell half of the non-digits at best. What tells more is whether the mark looks like
+those digits of training whose class it is given. So there are four measures, each higher for what
+is less like them: the entropy of the ensemble's answer; the distance of the mark, as a picture and
+as a form, from the nearest digit of its class; and how unusual its strokes are for that class.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ BLUR = 0.8  # σ in pixels: a pen's stroke a pixel beside another's is near it
 INK = 100  # of 255: what is counted as stroke
 BLOCK = 256  # images compared with all known digits at once: tens of MB
 # Added to the variance of every trait, so that one that all digits of a class share does not
-# turn away what has a little more of it.
+# reject what has a little more of it.
 SLACK = 0.05
 THIN_OUT = 3  # every third image says enough of sixteen traits
 
@@ -54,7 +54,7 @@ class Known:
         return cls(classes, own, tuple(map(unit, own)), strokes)
 
     def as_arrays(self) -> dict[str, NDArray[np.generic]]:
-        """In a form to be kept; `from_arrays` reads it."""
+        """As arrays to be cached; `from_arrays` reads them."""
         return {
             "pictures": np.concatenate(self.pictures),
             "counts": np.array([len(own) for own in self.pictures]),
@@ -63,14 +63,14 @@ class Known:
         }
 
     @classmethod
-    def from_arrays(cls, kept: dict[str, NDArray[Any]]) -> "Known":
-        """From `as_arrays`'s form."""
-        own = tuple(np.split(kept["pictures"], np.cumsum(kept["counts"])[:-1]))
-        strokes = tuple(zip(kept["means"], kept["inverses"], strict=True))
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "Known":
+        """From what `as_arrays` gives."""
+        own = tuple(np.split(arrays["pictures"], np.cumsum(arrays["counts"])[:-1]))
+        strokes = tuple(zip(arrays["means"], arrays["inverses"], strict=True))
         return cls(len(own), own, tuple(map(unit, own)), strokes)
 
     def measures(self, images: Pixels, probabilities: Floats) -> NDArray[np.float64]:
-        """How strange images are, in the order of `NAMES`: (4, N), higher is stranger.
+        """Four measures of novelty, in the order of `NAMES`: (4, N), higher for what is less known.
 
         Args:
           images: uint8 (N, 28, 28, 1).
@@ -78,8 +78,8 @@ class Known:
 
         Source: predictive entropy of an ensemble: B. Lakshminarayanan, A. Pritzel and
         C. Blundell, "Simple and scalable predictive uncertainty estimation using deep
-        ensembles", NeurIPS 2017. Distance to the nearest known example as a measure of
-        strangeness: Y. Sun and others, "Out-of-distribution detection with deep nearest
+        ensembles", NeurIPS 2017. Distance to the nearest known example as an OOD
+        score: Y. Sun and others, "Out-of-distribution detection with deep nearest
         neighbors", ICML 2022, here of pictures instead of features, and within the class said.
         A Gaussian for each class: K. Lee and others, "A simple unified framework for detecting
         out-of-distribution samples and adversarial attacks", NeurIPS 2018, here of strokes.
@@ -129,9 +129,9 @@ def upright(images: Pixels) -> NDArray[np.float32]:
     middle = at[-1] / 2 - (at - beside)[:, 0]  # what the centre of mass is off the middle
     move = slant[:, None] * below - middle[:, None]
     whole = np.floor(move)
-    part = (move - whole)[..., None]
+    beyond = (move - whole)[..., None]
     where = at.astype(np.int64) + whole[..., None].astype(np.int64)
-    return (1 - part) * _taken(x, where) + part * _taken(x, where + 1)
+    return (1 - beyond) * _taken(x, where) + beyond * _taken(x, where + 1)
 
 
 def _taken(x: NDArray[np.float32], where: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -142,14 +142,14 @@ def _taken(x: NDArray[np.float32], where: NDArray[np.int64]) -> NDArray[np.float
 def traits(images: Pixels) -> NDArray[np.float64]:
     """Sixteen figures of an image's strokes, (N, 16), each scaled to vary by about 1.
 
-    Parts and loops, ink, extent, how often rows and columns cross a stroke, and its edge.
+    Components and loops, ink, extent, how often rows and columns cross a stroke, and its edge.
     """
     ink = images[..., 0] > INK
     rows, columns = _crossings(ink), _crossings(ink.swapaxes(1, 2))
     tall, wide = (ink.any(axis=axis).sum(axis=1) for axis in (2, 1))
     edge, area = _edge(ink), ink.sum(axis=(1, 2))
     return np.stack([
-        _parts(ink, True), _parts(~ink, False) - 1, images.sum(axis=(1, 2, 3)) / 255 / 50,
+        _components(ink, True), _components(~ink, False) - 1, images.sum(axis=(1, 2, 3)) / 255 / 50,
         tall / 5, wide / 5, rows.max(axis=1), columns.max(axis=1),
         2 * _mean(rows, tall), 2 * _mean(columns, wide),
         5 * _mean(rows >= 3, tall), 5 * _mean(columns >= 4, wide), 5 * _mean(columns >= 3, wide),
@@ -180,8 +180,8 @@ def _edge(ink: NDArray[np.bool_]) -> NDArray[np.int64]:
     return (ink & ~inside).sum(axis=(1, 2))
 
 
-def _parts(ink: NDArray[np.bool_], slanting: bool) -> NDArray[np.int64]:
-    """How many connected parts each image has, (N,); corner to corner counts for ink alone."""
+def _components(ink: NDArray[np.bool_], slanting: bool) -> NDArray[np.int64]:
+    """How many connected components each image has, (N,); corner to corner counts for ink alone."""
     from scipy import ndimage
 
     within = np.zeros((3, 3, 3), bool)  # images do not touch one another

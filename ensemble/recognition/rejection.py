@@ -1,4 +1,4 @@
-"""Not a digit, or not one I know: from how strange a mark is on, it is turned away."""
+"""Rejection of what is no digit, or none that the members know: an OOD score and its threshold."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Floats
 
-TAIL = 0.1  # the share of the strangest held-out digits, beyond which rarity is extrapolated
+TAIL = (
+    0.1  # the share of held-out digits with the highest values, beyond which rarity is extrapolated
+)
 FURTHEST = 20.0  # a measure off the scale adds no more than this many mean excesses
 
 
@@ -17,7 +19,7 @@ class Rarity:
 
     Attributes:
       ranked: (n,), the held-out digits' values, rising.
-      edge: where the strangest tenth of them begins.
+      edge: where the highest tenth of them begins.
       excess: how far these lie beyond the edge on the average.
     """
 
@@ -27,7 +29,7 @@ class Rarity:
 
     @classmethod
     def of(cls, values: Floats) -> "Rarity":
-        """From the values of held-out digits, (n,); a high value is a strange one."""
+        """From a measure's values of held-out digits, (n,), high for what is novel."""
         ranked = np.sort(np.asarray(values, np.float64))
         start = int((1 - TAIL) * len(ranked))
         edge = float(ranked[start])
@@ -36,8 +38,8 @@ class Rarity:
     def __call__(self, values: Floats) -> NDArray[np.float64]:
         """−ln p of values (N,), p counted as conformal p-values are: 0 for the most ordinary.
 
-        Counting alone would make the strangest digit and what is far beyond it the same, so
-        the tail beyond the edge is taken for exponential.
+        Counting alone would make the highest value and one far beyond it the same, so the tail
+        beyond the edge is taken for exponential.
 
         Source: V. Vovk, A. Gammerman and G. Shafer, "Algorithmic learning in a random world",
         2005 (conformal p-values); J. Pickands, "Statistical inference using extreme order
@@ -52,12 +54,12 @@ class Rarity:
 
 @dataclass(frozen=True, eq=False)
 class Rejection:
-    """A score for how strange an image is, and thresholds on it, from held-out digits alone.
+    """An OOD score, and thresholds on it, from held-out digits alone.
 
-    Nothing here has seen a stranger: whatever is turned away is so for being unlike digits.
+    No non-digit has a part in it: whatever is rejected is so for being unlike digits.
 
     Attributes:
-      rarities: of each measure of strangeness.
+      rarities: one a measure of novelty.
       held_out: (n,), the held-out digits' scores, rising.
     """
 
@@ -66,22 +68,22 @@ class Rejection:
 
     @classmethod
     def of(cls, measures: Floats) -> "Rejection":
-        """From measures of held-out digits, (K, n), each high for what is strange."""
+        """From K measures of n held-out digits, (K, n), each high for what is novel."""
         rarities = tuple(map(Rarity.of, measures))
-        return cls(rarities, np.sort(_parts(rarities, measures).sum(axis=0)))
+        return cls(rarities, np.sort(_contributions(rarities, measures).sum(axis=0)))
 
-    def parts(self, measures: Floats) -> NDArray[np.float64]:
-        """How much of the score each measure makes, (K, N), in nats."""
-        return _parts(self.rarities, measures)
+    def contributions(self, measures: Floats) -> NDArray[np.float64]:
+        """What each measure adds to the score, (K, N), in nats: −ln p."""
+        return _contributions(self.rarities, measures)
 
     def scores(self, measures: Floats) -> NDArray[np.float64]:
-        """How strange images are, (N,): the sum over measures of −ln p.
+        """The OOD scores of images, (N,): the sum over measures of −ln p.
 
         Source: R. A. Fisher, "Statistical methods for research workers", 1932, section 21.1.
         The measures go together, so that the sum has no χ² distribution: thresholds are
         counted on the held-out digits' own scores instead.
         """
-        return self.parts(measures).sum(axis=0)
+        return self.contributions(measures).sum(axis=0)
 
     def threshold(self, refuse: float) -> float:
         """The score that at most this share of held-out digits exceeds.
@@ -93,12 +95,12 @@ class Rejection:
           ValueError: it is not.
         """
         if not 0 < refuse < 1:
-            raise ValueError(f"A share of {refuse:g} cannot be turned away: it is in (0, 1).")
+            raise ValueError(f"A share of {refuse:g} cannot be rejected: it is in (0, 1).")
         n = len(self.held_out)
         return float(self.held_out[n - 1 - int(refuse * n)])
 
-    def stranger_than(self, scores: Floats) -> NDArray[np.float64]:
-        """The share of held-out digits that are less strange, (N,)."""
+    def quantiles(self, scores: Floats) -> NDArray[np.float64]:
+        """The share of held-out digits with a lower score, (N,), in [0, 1]."""
         return np.searchsorted(self.held_out, scores, side="left") / len(self.held_out)
 
 
@@ -108,7 +110,7 @@ def whole_picture(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
     A rejected mark much smaller than those that are read (their median) is dirt and does not
     count; one that is read, but tiny beside those rejected, is a chance likeness and does not
     count either. Of what counts, two marks and three in ten have to be rejected: so many real
-    digits are hardly ever turned away by chance, and in a page of text or a photograph only a few
+    digits are hardly ever rejected by chance, and in a page of text or a photograph only a few
     marks pass.
 
     Args:
@@ -126,5 +128,5 @@ def whole_picture(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
 DIRT, CHANCE, SHARE = 0.45, 0.15, 0.3
 
 
-def _parts(rarities: tuple[Rarity, ...], measures: Floats) -> NDArray[np.float64]:
+def _contributions(rarities: tuple[Rarity, ...], measures: Floats) -> NDArray[np.float64]:
     return np.stack([one(values) for one, values in zip(rarities, measures, strict=True)])

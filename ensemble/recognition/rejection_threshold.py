@@ -1,4 +1,4 @@
-"""The gate of a run: which digits its threshold was set on, and what it lets through."""
+"""A run's rejection threshold: the digits that it is set on, and the share of others it rejects."""
 
 import functools
 from dataclasses import dataclass
@@ -14,28 +14,28 @@ from ensemble.analysis.quality.halves import halves
 from ensemble.engine import activations
 from ensemble.recognition.novelty import Known
 from ensemble.recognition.rejection import Rejection
-from ensemble.shift.non_digits import KINDS, strangers
-from ensemble.shift.ood_images import outsiders
+from ensemble.shift.non_digits import KINDS, non_digits
+from ensemble.shift.ood_images import ood_sets
 from ensemble.shift.variation import varied
-from ensemble.storage.cached_arrays import Arrays, digest_of, kept
+from ensemble.storage.cached_arrays import Arrays, cached, digest_of
 
 Pixels = NDArray[np.uint8]
 
 KNOWN = 12_000  # training digits that marks are compared with
 DIGITS = 800  # held-out digits, of which one in four is shown as it is, the others varied
-STRANGERS = 50  # of each kind
+NON_DIGITS = 50  # of each kind
 
 
 @dataclass(frozen=True, eq=False)
-class Turned:
-    """Strangers of one kind, and how many of them are turned away.
+class Rejected:
+    """Out-of-distribution images of one kind, and how many of them are rejected.
 
     Attributes:
       key: the kind's name.
       title: what people call it.
       n: how many were shown.
-      share: of them that were turned away, in [0, 1].
-      scores: (n,), how strange each was found.
+      share: of them that were rejected, in [0, 1].
+      scores: (n,), their OOD scores.
     """
 
     key: str
@@ -46,34 +46,34 @@ class Turned:
 
 
 @dataclass(frozen=True, eq=False)
-class Gate:
-    """What the gate does when it may turn away a share of real digits.
+class RejectionThreshold:
+    """The threshold that rejects a given share of real digits, and what it does to others.
 
     Attributes:
       refuse: that share, as asked for.
-      threshold: turned away is what scores more.
-      n: held-out digits that it was set on.
+      value: the threshold itself: what scores more is rejected.
+      n: held-out digits that it is set on.
       known: (n,), their scores.
-      judged: digits of the other half of the test set that it was judged on.
-      kept: the share of those that it lets through.
-      accuracy: of those it lets through, the share that is read right.
+      judged: digits of the other half of the test set that it is judged on.
+      coverage: the share of those that it accepts.
+      accuracy: of those it accepts, the share that is read right.
       accuracy_all: the same of all of them.
-      strangers: what became of images that are no digits.
+      non_digits: what becomes of images that are no digits.
     """
 
     refuse: float
-    threshold: float
+    value: float
     n: int
     known: NDArray[np.float32]
     judged: int
-    kept: float
+    coverage: float
     accuracy: float
     accuracy_all: float
-    strangers: tuple[Turned, ...]
+    non_digits: tuple[Rejected, ...]
 
 
 class Judge:
-    """Says how strange images are to a run's members. Made once for a run and epoch.
+    """Gives images their measures of novelty for a run's members. Made once for a run and epoch.
 
     Args:
       params: the members' parameters, leaves (M, …), on a device.
@@ -85,27 +85,32 @@ class Judge:
         self._known = known(dataset)
         leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(params)]
         self._made_from = f"{dataset} {datasets.load(dataset).fingerprint} {digest_of(leaves)}"
-        held = kept("held-out", self._made_from, self._measure_held_out)
+        held = cached("held-out", self._made_from, self._measure_held_out)
         self.rejection = Rejection.of(held["measures"])
         self._measured = functools.cache(self._measure)
 
     def measures(self, images: Pixels, probabilities: NDArray[np.float32]) -> NDArray[np.float64]:
-        """How strange images (N, 28, 28, 1) are in four respects, (4, N)."""
+        """`Known.measures` of images (N, 28, 28, 1): (4, N)."""
         return self._known.measures(images, probabilities)
 
-    def gate(self, refuse: float) -> Gate:
-        """What the gate does, measured on digits that it was not set on, and on strangers."""
+    def rejection_threshold(self, refuse: float) -> RejectionThreshold:
+        """The threshold, judged on digits that it is not set on and on non-digits.
+
+        Raises:
+          ValueError: `refuse` is not in (0, 1).
+        """
         threshold = self.rejection.threshold(refuse)
         scores, right, others = self._measured()
-        kept = scores <= threshold
+        accepted = scores <= threshold
         ranked = self.rejection.held_out.astype(np.float32)
-        turned = tuple(
-            Turned(key, title, len(found), float((found > threshold).mean()), found)
+        rejected = tuple(
+            Rejected(key, title, len(found), float((found > threshold).mean()), found)
             for key, title, found in others
         )
-        return Gate(
-            refuse, threshold, len(ranked), ranked, len(kept), float(kept.mean()),
-            float(right[kept].mean()) if kept.any() else 0.0, float(right.mean()), turned,
+        return RejectionThreshold(
+            refuse, threshold, len(ranked), ranked, len(accepted),
+            float(accepted.mean()), float(right[accepted].mean()) if accepted.any() else 0.0,
+            float(right.mean()), rejected,
         )  # fmt: skip
 
     def _measure_held_out(self) -> Arrays:
@@ -113,21 +118,21 @@ class Judge:
         return {"measures": self._known.measures(images, self._asked(images))}
 
     def _measure(self) -> tuple[NDArray[np.float32], NDArray[np.bool_], list[Any]]:
-        found = kept("gate", self._made_from, self._measure_others)
-        each = np.split(found["strange"], np.cumsum(found["counts"])[:-1].astype(int))
+        found = cached("judged", self._made_from, self._measure_others)
+        each = np.split(found["ood"], np.cumsum(found["counts"])[:-1].astype(int))
         named = zip(found["keys"], found["titles"], each, strict=True)
         return found["scores"], found["right"], [(str(a), str(b), c) for a, b, c in named]
 
     def _measure_others(self) -> Arrays:
         images, labels = held_out(self._dataset, fitted=False)
         asked = self._asked(images)
-        kinds = foreign(self._dataset)
-        strange = np.concatenate([shown for _, _, shown in kinds])
+        kinds = ood_images(self._dataset)
+        shown = np.concatenate([images for _, _, images in kinds])
         return {
             "scores": self._scores(images, asked),
             "right": average(asked).argmax(axis=-1) == labels,
-            "strange": self._scores(strange, self._asked(strange)),
-            "counts": np.array([len(shown) for _, _, shown in kinds]),
+            "ood": self._scores(shown, self._asked(shown)),
+            "counts": np.array([len(images) for _, _, images in kinds]),
             "keys": np.array([key for key, _, _ in kinds]),
             "titles": np.array([title for _, title, _ in kinds]),
         }
@@ -154,7 +159,7 @@ def known(dataset: str) -> Known:
         images = np.asarray(found.train_images[chosen])
         return Known.of(images, found.train_labels[chosen], classes).as_arrays()
 
-    return Known.from_arrays(kept("known", f"{dataset} {found.fingerprint}", make))
+    return Known.from_arrays(cached("known", f"{dataset} {found.fingerprint}", make))
 
 
 @functools.lru_cache(maxsize=4)
@@ -169,17 +174,20 @@ def held_out(dataset: str, fitted: bool) -> tuple[Pixels, NDArray[np.int32]]:
     def make() -> Arrays:
         return {"images": varied(images[turn], seed=int(fitted))}
 
-    changed = kept("varied", f"{dataset} {found.fingerprint} {fitted}", make)["images"]
+    changed = cached("varied", f"{dataset} {found.fingerprint} {fitted}", make)["images"]
     return np.concatenate([images[~turn], changed]), np.concatenate([labels[~turn], labels[turn]])
 
 
 @functools.lru_cache(maxsize=2)
-def foreign(dataset: str) -> tuple[tuple[str, str, Pixels], ...]:
-    """Key, title and images of each kind of stranger that there is."""
+def ood_images(dataset: str) -> tuple[tuple[str, str, Pixels], ...]:
+    """Key, title and images of each kind of out-of-distribution image that there is."""
     drawn = [(kind.key, kind.title, _drawn(kind.key)) for kind in KINDS.values()]
-    others = [(one.key, one.title, one.load()) for one in outsiders(dataset, STRANGERS)]
+    others = [(one.key, one.title, one.load()) for one in ood_sets(dataset, NON_DIGITS)]
     return (*drawn, *others)
 
 
 def _drawn(kind: str) -> Pixels:
-    return kept("strangers", f"{kind} {STRANGERS}", lambda: {"x": strangers(kind, STRANGERS)})["x"]
+    def make() -> Arrays:
+        return {"x": non_digits(kind, NON_DIGITS)}
+
+    return cached("non-digits", f"{kind} {NON_DIGITS}", make)["x"]

@@ -22,7 +22,7 @@ from ensemble.jobs.status import write_status
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.status import SolveStatus, read_solve_status
 from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.folder_index import Shelf
+from ensemble.storage.folder_index import FolderIndex
 from ensemble.storage.folders import runs_folder
 
 WORD = str(REGRESSION.kept_as)
@@ -86,11 +86,11 @@ def find_solve(solve_id: str) -> Solve:
 
 def list_solves() -> list[Solve]:
     """All regressions that can be read, newest first."""
-    found, _ = _shelf.look()
+    found, _ = _index.look()
     return sorted(found, key=lambda one: (one.status.created, one.id), reverse=True)
 
 
-_shelf = Shelf(find_solve)
+_index = FolderIndex(find_solve)
 
 
 def delete_solve(solve_id: str) -> None:

@@ -27,7 +27,7 @@ from ensemble.jobs.queue import active_in
 from ensemble.jobs.status import write_status
 from ensemble.runs.status import Status, read_status
 from ensemble.storage.atomic import read_json, write_bytes, write_json
-from ensemble.storage.folder_index import Shelf
+from ensemble.storage.folder_index import FolderIndex
 from ensemble.storage.folders import runs_folder
 
 
@@ -72,20 +72,20 @@ def find(run_id: str) -> Run:
 
 def list_runs() -> list[Run]:
     """All runs that can be read, newest first."""
-    runs, _ = _shelf.look()
+    runs, _ = _index.look()
     return sorted(runs, key=lambda run: (run.status.created, run.id), reverse=True)
 
 
 def unreadable() -> dict[str, str]:
     """Folders that look like runs and cannot be read: their name, and why in a sentence."""
-    _, errors = _shelf.look()
+    _, errors = _index.look()
     found = {
         name: error for name, error in errors.items() if not isinstance(error, UnknownRunError)
     }
     return {name: str(error) for name, error in sorted(found.items())}
 
 
-_shelf = Shelf(find)
+_index = FolderIndex(find)
 
 
 def create(config: EnsembleConfig) -> Run:

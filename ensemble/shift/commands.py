@@ -19,7 +19,7 @@ from ensemble.shift.status import StressJob, StressStatus, stress_folder
 
 
 def start_stress(run_id: str, limit: int | None = None) -> Stress:
-    """Have a process of its own measure a run at its last checkpoint; it waits its turn.
+    """Queue the measuring of a run's last checkpoint and start its worker process.
 
     Args:
       run_id: the run.
@@ -34,7 +34,7 @@ def start_stress(run_id: str, limit: int | None = None) -> Stress:
 
 
 def queue_stress(run_id: str, limit: int | None = None) -> StressJob:
-    """Put a run's job into state `queued`; for arguments and errors see `start_stress`."""
+    """Put a run's job into state `queued`, without a worker; otherwise as `start_stress`."""
     run = find(run_id)
     if limit is not None and limit < 1:
         raise ConfigError(f"limit is {limit}: it has to be a whole number from 1 up.")
@@ -53,7 +53,7 @@ def queue_stress(run_id: str, limit: int | None = None) -> StressJob:
 
 
 def stop_stress(run_id: str) -> bool:
-    """Ask a run's job to stop, which keeps what it has measured; whether there was one to ask."""
+    """Ask a run's job to stop; what it has measured stays. Returns whether there is one."""
     job = read_stress_job(find(run_id))
     return job is not None and request_stop(job)
 

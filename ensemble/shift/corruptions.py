@@ -23,7 +23,7 @@ FULL = 255
 
 @dataclass(frozen=True)
 class Kind:
-    """One way to corrupt an image.
+    """A kind of corruption.
 
     Attributes:
       name: its name in files and addresses.

@@ -1,4 +1,4 @@
-"""The measuring: a run's members at its last checkpoint, from where it was left to its end."""
+"""The job that measures a run's last checkpoint, from the first task that is not done yet."""
 
 import time
 from collections.abc import Callable
@@ -22,8 +22,8 @@ class Job:
 
     Args:
       run: the run, which nobody trains meanwhile.
-      status: the hold on the job's status.json.
-      stop: asked about once a second.
+      status: the writer of the job's status.json.
+      stop: whether to stop; called about once a second.
       report: called with each new status.
     """
 
@@ -39,7 +39,7 @@ class Job:
         self._told = 0.0
 
     def work(self) -> Outcome:
-        """Do what is not done yet."""
+        """Do all tasks that are not done yet; returns what came of it."""
         results, forward = self._begin()
         every = tasks(self._run, results)
         left = [task for task in every if not task.done]
@@ -55,7 +55,7 @@ class Job:
         return Outcome("finished")
 
     def _begin(self) -> tuple[Results, Forward]:
-        """The checkpoint's members, and what is known of them already."""
+        """The results so far, and the checkpoint's members ready to be asked."""
         progress, limit = read_progress(self._run), self._status.status.limit
         size = datasets.info(self._run.config.dataset).test_size
         images = size if limit is None else min(limit, size)
@@ -65,11 +65,11 @@ class Job:
             dataset=self._run.config.dataset, images=images, members=forward.members,
         )  # fmt: skip
         self._tell(state="measuring", epoch=progress.evaluated, message="Compiling the network.")
-        kept = read_results(self._run.path)
-        return kept if kept and kept.same_question(results) else results, forward
+        found = read_results(self._run.path)
+        return found if found and found.same_question(results) else results, forward
 
     def _watch(self, left: list[Task], total: int) -> Callable[[float], bool]:
-        """What is asked in the first task of `left`, about once a second: whether to stop."""
+        """A function that reports progress in the first of `left`; it returns whether to stop."""
 
         def interrupted(done: float) -> bool:
             self._say_how_far(len(left) - done, total)
@@ -78,7 +78,7 @@ class Job:
         return interrupted
 
     def _say_how_far(self, ahead: float, total: int) -> None:
-        """Say, now and then, how many tasks lie ahead and how long they will take."""
+        """Report, now and then, how many tasks are left and how long they will take."""
         now = time.monotonic()
         # The first call compiles: the clock starts after it.
         since, from_there = self._clock = self._clock or (now, ahead)

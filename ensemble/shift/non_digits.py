@@ -1,9 +1,9 @@
-"""Strangers: what a person may show that is no digit, shaped as a digit from a picture would be.
+"""Non-digits: what else a person may show, in the form that a digit from a picture would have.
 
 Letters and signs are glyphs of the typeface that comes with Pillow; figures, runes and scribbles
 are drawn as hands draw them; patches are what ink would be in the two photographs that come with
-scikit-learn. All are turned, leant and waved a little and given a pen's width; then `shape`
-brings them to the form of MNIST's digits.
+scikit-learn. All are turned, leant and waved a little and given a pen's width; then they
+are brought to MNIST's form, as every picture is (pictures/segmentation/mnist_form.py).
 
 Left out is what is written like a digit, or as a digit is by some: C c O o D Q (0), I i l J j r f t
 { } (1), Z z (2), S s (5), b G (6), T ? (7), B & $ (8), g q p P (9), and A h y Y, which quickly
@@ -19,20 +19,19 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from ensemble.pictures.segmentation.mnist_form import to_mnist
+from ensemble.shift.shapes import SHAPES, Draws, Strokes
 
 Pixels = NDArray[np.uint8]
-Draws = np.random.Generator
-Strokes = list[NDArray[np.floating]]
 
 LETTERS = "EFHKLMNRUVWXadekmnuvwx"
 SIGNS = "@#%+=*<>~±"
 BAR = 0.12  # the least share of a patch's spread that lies across its main direction
-SIDE = 96  # of the sheet that a stranger is drawn on, in pixels
+SIDE = 96  # of the sheet that one is drawn on, in pixels
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of stranger.
+    """A kind of non-digit.
 
     Attributes:
       key: its name in files and addresses.
@@ -45,8 +44,8 @@ class Kind:
     draw: Callable[[Draws], NDArray[np.float32]]
 
 
-def strangers(kind: str, count: int, seed: int = 0) -> Pixels:
-    """Strangers of one kind, uint8 (count, 28, 28, 1); the first are the same for every count.
+def non_digits(kind: str, count: int, seed: int = 0) -> Pixels:
+    """Non-digits of one kind, uint8 (count, 28, 28, 1); the first are the same for every count.
 
     Args:
       kind: a key of `KINDS`.
@@ -115,7 +114,7 @@ def rune(draws: Draws) -> NDArray[np.float32]:
 
 def figure(draws: Draws) -> NDArray[np.float32]:
     """A simple figure: arrow, heart, star, cross, zigzag, house and others."""
-    return _inked(FIGURES[draws.integers(len(FIGURES))](draws), draws)
+    return _inked(SHAPES[draws.integers(len(SHAPES))](draws), draws)
 
 
 def patch(draws: Draws) -> NDArray[np.float32]:
@@ -178,69 +177,6 @@ def _inked(strokes: Strokes, draws: Draws) -> NDArray[np.float32]:
             pen.ellipse((x - wide / 2, y - wide / 2, x + wide / 2, y + wide / 2), 255)
     return _waved(np.asarray(sheet, np.float32) / np.float32(255), draws)
 
-
-def _path(*corners: tuple[float, float]) -> NDArray[np.floating]:
-    return np.array(corners, float)
-
-
-def _arc(start: float, end: float, middle: tuple[float, float] = (0.5, 0.5),
-         radius: float = 0.5) -> NDArray[np.floating]:  # fmt: skip
-    """Part of a circle, from and to a share of the round, clockwise from the right."""
-    angle = 2 * np.pi * np.linspace(start, end, 60)
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1) * radius + middle
-
-
-def _star(draws: Draws) -> Strokes:
-    angle = 2 * np.pi * (np.arange(6) * 2 / 5 + 0.75)
-    return [np.stack([np.cos(angle), np.sin(angle)], axis=1)]
-
-
-def _asterisk(draws: Draws) -> Strokes:
-    angles = np.pi * (np.arange(3) / 3 + draws.uniform(0, 1))
-    ends = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    return [np.stack([end, -end]) for end in ends]
-
-
-def _arrow(draws: Draws) -> Strokes:
-    turn = np.pi / 2 * draws.integers(4)
-    matrix = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-    return [stroke @ matrix for stroke in
-            (_path((0, 0.5), (1, 0.5)), _path((0.65, 0.15), (1, 0.5), (0.65, 0.85)))]  # fmt: skip
-
-
-def _zigzag(draws: Draws) -> Strokes:
-    teeth = int(draws.integers(5, 8))
-    return [np.stack([np.arange(teeth) / (teeth - 1), np.arange(teeth) % 2 * 0.6], axis=1)]
-
-
-def _heart(draws: Draws) -> Strokes:
-    angle = 2 * np.pi * np.linspace(0, 1, 80)
-    x = 16 * np.sin(angle) ** 3
-    y = 13 * np.cos(angle) - 5 * np.cos(2 * angle) - 2 * np.cos(3 * angle) - np.cos(4 * angle)
-    return [np.stack([x, -y], axis=1)]
-
-
-def _fixed(*strokes: NDArray[np.floating]) -> Callable[[Draws], Strokes]:
-    return lambda draws: list(strokes)
-
-
-CROSS = _path((0, 0), (1, 1)), _path((1, 0), (0, 1))
-PLUS = _path((0.5, 0), (0.5, 1)), _path((0, 0.5), (1, 0.5))
-SQUARE = _path((0, 0), (1, 0), (1, 1), (0, 1), (0, 0))
-FIGURES: tuple[Callable[[Draws], Strokes], ...] = (
-    _star, _asterisk, _arrow, _zigzag, _heart,
-    _fixed(*CROSS), _fixed(*PLUS), _fixed(SQUARE), _fixed(SQUARE, *CROSS),
-    _fixed(_path((0.5, 0), (1, 0.9), (0, 0.9), (0.5, 0))),
-    _fixed(_path((0, 1), (0, 0.4), (0.5, 0), (1, 0.4), (1, 1), (0, 1))),
-    _fixed(_arc(0, 1), *(stroke * 0.7 + 0.15 for stroke in CROSS)),
-    _fixed(_arc(0, 1), _arc(0, 1, radius=0.2)),
-    _fixed(_arc(0, 1), _arc(0.1, 0.4, radius=0.3), _path((0.35, 0.35), (0.35, 0.4)),
-           _path((0.65, 0.35), (0.65, 0.4))),
-    _fixed(*(_path((at, 0), (at, 1)) for at in (0.3, 0.7)),
-           *(_path((0, at), (1, at)) for at in (0.3, 0.7))),
-    _fixed(_path((0, 0.6), (0.35, 1), (1, 0))),
-    _fixed(*(_path((0, at), (1, at)) for at in (0.1, 0.5, 0.9))),
-)  # fmt: skip
 
 KINDS = {
     kind.key: kind

@@ -1,4 +1,4 @@
-"""Images that belong to none of a dataset's classes: what should make an ensemble unsure.
+"""Out-of-distribution images: of none of a dataset's classes, they should make an ensemble unsure.
 
 Another dataset's test images are the usual test (Lakshminarayanan et al. 2017, "Simple and
 Scalable Predictive Uncertainty Estimation using Deep Ensembles", MNIST against notMNIST).
@@ -22,8 +22,8 @@ SMOOTHNESS = 2.0  # σ in pixels: blobs about as wide as a pen stroke
 
 
 @dataclass(frozen=True)
-class Outsider:
-    """A set of images from outside.
+class OodSet:
+    """A set of out-of-distribution images.
 
     Attributes:
       key: its name in files and addresses.
@@ -36,11 +36,11 @@ class Outsider:
     load: Callable[[], Pixels]
 
 
-def outsiders(name: str, limit: int | None = None) -> list[Outsider]:
-    """What there is on this machine that dataset `name` has no class for.
+def ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
+    """The sets on this machine that dataset `name` has no class for.
 
     Other datasets come first, those that are prepared and whose classes are others (the
-    digits of `mnist` are no outsiders to `digits`); then smooth noise and scrambled images.
+    digits of `mnist` are not to `digits`); then smooth noise and scrambled images.
 
     Args:
       name: the dataset that the ensemble knows.
@@ -52,12 +52,12 @@ def outsiders(name: str, limit: int | None = None) -> list[Outsider]:
     own = find(name)
     count = own.test_size if limit is None else min(limit, own.test_size)
     others = [
-        Outsider(other.name, other.title, partial(_test_images, other.name, count))
+        OodSet(other.name, other.title, partial(_test_images, other.name, count))
         for other in ENTRIES.values()
         if other.class_names != own.class_names and is_prepared(other.name)
     ]
-    mixed = Outsider("scrambled", f"Scrambled {own.title}", partial(_scrambled_own, name, count))
-    return [*others, Outsider("noise", "Smooth noise", partial(smooth_noise, count)), mixed]
+    mixed = OodSet("scrambled", f"Scrambled {own.title}", partial(_scrambled_own, name, count))
+    return [*others, OodSet("noise", "Smooth noise", partial(smooth_noise, count)), mixed]
 
 
 def _test_images(name: str, count: int) -> Pixels:

@@ -1,4 +1,4 @@
-"""What a stress job has found so far: results.json, and the scores of outside images."""
+"""What a stress job has found so far: results.json, and the scores of OOD images."""
 
 import zipfile
 from dataclasses import asdict, dataclass, field
@@ -15,6 +15,9 @@ from ensemble.storage.atomic import read_json, write_arrays, write_json
 
 FORMAT = 1
 KNOWN = "known"
+# What out-of-distribution images are called in results.json and in the names of files: run folders
+# of earlier versions have them so.
+ON_DISK = "outside"
 
 Figures = dict[str, Any]
 
@@ -32,8 +35,8 @@ class Results:
       members: M.
       clean: the figures of `analysis.shifts.measure` on the images as they are, once known.
       steps: one a corruption and amount: `kind`, `amount`, and those figures.
-      outside: one a set of outside images: `key`, `title`, `images`, and by `ensemble` and
-        `members` how well the entropy tells them from the dataset's own (`auroc`, `fpr95`).
+      ood: one a set of out-of-distribution images: `key`, `title`, `images`, and by `ensemble`
+        and `members` how well the entropy tells them from the dataset's own (`auroc`, `fpr95`).
     """
 
     tick: int
@@ -45,7 +48,7 @@ class Results:
     format: int = FORMAT
     clean: Figures | None = None
     steps: list[Figures] = field(default_factory=list)
-    outside: list[Figures] = field(default_factory=list)
+    ood: list[Figures] = field(default_factory=list)
 
     def same_question(self, other: "Results") -> bool:
         """Whether both are of the same members and images."""
@@ -120,9 +123,10 @@ def read_stress_job(run: Run) -> StressJob | None:
 
 
 def read_results(run_folder: Path) -> Results | None:
-    """What is kept in results.json; None where there is none, or one of another version."""
+    """What results.json says; None where there is none, or one of another version."""
     try:
-        found = Results(**read_json(stress_folder(run_folder) / "results.json"))
+        stored = dict(read_json(stress_folder(run_folder) / "results.json"))
+        found = Results(ood=stored.pop(ON_DISK, []), **stored)
     except (OSError, ValueError, TypeError):
         return None
     return found if found.format == FORMAT else None
@@ -130,7 +134,9 @@ def read_results(run_folder: Path) -> Results | None:
 
 def write_results(run_folder: Path, results: Results) -> None:
     """Replace results.json."""
-    write_json(stress_folder(run_folder) / "results.json", asdict(results))
+    stored = asdict(results)
+    stored[ON_DISK] = stored.pop("ood")
+    write_json(stress_folder(run_folder) / "results.json", stored)
 
 
 def last_tick(run_folder: Path) -> int | None:
@@ -142,11 +148,11 @@ def last_tick(run_folder: Path) -> int | None:
 
 def scores_path(run_folder: Path, key: str) -> Path:
     """The file with the scores of a set of images; `KNOWN` are the dataset's own."""
-    return stress_folder(run_folder) / f"outside-{key}.npz"
+    return stress_folder(run_folder) / f"{ON_DISK}-{key}.npz"
 
 
 def write_scores(run_folder: Path, key: str, tick: int, scores: dict[str, NDArray[Any]]) -> None:
-    """Keep the scores that a checkpoint gives a set of images.
+    """Write the scores that a checkpoint gives a set of images.
 
     Args:
       run_folder: the run's.
@@ -160,7 +166,7 @@ def write_scores(run_folder: Path, key: str, tick: int, scores: dict[str, NDArra
 
 
 def read_scores(run_folder: Path, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
-    """What `write_scores` kept of that checkpoint; None where it is not there, or damaged."""
+    """What `write_scores` wrote of that checkpoint; None where it is missing or damaged."""
     try:
         with np.load(scores_path(run_folder, key)) as file:
             scores = {name: file[name] for name in file.files}

@@ -21,7 +21,7 @@ class StressStatus(JobStatus):
       progress: the share that is done, in [0, 1].
       epoch: epochs that the measured members had done; None before their checkpoint is read.
       limit: only the first so many test images; None for all.
-      steps: steps of all kinds, and sets of outside images, that are done and written.
+      steps: steps of all kinds, and sets of OOD images, that are done and written.
       total: how many there are.
     """
 

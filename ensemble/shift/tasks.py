@@ -1,7 +1,7 @@
-"""What a stress job is made of: images to be shown to the members, and figures to be kept of it.
+"""What a stress job is made of: images to be shown to the members, and figures to be written down.
 
 First the test images as they are, then every corruption at every amount (Ovadia et al. 2019),
-then every set of outside images (Lakshminarayanan et al. 2017).
+then every set of out-of-distribution (OOD) images (Lakshminarayanan et al. 2017).
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from ensemble.analysis.quality import ood
 from ensemble.runs.store import Run
 from ensemble.shift import figures as shift_figures
 from ensemble.shift.corruptions import KINDS, Kind, corrupt
-from ensemble.shift.ood_images import Outsider, outsiders
+from ensemble.shift.ood_images import OodSet, ood_sets
 from ensemble.shift.results import KNOWN, Figures, Results, read_scores, write_scores
 from ensemble.storage.json_lines import plain
 
@@ -30,7 +30,7 @@ class Task:
     """One step of the job.
 
     Attributes:
-      words: what it is, for people.
+      words: its name on the screen.
       done: whether the results have it already.
       images: makes the images, uint8 (N, 28, 28, 1).
       keep: takes the members' probabilities (M, N, C) of them and the results so far; returns
@@ -44,7 +44,7 @@ class Task:
 
 
 def tasks(run: Run, results: Results) -> list[Task]:
-    """All steps for a run, in order, with what `results` has of them already.
+    """All tasks for a run, in order; those that `results` has are marked done.
 
     Raises:
       NotPreparedError: the run's dataset is not on this machine.
@@ -59,7 +59,7 @@ def tasks(run: Run, results: Results) -> list[Task]:
         for kind in KINDS.values()
         for amount in kind.amounts[1:]
     ]
-    others = [_outside(run, one, results) for one in outsiders(dataset.name, results.images)]
+    others = [_ood(run, one, results) for one in ood_sets(dataset.name, results.images)]
     return [clean, *shifted, *others]
 
 
@@ -86,23 +86,23 @@ def _shift(
     return Task(words, done, lambda: corrupt(images, kind.name, amount), keep)
 
 
-def _outside(run: Run, outsider: Outsider, results: Results) -> Task:
+def _ood(run: Run, shown: OodSet, results: Results) -> Task:
     def keep(found: NDArray[np.float32], results: Results) -> Results:
         known, scores = read_scores(run.path, KNOWN, results.tick), _scores(found)
         if known is None:  # Somebody took the file away in this moment: asked again next time.
             return replace(results, clean=None)
-        write_scores(run.path, outsider.key, results.tick, scores)
+        write_scores(run.path, shown.key, results.tick, scores)
         figures = {
-            "key": outsider.key, "title": outsider.title, "images": found.shape[1],
+            "key": shown.key, "title": shown.title, "images": found.shape[1],
             "ensemble": _separation(known["entropy"], scores["entropy"]),
             "information": _separation(known["information"], scores["information"]),
             "members": [_separation(*pair) for pair in zip(
                 known["member_entropy"], scores["member_entropy"], strict=True)],
         }  # fmt: skip
-        return replace(results, outside=[*results.outside, figures])
+        return replace(results, ood=[*results.ood, figures])
 
-    done = any(one["key"] == outsider.key for one in results.outside)
-    return Task(outsider.title, done, outsider.load, keep)
+    done = any(one["key"] == shown.key for one in results.ood)
+    return Task(shown.title, done, shown.load, keep)
 
 
 def _scores(found: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
@@ -112,6 +112,6 @@ def _scores(found: NDArray[np.float32]) -> dict[str, NDArray[Any]]:
 
 
 def _separation(known: NDArray[Any], unknown: NDArray[Any]) -> Figures:
-    """How well a score tells outside images from known ones; compared as float32, as it is kept."""
+    """How well a score tells OOD images from known ones; compared as float32, as on the disk."""
     found = ood.separation(np.asarray(known, np.float32), np.asarray(unknown, np.float32))
     return plain({"auroc": found.auroc, "fpr95": found.fpr95})

@@ -2,9 +2,9 @@
 
 What sets a threshold has to be like what it will be asked: a digit of MNIST's test set comes from
 the same desks as those of training, a digit in a photograph does not. So a digit is enlarged,
-turned, slanted, stretched, waved and blurred at random, its edge is found anew, and it goes the
-way of every picture: through `shape`. After Simard, Steinkraus and Platt (2003, "Best practices
-for convolutional neural networks"), who distort digits likewise.
+turned, slanted, stretched, waved and blurred at random, its edge is found anew, and it is brought
+to MNIST's form as every picture is (pictures/segmentation/mnist_form.py). After Simard, Steinkraus
+and Platt (2003, "Best practices for convolutional neural networks"), who distort digits likewise.
 """
 
 import numpy as np

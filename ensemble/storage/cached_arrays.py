@@ -1,7 +1,7 @@
-"""Arrays that take seconds to make and come out the same each time, kept in the data folder.
+"""A cache on disk of arrays that take seconds to make and come out the same each time.
 
-They are found again by a digest of what they were made from, the program's own source included:
-another version makes its own. Nothing depends on them; they may be deleted at any time.
+The key is a digest of what they were made from, the program's own source included: another version
+makes its own. Nothing depends on the files; they may be deleted at any time.
 """
 
 import contextlib
@@ -22,22 +22,23 @@ from ensemble.storage.folders import data_folder
 
 Arrays = dict[str, NDArray[Any]]
 
-MOST_BYTES = 256 * 1024 * 1024  # of all that is kept; what was used last stays
+FOLDER = "kept"  # below the data folder; the name is documented
+MOST_BYTES = 256 * 1024 * 1024  # of the whole cache; what was used last stays
 PACKAGES = ("jax", "numpy", "scipy", "pillow")
 # Folders that draw and say what others have reckoned: no number depends on them.
 WITHOUT_NUMBERS = {"cli", "figures", "ui", "wording"}
 
 
-def kept(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
-    """What `make` makes, from the disk if it is there already.
+def cached(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
+    """The arrays that `make` makes, read from the cache where they are there.
 
     Args:
-      name: what it is, the beginning of the file's name.
+      name: the beginning of the file's name.
       made_from: what it depends on beside the program: a dataset, a digest of parameters.
-      make: makes the arrays; called where they are not there, or cannot be read.
+      make: called where the file is missing or damaged. A full disk raises nothing.
     """
     digest = hashlib.sha256(f"{name} {made_from} {program()}".encode()).hexdigest()[:20]
-    path = data_folder() / "kept" / f"{name}-{digest}.npz"
+    path = data_folder() / FOLDER / f"{name}-{digest}.npz"
     try:
         with np.load(path, allow_pickle=False) as file:
             found = {key: file[key] for key in file.files}
@@ -51,7 +52,7 @@ def kept(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
 
 
 def digest_of(tree: list[NDArray[np.generic]]) -> str:
-    """A word that differs where any number in these arrays does."""
+    """SHA-256 of the arrays' shapes and bytes."""
     digest = hashlib.sha256()
     for array in tree:
         digest.update(str(array.shape).encode())
@@ -61,7 +62,7 @@ def digest_of(tree: list[NDArray[np.generic]]) -> str:
 
 @functools.cache
 def program() -> str:
-    """A digest of the source that numbers depend on, and of the packages' versions."""
+    """SHA-256 of the source that numbers depend on, and of the packages' versions."""
     root = Path(__file__).resolve().parents[1]
     digest = hashlib.sha256(" ".join(map(version, PACKAGES)).encode())
     for file in sorted(root.rglob("*.py")):

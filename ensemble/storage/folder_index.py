@@ -1,7 +1,7 @@
-"""Every run in the folder of runs, read again only where one of its files has changed.
+"""An index of the folder of runs: a run is read again only where one of its files has changed.
 
-A list of 1,000 runs would else open 3,000 files each time that somebody looks. Each of the
-files is replaced, never written into: its inode, time and size together tell a new one.
+Without it a list of 1,000 runs would open 3,000 files at each look. The files are replaced, never
+written into: inode, time of change and size together tell a new version.
 """
 
 import contextlib
@@ -18,21 +18,21 @@ Item = TypeVar("Item")
 Version = tuple[tuple[int, int, int] | None, ...]
 
 
-class Shelf(Generic[Item]):
-    """What `read` makes of every folder among the runs. Safe to use from several threads.
+class FolderIndex(Generic[Item]):
+    """An item for every folder among the runs, cached by its files' versions. Thread-safe.
 
     Args:
-      read: makes an item of a folder's name; RunError where it cannot. What it makes may
-        depend on nothing but these files.
+      read: makes the item of a folder, given its name; RunError where there is none. It may
+        depend on nothing but `files`.
       files: paths below a folder.
     """
 
     def __init__(self, read: Callable[[str], Item], files: Sequence[str] = FILES) -> None:
         self._read, self._files = read, tuple(files)
-        self._kept: dict[str, tuple[Version, Item | RunError]] = {}
+        self._cached: dict[str, tuple[Version, Item | RunError]] = {}
 
     def look(self) -> tuple[list[Item], dict[str, RunError]]:
-        """The items, in no order, and by folder's name why there is none."""
+        """All items, in no order; and for each folder that has none, by name, why."""
         found: dict[str, tuple[Version, Item | RunError]] = {}
         items: list[Item] = []
         errors: dict[str, RunError] = {}
@@ -43,7 +43,7 @@ class Shelf(Generic[Item]):
                     errors[entry.name] = item
                 else:
                     items.append(item)
-        self._kept = found  # Those that are gone are forgotten.
+        self._cached = found  # Those that are gone are forgotten.
         return items, errors
 
     def _item(
@@ -51,18 +51,18 @@ class Shelf(Generic[Item]):
     ) -> Item | RunError:
         # Before it is read: what changes after that is another version the next time.
         seen = tuple(version(f"{entry.path}/{name}") for name in self._files)
-        kept = self._kept.get(entry.path)
-        if kept is None or kept[0] != seen:
+        cached = self._cached.get(entry.path)
+        if cached is None or cached[0] != seen:
             try:
-                kept = seen, self._read(entry.name)
+                cached = seen, self._read(entry.name)
             except RunError as error:
-                kept = seen, error.with_traceback(None)
-        found[entry.path] = kept
-        return kept[1]
+                cached = seen, error.with_traceback(None)
+        found[entry.path] = cached
+        return cached[1]
 
 
 def version(path: str) -> tuple[int, int, int] | None:
-    """Another one whenever the file has been replaced: (inode, modified in ns, bytes)."""
+    """The file's (inode, time of change in ns, bytes), new once it is replaced; None: no file."""
     try:
         stat = os.stat(path)
     except OSError:

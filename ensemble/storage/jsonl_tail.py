@@ -1,4 +1,4 @@
-"""A run's history as it grows: each line read and parsed once, however often somebody looks."""
+"""The tail of a JSON lines file: of a history that grows, only what is new is read and parsed."""
 
 import threading
 from pathlib import Path
@@ -7,8 +7,8 @@ from ensemble.storage.folder_index import version
 from ensemble.storage.json_lines import Line, parse
 
 
-class Followed:
-    """The lines of a file that is appended to, and now and then replaced. Thread-safe.
+class JsonlTail:
+    """The parsed lines of a file that is appended to, and now and then replaced. Thread-safe.
 
     Args:
       path: a history.jsonl, which need not be there yet.
@@ -22,7 +22,7 @@ class Followed:
         self._end, self._last = 0, b""  # of what has been read: its length, its last row
 
     def lines(self) -> list[Line]:
-        """All whole lines. Shared: the same list until the file changes; do not change it."""
+        """All whole lines, none without a file: the same, shared list until the file changes."""
         with self._lock:
             seen = version(str(self._path))
             if seen != self._seen:
@@ -31,7 +31,7 @@ class Followed:
             return self._lines
 
     def _read(self) -> list[Line]:
-        """What was read before and what has come since, in a new list."""
+        """A new list: the lines read before, and those that have come since."""
         try:
             with self._path.open("rb") as file:
                 file.seek(self._end - len(self._last))

@@ -1,4 +1,4 @@
-"""What is said of one mark, in words: its verdict, how the members agree, how near a stranger."""
+"""What is said of one mark, in words: its verdict, how the members agree, how near to rejection."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from ensemble.wording import images as images_words
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit
-    from ensemble.recognition.rejection_threshold import Gate
+    from ensemble.recognition.rejection_threshold import RejectionThreshold
 
 # Members that vote alike are as sure as each other up to this difference of probabilities.
 ALIKE = 0.1
@@ -31,8 +31,8 @@ def predictions(digit: "Digit") -> Predictions:
     return judge(np.asarray(digit.members)[:, None], np.array([digit.label]))
 
 
-def stranger(names: Sequence[str]) -> str:
-    """What stands where a verdict would, were the mark not rejected."""
+def rejection(names: Sequence[str]) -> str:
+    """What stands in place of the verdict on a rejected mark."""
     word = images_words.noun(names)
     return f"Not {article(word)} {word}, or not one I know"
 
@@ -44,7 +44,7 @@ def article(word: str) -> str:
 
 def verdict(digit: "Digit", names: Sequence[str]) -> str:
     """The headline: "7 with 97.3 %", or that it is no digit."""
-    return stranger(names) if digit.rejected else said(digit, names)
+    return rejection(names) if digit.rejected else said(digit, names)
 
 
 def said(digit: "Digit", names: Sequence[str]) -> str:
@@ -97,31 +97,31 @@ def information(digit: "Digit", names: Sequence[str]) -> str:
     return INFORMATION.format(most=formats.significant(most, 3))
 
 
-def strangeness(digit: "Digit", refuse: float, names: Sequence[str]) -> str:
-    """How near the threshold the mark is, counted in real digits.
+def ood_score(digit: "Digit", refuse: float, names: Sequence[str]) -> str:
+    """The mark's OOD score, as the share of real digits that score at least as high.
 
     Args:
       digit: what is said of the mark.
-      refuse: the share of real digits that may be turned away.
+      refuse: the share of real digits that may be rejected.
       names: the classes' names.
     """
-    word, share = images_words.noun(names), 1 - float(digit.stranger_than)
-    turned = f"the strangest {formats.percent(refuse, figures=2)} are turned away"
+    word, share = images_words.noun(names), 1 - float(digit.quantile)
+    limit = f"the strangest {formats.percent(refuse, figures=2)} are rejected"
     if share <= 0:
-        return f"None of the real {word}s held out looks as strange as this; {turned}."
+        return f"None of the real {word}s held out looks as strange as this; {limit}."
     only = "Only " if digit.rejected else ""
     said = f"{only}{formats.percent(share, figures=2)} of real {word}s look at least as strange"
-    return f"{said}; {turned}."
+    return f"{said}; {limit}."
 
 
-def threshold_set_on(gate: "Gate", title: str) -> str:
-    """On which images of the dataset `title` the threshold was set, and on which it was judged."""
+def threshold_set_on(threshold: "RejectionThreshold", title: str) -> str:
+    """On which images of the dataset `title` the threshold was set and on which judged."""
     return (
-        f"Set on {gate.n:,} test images of {title}, one in four as it is, the others turned, "
+        f"Set on {threshold.n:,} test images of {title}, one in four as it is, the others turned, "
         "slanted, stretched, bent and blurred a little, as pens and cameras do: "
-        f"{formats.percent(gate.refuse, figures=2)} of them score more than the threshold. No "
-        f"stranger had a part in it. Judged on {gate.judged:,} other test images, changed "
-        "likewise, and on strangers."
+        f"{formats.percent(threshold.refuse, figures=2)} of them score more than the threshold. No "
+        f"out-of-distribution image had a part in it. Judged on {threshold.judged:,} other test "
+        "images, changed likewise, and on out-of-distribution ones."
     )
 
 

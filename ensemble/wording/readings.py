@@ -52,13 +52,13 @@ def sure(share: float) -> str:
     return next(words for least, words in SURE if share >= least)
 
 
-def declined(reading: Reading, names: Sequence[str]) -> str:
-    """Why the whole picture had better not be read; "" where it is."""
+def rejected(reading: Reading, names: Sequence[str]) -> str:
+    """Why nothing on the picture is read, a sentence; "" where something is."""
     if reading.refused:
         return reading.refused
     if reading.digits and all(digit.rejected for digit in reading.digits):
         if len(reading.digits) == 1:
-            return f"{marks_words.stranger(names)}. {reading.digits[0].why}".strip()
+            return f"{marks_words.rejection(names)}. {reading.digits[0].why}".strip()
         word = images_words.noun(names)
         article = marks_words.article(word)
         return f"None of the {len(reading.digits)} marks is {article} {word} I know."
@@ -85,7 +85,7 @@ def row(reading: Reading, lines: Sequence[int], names: Sequence[str]) -> tuple[s
     """A picture in a list: what is said, how surely, and why not."""
     if not reading.digits:
         return "–", "", f"{nothing(names)}."
-    if why := declined(reading, names):
+    if why := rejected(reading, names):
         return UNKNOWN, "", why
     return joined(reading, lines, names), formats.chance(reading.confidence), ""
 
@@ -94,7 +94,7 @@ def alt(digit: Digit, index: int, of: int, names: Sequence[str]) -> str:
     """A mark for whoever cannot see it."""
     place = f" · mark {index + 1} of {of}" if of > 1 else ""
     if digit.rejected:
-        return f"{marks_words.stranger(names)}{place}"
+        return f"{marks_words.rejection(names)}{place}"
     return f"{names[digit.label]}, {formats.chance(float(digit.probabilities[digit.label]))}{place}"
 
 

@@ -26,7 +26,7 @@ def test_every_command_is_called_by_its_name(name: str) -> None:
 def test_help_lists_what_people_call_and_hides_what_pages_start() -> None:
     listed = CliRunner().invoke(main, ["--help"]).output.split("Commands:\n")[1]
     found = [line.split()[0] for line in listed.splitlines()]
-    hidden = {name for name in COMMANDS if name.startswith("work")} | {"race-contender"}
+    hidden = {name for name in COMMANDS if name.startswith("work")} | {"race-competitor"}
     assert found == sorted(set(COMMANDS) - hidden)
 
 

@@ -33,7 +33,7 @@ STATUS = Status(
          "47  (97.3 %; votes 4 9 | 7 7) First of 2 pages. Turned."),
     ],
 )  # fmt: skip
-def test_a_picture_is_read_turned_away_or_empty(changes: dict[str, Any], said: str) -> None:
+def test_a_picture_is_read_rejected_or_empty(changes: dict[str, Any], said: str) -> None:
     assert line_of(FOUND | changes) == f"a.png: {said}"
 
 

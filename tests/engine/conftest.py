@@ -1,4 +1,4 @@
-"""The real digits, whole and few, and ways to train and to predict that tests share.
+"""The real digits, whole and few, and functions of tests that train and predict.
 
 Compiling is most of what these tests take: they train with the same few shapes, so that one
 program serves many of them.

@@ -1,4 +1,4 @@
-"""Traces kept on disk: found again, told apart, thrown away when they are no good."""
+"""Traces cached on disk: found again, told apart, thrown away when they are no good."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from jax import Array
 
 from ensemble.datasets import Dataset
 from ensemble.engine import Trainer, batches, step, trace_cache, trainer
-from ensemble.engine.trace_cache import kept, traces_folder, written_down
+from ensemble.engine.trace_cache import cached, traces_folder, written_down
 from tests.engine.conftest import devices, small_config
 
 CACHE = "jax_compilation_cache_dir"
@@ -48,8 +48,8 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def anew(traced: Traced, *settings: object) -> Callable[..., Pair]:
-    """`kept` as a process has it that begins: a function of which JAX remembers nothing."""
-    return kept("pair", lambda *arguments: traced(*arguments), *settings)
+    """`cached` as a process has it that begins: a function of which JAX remembers nothing."""
+    return cached("pair", lambda *arguments: traced(*arguments), *settings)
 
 
 def ask(traced: Traced, *settings: object, size: int = 3) -> Pair:
@@ -114,7 +114,7 @@ def test_one_cut_short_is_made_again(folder: Path) -> None:
     assert traced.times == 2
 
 
-def test_only_so_many_are_kept_and_the_unused_go(
+def test_only_so_many_are_cached_and_the_unused_go(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trace_cache, "MOST", 2)
@@ -134,7 +134,7 @@ def test_only_so_many_are_kept_and_the_unused_go(
 
 
 @pytest.mark.parametrize("nowhere", [None, "gs://bucket/folder"])
-def test_where_jax_keeps_nothing_here_nothing_is_kept(folder: Path, nowhere: str | None) -> None:
+def test_where_jax_caches_nothing_here_nothing_is_cached(folder: Path, nowhere: str | None) -> None:
     jax.config.update(CACHE, nowhere)
     traced = Traced()
     check(ask(traced))
@@ -160,7 +160,7 @@ def test_what_cannot_be_written_down_is_traced_each_time(folder: Path) -> None:
         return Unknown(given.one + 1)
 
     for _ in range(2):
-        found = jax.jit(kept("unknown", lambda given: function(given)))(Unknown(jnp.ones(2)))
+        found = jax.jit(cached("unknown", lambda given: function(given)))(Unknown(jnp.ones(2)))
         np.testing.assert_array_equal(found.one, [2, 2])
     assert len(traced) >= 2
     assert not folder.exists()

@@ -7,7 +7,7 @@ from ensemble.figures import two_answers as two_answers_figure
 from ensemble.figures import verdict as verdict_figure
 from ensemble.figures.palette import MEMBER_HUES, WRONG, Palette
 from ensemble.figures.two_answers import Side
-from tests.ui.marks import GATE, voting
+from tests.ui.marks import THRESHOLD, voting
 
 
 def test_the_bars_are_the_average_in_ink_and_the_dots_each_members_own(palette: Palette) -> None:
@@ -52,30 +52,30 @@ def test_a_rejected_verdict_is_dimmed_and_no_class_stands_out(palette: Palette) 
     assert read["p_3"].tolist() == pytest.approx([1.83 / 3, 0.91, 0.01, 0.91])
 
 
-def test_the_gates_mistakes_are_orange(palette: Palette) -> None:
-    chart = rejection_figure.figure(GATE, 3.3, "MNIST", "title", palette)
+def test_the_thresholds_mistakes_are_orange(palette: Palette) -> None:
+    chart = rejection_figure.figure(THRESHOLD, 3.3, "MNIST", "title", palette)
     known, noise, letters, mark = chart.data
     mistakes = {trace.name: trace.x[np.array(trace.marker.color) == WRONG].tolist()
                 for trace in (known, noise, letters)}  # fmt: skip
     assert mistakes == {"MNIST": [pytest.approx(2.1)], "Noise": [1.0], "Letters": []}
     assert np.round(noise.y).tolist() == [2] * 4  # of one row, whatever the spread
     assert mark.x == (3.3,)
-    assert mark.hovertext == ("This mark: 3.30, turned away",)
+    assert mark.hovertext == ("This mark: 3.30, rejected",)
     assert [one.x0 for one in chart.layout.shapes] == [2.0]
     shares = [one.text for one in chart.layout.annotations if one.xref == "paper"]
     assert shares == ["20.0 %", "75.0 %", "100.0 %"]
-    table = rejection_figure.table(GATE, "MNIST", 3.3)
-    assert table.groupby("images")["turned_away"].sum().to_dict() == {
+    table = rejection_figure.table(THRESHOLD, "MNIST", 3.3)
+    assert table.groupby("images")["rejected"].sum().to_dict() == {
         "MNIST": 1, "Noise": 3, "Letters": 2, "this mark": 1,
     }  # fmt: skip
 
 
-def test_the_gate_in_a_table() -> None:
-    read = rejection_figure.shares(GATE, "MNIST", "digit")
-    assert read["turned away"].tolist() == ["6.0 %", "75.0 %", "100.0 %"]
+def test_the_threshold_in_a_table() -> None:
+    read = rejection_figure.shares(THRESHOLD, "MNIST", "digit")
+    assert read["rejected"].tolist() == ["6.0 %", "75.0 %", "100.0 %"]
 
 
-def test_both_ensembles_stand_beside_each_other_and_the_one_that_declines_is_faint(
+def test_both_ensembles_stand_beside_each_other_and_the_one_that_rejects_is_faint(
     palette: Palette,
 ) -> None:
     sides = Side(voting(4, 4, 9), "one"), Side(voting(9, 9, rejected=True), "two")
@@ -84,7 +84,7 @@ def test_both_ensembles_stand_beside_each_other_and_the_one_that_declines_is_fai
     np.testing.assert_allclose(theirs.x, sides[1].digit.probabilities)
     assert ours.marker.opacity > theirs.marker.opacity
     rows = two_answers_figure.rows(*sides, DIGIT_NAMES)
-    assert rows["says"].tolist() == ["4", "declines"]
+    assert rows["says"].tolist() == ["4", "rejects"]
     assert rows["votes"].tolist() == ["2 say 4, 1 says 9", "2 say 9"]
     table = two_answers_figure.table(*sides, DIGIT_NAMES)
     assert table["run"].tolist() == ["one"] * 4 + ["two"] * 3

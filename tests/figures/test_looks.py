@@ -35,7 +35,7 @@ from tests.figures.test_doubts import PARTS, matrix_of, scores
 from tests.figures.test_inspect import compared, predictions
 from tests.figures.test_measured import asked, curve, trace
 from tests.race.test_race import RACE
-from tests.ui.marks import GATE, voting
+from tests.ui.marks import THRESHOLD, voting
 
 MADE = predictions(4, lean=1.0)
 SURE, RIGHT = MADE.confidence, MADE.right
@@ -69,7 +69,7 @@ FIGURES: dict[str, Callable[[Palette], Any]] = {
     "one image": lambda p: one_image.figure(
         asked(3), KINDS["rotation"], 1, DIGIT_NAMES, "title", p
     ),
-    "rejection": lambda p: rejection.figure(GATE, 3.3, "MNIST", "title", p),
+    "rejection": lambda p: rejection.figure(THRESHOLD, 3.3, "MNIST", "title", p),
     "selective": lambda p: selective.figure(
         RISK, [RISK], 0.05, choices.choose(SURE, RIGHT, MADE.labels, 0.05), "title", p
     ),

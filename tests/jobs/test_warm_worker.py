@@ -1,4 +1,4 @@
-"""A worker that is kept ready."""
+"""The warm worker: given runs one after the other, let go, and switched off."""
 
 import dataclasses
 import os
@@ -14,16 +14,16 @@ import pytest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.launch import worker_environment
-from ensemble.jobs.warm_worker import WarmWorker, circumstances
+from ensemble.jobs.warm_worker import WarmWorker, circumstances, wanted
 from tests.workers import wait_for_end
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
 
-WANTED = {"ENSEMBLE_SPARE": "1"}
+WANTED = {"ENSEMBLE_WARM_WORKER": "1"}
 
 
 @pytest.fixture
-def spare() -> Iterator[WarmWorker]:
+def warm_worker() -> Iterator[WarmWorker]:
     made = WarmWorker()
     yield made
     made.dismiss()
@@ -32,23 +32,23 @@ def spare() -> Iterator[WarmWorker]:
         time.sleep(0.05)
 
 
-def waiting(spare: WarmWorker) -> psutil.Process:
+def waiting(warm_worker: WarmWorker) -> psutil.Process:
     """The process that waits, which has to be there."""
-    assert spare._child is not None
-    return psutil.Process(spare._child.pid)
+    assert warm_worker._child is not None
+    return psutil.Process(warm_worker._child.pid)
 
 
 def test_it_becomes_the_worker_of_one_run_after_the_other_and_writes_their_logs(
-    spare: WarmWorker, config: EnsembleConfig
+    warm_worker: WarmWorker, config: EnsembleConfig
 ) -> None:
     environment = worker_environment() | WANTED
     config = dataclasses.replace(config, epochs=1)
-    spare.keep_ready(environment, likely=config)
-    process = waiting(spare)
+    warm_worker.keep_ready(environment, likely=config)
+    process = waiting(warm_worker)
     made = [runs.create(dataclasses.replace(config, seed=seed)) for seed in (1, 2)]
     for run in made:
-        assert spare.give(made[0], environment | {"CUDA_VISIBLE_DEVICES": "3"}) is None
-        child = spare.give(run, environment)
+        assert warm_worker.give(made[0], environment | {"CUDA_VISIBLE_DEVICES": "3"}) is None
+        child = warm_worker.give(run, environment)
         assert child is not None
         assert child.pid == process.pid
         ended = wait_for_end(run)
@@ -62,52 +62,68 @@ def test_it_becomes_the_worker_of_one_run_after_the_other_and_writes_their_logs(
     # What waits takes it as everyone does; what has just ended its run does not wait any more.
     os.kill(child.pid, signal.SIGTERM)
     assert child.wait(30) in (-signal.SIGTERM, 0)
-    assert spare.give(made[0], environment) is None
+    assert warm_worker.give(made[0], environment) is None
 
 
 def test_a_run_is_not_given_to_one_that_is_at_work(
-    spare: WarmWorker, config: EnsembleConfig
+    warm_worker: WarmWorker, config: EnsembleConfig
 ) -> None:
     environment = worker_environment() | WANTED
-    spare.keep_ready(environment)
+    warm_worker.keep_ready(environment)
     long = runs.create(dataclasses.replace(config, epochs=1000))
-    assert spare.give(long, environment) is not None
+    assert warm_worker.give(long, environment) is not None
     other = runs.create(config)
-    assert spare.give(other, environment) is None
-    process = waiting(spare)
-    spare.keep_ready(environment, likely=config)
-    assert waiting(spare).pid == process.pid
+    assert warm_worker.give(other, environment) is None
+    process = waiting(warm_worker)
+    warm_worker.keep_ready(environment, likely=config)
+    assert waiting(warm_worker).pid == process.pid
     # The server ends: the run goes on, and its worker ends with it.
-    spare.dismiss()
+    warm_worker.dismiss()
     while runs.find(long.id).state in ("queued", "starting"):
         time.sleep(0.05)
     runs.request_stop(long.id)
     assert wait_for_end(long).state == "stopped"
-    assert spare._dismissed[0].wait(30) == 0
+    assert warm_worker._dismissed[0].wait(30) == 0
 
 
-def test_one_is_enough_and_it_goes_when_the_server_does(spare: WarmWorker) -> None:
+def test_one_is_enough_and_it_goes_when_the_server_does(warm_worker: WarmWorker) -> None:
     environment = worker_environment() | WANTED
-    spare.keep_ready(environment)
-    process = waiting(spare)
-    spare.keep_ready(environment)
-    assert waiting(spare).pid == process.pid
-    spare.dismiss()  # Closes the pipe, as the system does when the server is killed.
-    assert spare._dismissed[0].wait(60) == 0
+    warm_worker.keep_ready(environment)
+    process = waiting(warm_worker)
+    warm_worker.keep_ready(environment)
+    assert waiting(warm_worker).pid == process.pid
+    warm_worker.dismiss()  # Closes the pipe, as the system does when the server is killed.
+    assert warm_worker._dismissed[0].wait(60) == 0
 
 
 def test_one_made_for_something_else_is_not_given_the_run(
-    spare: WarmWorker, tmp_path: Path
+    warm_worker: WarmWorker, tmp_path: Path
 ) -> None:
-    spare.keep_ready(worker_environment() | WANTED)
+    warm_worker.keep_ready(worker_environment() | WANTED)
     run = runs.create(EnsembleConfig())
     elsewhere = worker_environment() | WANTED | {"CUDA_VISIBLE_DEVICES": "3"}
-    assert spare.give(run, elsewhere) is None
+    assert warm_worker.give(run, elsewhere) is None
 
 
-def test_none_where_a_person_does_not_want_it(spare: WarmWorker) -> None:
-    spare.keep_ready(worker_environment() | {"ENSEMBLE_SPARE": "0"})
-    assert spare._child is None
+@pytest.mark.parametrize(
+    ("said", "kept_ready"),
+    [
+        ({"ENSEMBLE_WARM_WORKER": "0"}, False),
+        ({"ENSEMBLE_SPARE": "0"}, False),  # its name in earlier versions
+        ({"ENSEMBLE_WARM_WORKER": "1", "ENSEMBLE_SPARE": "0"}, True),
+        ({"ENSEMBLE_WARM_WORKER": "0", "ENSEMBLE_SPARE": "1"}, False),
+        ({}, True),
+    ],
+)
+def test_none_where_a_person_does_not_want_it(
+    warm_worker: WarmWorker, said: dict[str, str], kept_ready: bool
+) -> None:
+    environment = worker_environment()
+    environment.pop("ENSEMBLE_WARM_WORKER")
+    assert wanted(environment | said) == kept_ready
+    if not kept_ready:
+        warm_worker.keep_ready(environment | said)
+        assert warm_worker._child is None
 
 
 def test_a_changed_program_is_another_circumstance(

@@ -29,7 +29,7 @@ from ensemble.ui.shared import loaders
 from tests.pages.ensembles import probabilities
 
 APP = Path(__file__).parents[2] / "app.py"
-OUTSIDE = {"noise": "Smooth noise", "scrambled": "Scrambled Digits"}
+OOD = {"noise": "Smooth noise", "scrambled": "Scrambled Digits"}
 STEPS = 10  # of an epoch, as `ensembles.trained` has it
 
 
@@ -99,15 +99,15 @@ def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Result
     stress_folder(run.path).mkdir(exist_ok=True)
     known = _keep(run, "known", tick, answers(3, 5.0))
     out = []
-    for place, (key, title) in enumerate(OUTSIDE.items() if kinds == 5 else ()):
+    for place, (key, title) in enumerate(OOD.items() if kinds == 5 else ()):
         found = _keep(run, key, tick, answers(4 + place, 0.0))
         apart = [vars(ood.separation(*pair)) for pair in zip(known, found, strict=True)]
         out.append({"key": key, "title": title, "images": 500, "ensemble": apart[0],
                     "information": apart[0], "members": apart[1:]})  # fmt: skip
-    results = Results(tick, epoch, 0, "digits", 500, members, steps=steps, outside=out,
+    results = Results(tick, epoch, 0, "digits", 500, members, steps=steps, ood=out,
                       clean=figures.measure(answers(3, 5.0), labels))  # fmt: skip
     shift_results.write_results(run.path, results)
-    total = 1 + 30 + len(OUTSIDE)
+    total = 1 + 30 + len(OOD)
     now = time.time()
     status = {"state": "finished", "queued": now, "updated": now, "progress": 1.0,
               "steps": 1 + len(steps) + len(out), "total": total, **changes}  # fmt: skip

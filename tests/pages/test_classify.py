@@ -195,6 +195,11 @@ def test_a_tab_that_has_uploaded_all_it_may_says_how_to_go_on(
     assert not classify(run).get("file_uploader")[0].disabled, "another tab"
 
 
+def test_a_link_of_an_earlier_version_opens_the_rejection_threshold(run: Run) -> None:
+    at = hand_in(classify(run, detail="gate"), ("a.png", paper(0)))
+    assert any("It accepts **" in one.value for one in at.markdown)
+
+
 def test_what_is_overruled_is_the_pictures_own_and_can_be_taken_back(run: Run) -> None:
     at = hand_in(classify(run), ("a.png", paper(0, 1)), ("b.png", paper(2)))
     before = number(at), len(sent(at, "src")["boxes"])

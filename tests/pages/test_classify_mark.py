@@ -63,7 +63,7 @@ def test_nothing_is_kept_unless_a_folder_was_named(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize(
     ("rejected", "told", "as_seven"),
     [(False, "7", "Kept as a 7; the ensemble is right."),
-     (True, "?", "Kept as a 7; the ensemble declined it.")],
+     (True, "?", "Kept as a 7; the ensemble rejected it.")],
 )  # fmt: skip
 def test_a_correction_is_kept_changed_and_taken_back(
     rejected: bool, told: str, as_seven: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -1,4 +1,4 @@
-"""The view Shift: the job's button and progress, the curves, the images from outside."""
+"""The view Shift: the job's button and progress, the curves, the out-of-distribution images."""
 
 import socket
 import time
@@ -94,16 +94,16 @@ def test_contrast_falls_from_left_to_right() -> None:
     assert other["xaxis"].get("autorange") != "reversed"
 
 
-def test_images_from_outside_are_told_apart_by_entropy() -> None:
+def test_out_of_distribution_images_are_told_apart_by_entropy() -> None:
     run = checkpointed(trained())
     results = measured(run)
     at = opened(run, "shift", outside="scrambled")
-    one = results.outside[1]
+    one = results.ood[1]
     assert f"in {100 * one['ensemble']['auroc']:.1f} of 100 cases" in said(at)
     table = next(one.value for one in at.dataframe if "AUROC" in one.value)
     mean = np.mean([member["auroc"] for member in one["members"]])
     assert table["AUROC"].tolist()[:2] == [f"{mean:.3f}", f"{one['ensemble']['auroc']:.3f}"]
-    for trace in figure(at, "outside")["data"]:
+    for trace in figure(at, "ood")["data"]:
         assert values(trace["y"]).sum() == pytest.approx(100)
     widget(at, "button_group", "address_outside").set_value("noise").run()
     assert value(at, "outside") is None, "the first needs no word in the address"
@@ -115,7 +115,7 @@ def test_a_dataset_fetched_since_can_be_shown_too() -> None:
     run = checkpointed(trained())
     results = measured(run)
     assert "Once Fashion-MNIST or Kuzushiji-MNIST is fetched" in said(opened(run, "shift"))
-    shift_results.write_results(run.path, replace(results, outside=results.outside[:1]))
+    shift_results.write_results(run.path, replace(results, ood=results.ood[:1]))
     at = opened(run, "shift")
     label = widget(at, "button", "stress_start").label
     assert label == "Show the members Scrambled Digits too"
@@ -146,4 +146,4 @@ def test_one_member_has_no_disagreement_and_no_mean() -> None:
     assert "mean member" not in said(at)
     names = {one["name"] for one in figure(at, "shift")["data"]}
     assert names == {"the one member"}
-    assert len(figure(at, "outside")["data"]) == 2
+    assert len(figure(at, "ood")["data"]) == 2

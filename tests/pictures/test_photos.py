@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks.pictures import photos
-from benchmarks.pictures.styles import STYLES, photo
+from benchmarks.pictures.rendering import photo
+from benchmarks.pictures.styles import STYLES
 from ensemble import datasets
 from ensemble.pictures.files.opening import open_picture
 from ensemble.pictures.prepare import prepare

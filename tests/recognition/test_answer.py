@@ -29,7 +29,7 @@ def read(
     [("decision", "The members cannot decide"), ("picture", "It looks most like “3”, but unlike"),
      ("form", "Its form comes nearest to “3”"), ("strokes", "Its strokes, loops or gaps are not")],
 )  # fmt: skip
-def test_a_mark_is_turned_away_for_what_is_strangest_about_it(measure: str, why: str) -> None:
+def test_a_mark_is_rejected_for_what_is_strangest_about_it(measure: str, why: str) -> None:
     strange = [6.0 if name == measure else 0.5 for name in NAMES]
     (digit,) = read([3], [strange]).digits
     assert digit.rejected
@@ -37,7 +37,7 @@ def test_a_mark_is_turned_away_for_what_is_strangest_about_it(measure: str, why:
     assert read([3], [USUAL]).digits[0].why == ""
 
 
-def test_what_is_turned_away_is_no_part_of_the_number_s_confidence() -> None:
+def test_what_is_rejected_is_no_part_of_the_number_s_confidence() -> None:
     made = read([4, 2, 7], [USUAL, STRANGE, USUAL])
     assert made.text == "4?7"
     assert made.confidence == pytest.approx(0.82**2)

@@ -14,7 +14,7 @@ from ensemble.recognition import rejection_threshold
 from ensemble.recognition.classifier import Classifier, open_classifier
 from ensemble.recognition.rejection_threshold import held_out
 from ensemble.runs.parameters import write_parameters
-from ensemble.shift.non_digits import strangers
+from ensemble.shift.non_digits import non_digits
 
 MEMBERS = 2
 FITTED = 768  # training digits: six rooms of 128
@@ -42,7 +42,7 @@ def params(digits):
 @pytest.fixture(scope="module")
 def opened(params, tmp_path_factory) -> Iterator[Classifier]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rejection_threshold, "STRANGERS", 12)
+        patch.setattr(rejection_threshold, "NON_DIGITS", 12)
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("opened")))
         run = runs.create(EnsembleConfig(members=MEMBERS, epochs=2))
         write_parameters(run.path, 1, create_members(0, MEMBERS).params, best=1)
@@ -75,20 +75,20 @@ def test_digits_are_read_in_order_and_the_number_s_confidence_is_their_product(o
         assert digit.votes.tolist() == own[:, n].argmax(axis=-1).tolist()
         assert digit.rejected == (digit.score > digit.threshold) == bool(digit.why)
         assert reading.text[n] == ("?" if digit.rejected else str(digit.label))
-    kept = [max(digit.probabilities) for digit in reading.digits if not digit.rejected]
-    assert reading.confidence == pytest.approx(np.prod(kept))
+    said = [max(digit.probabilities) for digit in reading.digits if not digit.rejected]
+    assert reading.confidence == pytest.approx(np.prod(said))
     assert not reading.refused
 
 
-def test_the_share_of_real_digits_turned_away_is_the_one_asked_for(opened):
+def test_the_share_of_real_digits_rejected_is_the_one_asked_for(opened):
     images, _ = held_out("digits", fitted=True)
     for refuse in (0.02, 0.2):
         rejected = [one.rejected for one in opened.read(images, refuse).digits]
         assert np.mean(rejected) == pytest.approx(refuse, abs=1 / len(images))
 
 
-def test_strangers_are_turned_away_and_most_of_them_the_whole_picture(opened):
-    images = np.concatenate([strangers("signs", 18), strangers("figures", 18)])
+def test_non_digits_are_rejected_and_most_of_them_as_a_whole_picture(opened):
+    images = np.concatenate([non_digits("signs", 18), non_digits("figures", 18)])
     reading = opened.read(images, refuse=0.1)
     assert np.mean([digit.rejected for digit in reading.digits]) > 0.7
     assert reading.text.count("?") == sum(digit.rejected for digit in reading.digits)
@@ -97,33 +97,33 @@ def test_strangers_are_turned_away_and_most_of_them_the_whole_picture(opened):
     assert (alone.text, alone.confidence, alone.refused) == ("?", 0.0, "")
 
 
-def test_specks_beside_a_digit_do_not_turn_a_picture_away(opened, digits):
+def test_specks_beside_a_digit_do_not_have_a_picture_rejected(opened, digits):
     scores = [digit.score for digit in opened.read(digits.test_images[:40]).digits]
     sure = int(np.argmin(scores))
-    specks = strangers("signs", 1).repeat(35, axis=0)
+    specks = non_digits("signs", 1).repeat(35, axis=0)
     images = np.concatenate([digits.test_images[[sure]], specks])
     boxes = [(0, 0, 90, 100), *((200 + 9 * n, 0, 206 + 9 * n, 8) for n in range(35))]
     assert opened.read(images, boxes=boxes).refused == ""
     assert opened.read(images).refused != ""
 
 
-def test_the_gate_is_judged_on_other_digits_than_it_was_set_on(opened):
-    strict, mild = opened.gate(0.2), opened.gate(0.02)
-    assert strict.threshold < mild.threshold
+def test_the_threshold_is_judged_on_other_digits_than_it_was_set_on(opened):
+    strict, mild = opened.rejection_threshold(0.2), opened.rejection_threshold(0.02)
+    assert strict.value < mild.value
     assert strict.n == len(strict.known) == strict.judged == 250
-    assert strict.kept == pytest.approx(0.8, abs=0.08)
+    assert strict.coverage == pytest.approx(0.8, abs=0.08)
     assert strict.accuracy > strict.accuracy_all
     images, labels = held_out("digits", fitted=False)
     digits = opened.read(images, 0.2).digits
-    assert strict.kept == 1 - np.mean([one.rejected for one in digits])
+    assert strict.coverage == 1 - np.mean([one.rejected for one in digits])
     right = np.array([one.label for one in digits]) == labels
     assert strict.accuracy_all == right.mean()
-    keys = [one.key for one in strict.strangers]
+    keys = [one.key for one in strict.non_digits]
     assert {"letters", "scribbles", "patches", "noise", "scrambled"} <= set(keys)
-    for one in strict.strangers:
+    for one in strict.non_digits:
         assert one.n == len(one.scores)
-        assert one.share == (one.scores > strict.threshold).mean()
-    assert {one.key: one.share for one in strict.strangers}["scrambled"] == 1
+        assert one.share == (one.scores > strict.value).mean()
+    assert {one.key: one.share for one in strict.non_digits}["scrambled"] == 1
 
 
 def test_a_test_digit_is_its_own_nearest_neighbour(opened, digits):

@@ -1,4 +1,4 @@
-"""Scores of strangeness and the threshold on them, against slow plain reckonings."""
+"""OOD scores and the threshold on them, against slow plain reckonings."""
 
 from itertools import groupby, pairwise
 
@@ -43,15 +43,15 @@ def test_the_threshold_turns_away_the_share_asked_for(refuse):
     assert (own > threshold).mean() == pytest.approx(refuse, abs=1 / 3000)
     others = rejection.scores(judged)
     assert (others > threshold).mean() == pytest.approx(refuse, abs=0.02)
-    np.testing.assert_allclose(others, rejection.parts(judged).sum(axis=0))
-    shares = rejection.stranger_than(others)
+    np.testing.assert_allclose(others, rejection.contributions(judged).sum(axis=0))
+    shares = rejection.quantiles(others)
     assert shares[7] == (own < others[7]).mean()
-    of_their_own = rejection.stranger_than(rejection.held_out)
+    of_their_own = rejection.quantiles(rejection.held_out)
     np.testing.assert_array_equal(of_their_own, np.arange(3000) / 3000)  # nobody outdoes himself
 
 
 @pytest.mark.parametrize("refuse", [0.0, 1.0, -0.1, float("nan")])
-def test_a_share_that_cannot_be_turned_away_is_said(refuse):
+def test_a_share_that_cannot_be_rejected_is_said(refuse):
     with pytest.raises(ValueError, match="in \\(0, 1\\)"):
         Rejection.of(np.zeros((1, 9)) + np.arange(9)).threshold(refuse)
 
@@ -99,8 +99,8 @@ def test_traits_count_parts_loops_and_crossings():
     image[6:10, 6:14] = image[12:18, 6:14] = 0  # two loops
     image[24:26, 20:24] = 255  # a part of its own
     two = traits(np.stack([image, image.T])[..., None])
-    parts, loops, ink, tall, wide = two[0, :5]
-    assert (parts, loops) == (2, 2)
+    components, loops, ink, tall, wide = two[0, :5]
+    assert (components, loops) == (2, 2)
     assert ink == pytest.approx((image > 0).sum() / 50)
     assert (tall * 5, wide * 5) == (18, 16)
     assert (two[0, 5], two[0, 6]) == (2, 3), "a row crosses two strokes at most, a column three"
@@ -169,6 +169,6 @@ def test_without_images_there_are_no_scores(digits):
         ("xxooooo", [9] * 7, False),
     ],
 )
-def test_a_picture_is_turned_away_as_a_whole(rejected, sizes, refused):
+def test_a_picture_is_rejected_as_a_whole(rejected, sizes, refused):
     flags = np.array([one == "x" for one in rejected])
     assert whole_picture(flags, np.array(sizes, float)) is refused

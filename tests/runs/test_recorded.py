@@ -98,8 +98,8 @@ def check_stress(run_id: str) -> None:
     labels = datasets.load("digits").test_labels[:40]
     right = runs.read_predictions(run_id, 2)[:, :40].mean(axis=0).argmax(axis=-1) == labels
     assert found.clean["ensemble_accuracy"] == pytest.approx(right.mean())
-    assert 1 + len(found.steps) + len(found.outside) == stress.status.total
-    for one in ("known", *(one["key"] for one in found.outside)):
+    assert 1 + len(found.steps) + len(found.ood) == stress.status.total
+    for one in ("known", *(one["key"] for one in found.ood)):
         assert shift.read_scores(stress.run.path, one, found.tick)["member_entropy"].shape == (
             2,
             40,

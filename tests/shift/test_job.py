@@ -111,10 +111,10 @@ def test_a_job_to_its_end(run):
     assert last["ensemble_accuracy"] == (turned.mean(0).argmax(-1) == labels).mean()
     assert last["member_accuracy"] == pytest.approx((turned.argmax(-1) == labels).mean(1).tolist())
 
-    assert [one["key"] for one in results.outside] == ["noise", "scrambled"]
+    assert [one["key"] for one in results.ood] == ["noise", "scrambled"]
     scores = [shift.read_scores(run.path, key, results.tick) for key in ("known", "noise")]
     assert [one["member_entropy"].shape for one in scores] == [(2, 100)] * 2
-    for m, member in enumerate(results.outside[0]["members"]):
+    for m, member in enumerate(results.ood[0]["members"]):
         known, unknown = (one["member_entropy"][m] for one in scores)
         pairs = np.sign(unknown[:, None] - known)
         assert member["auroc"] == pytest.approx((pairs.mean(dtype=float) + 1) / 2)

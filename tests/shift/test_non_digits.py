@@ -1,16 +1,16 @@
-"""Strangers and varied digits: the right form, the same every time, and what they are called."""
+"""Non-digits and varied digits: the right form, the same every time, and what they are called."""
 
 import numpy as np
 import pytest
 
 from ensemble import datasets
-from ensemble.shift.non_digits import BAR, KINDS, LETTERS, SIGNS, photograph_pieces, strangers
+from ensemble.shift.non_digits import BAR, KINDS, LETTERS, SIGNS, non_digits, photograph_pieces
 from ensemble.shift.variation import varied
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_strangers_have_the_form_of_digits(kind):
-    images = strangers(kind, 4)
+def test_non_digits_have_the_form_of_digits(kind):
+    images = non_digits(kind, 4)
     assert images.shape == (4, 28, 28, 1)
     assert images.dtype == np.uint8
     assert (images.max(axis=(1, 2, 3)) > 200).all(), "something is drawn"
@@ -21,8 +21,8 @@ def test_strangers_have_the_form_of_digits(kind):
         middle = [(image.sum(axis=axis) * np.arange(28)).sum() for axis in (0, 1)]
         assert np.allclose(middle, 14, atol=1.5)
     assert len({one.tobytes() for one in images}) > 2
-    np.testing.assert_array_equal(strangers(kind, 1), images[:1])
-    assert not np.array_equal(strangers(kind, 1, seed=1), images[:1])
+    np.testing.assert_array_equal(non_digits(kind, 1), images[:1])
+    assert not np.array_equal(non_digits(kind, 1, seed=1), images[:1])
 
 
 def test_no_letter_or_sign_is_written_like_a_digit():

@@ -7,7 +7,7 @@ from ensemble import datasets
 from ensemble.datasets import store
 from ensemble.datasets.registry import ENTRIES
 from ensemble.errors import ConfigError
-from ensemble.shift.ood_images import outsiders, scrambled, smooth_noise
+from ensemble.shift.ood_images import ood_sets, scrambled, smooth_noise
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def test_none_are_none():
 
 
 def test_two_are_always_at_hand():
-    found = outsiders("digits", limit=7)
+    found = ood_sets("digits", limit=7)
     assert [one.key for one in found] == ["noise", "scrambled"]
     assert found[1].title == "Scrambled Digits"
     assert [one.load().shape for one in found] == [(7, 28, 28, 1)] * 2
@@ -67,15 +67,15 @@ def test_two_are_always_at_hand():
 
 @pytest.mark.usefixtures("prepared")
 def test_other_datasets_come_first_but_not_those_with_the_same_classes():
-    found = outsiders("digits", limit=3)
+    found = ood_sets("digits", limit=3)
     assert [one.key for one in found] == ["fashion_mnist", "kmnist", "noise", "scrambled"]
     levels = [list(ENTRIES).index(one.key) for one in found[:2]]
     assert [np.unique(one.load()).tolist() for one in found[:2]] == [[level] for level in levels]
-    keys = [one.key for one in outsiders("fashion_mnist")]
+    keys = [one.key for one in ood_sets("fashion_mnist")]
     assert keys == ["digits", "mnist", "kmnist", "noise", "scrambled"]
-    assert len(outsiders("digits")[0].load()) == 500, "no more than there are known images"
+    assert len(ood_sets("digits")[0].load()) == 500, "no more than there are known images"
 
 
 def test_an_unknown_dataset_is_said():
     with pytest.raises(ConfigError):
-        outsiders("letters")
+        ood_sets("letters")

@@ -1,5 +1,6 @@
 """What is made of a measuring's results, from figures written down by hand."""
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +11,7 @@ from ensemble.cli.jobs import SHOWN, stress_summary
 from ensemble.config import EnsembleConfig
 from ensemble.shift import Stress
 from ensemble.shift.corruptions import KINDS
-from ensemble.shift.results import Results
+from ensemble.shift.results import Results, read_results, write_results
 
 
 def figures(accuracy: float) -> dict[str, Any]:
@@ -22,9 +23,9 @@ RESULTS = Results(
     tick=11, epoch=1, steps_after=0, dataset="digits", images=40, members=2, clean=figures(0.9),
     steps=[{"kind": "rotation", "amount": SECOND, **figures(0.6)},
            {"kind": "rotation", "amount": FIRST, **figures(0.8)}],
-    outside=[{"key": "noise", "title": "Noise", "images": 40,
-              "ensemble": {"auroc": 0.95, "fpr95": 0.2},
-              "members": [{"auroc": 0.7, "fpr95": 0.4}, {"auroc": 0.9, "fpr95": 0.3}]}],
+    ood=[{"key": "noise", "title": "Noise", "images": 40,
+          "ensemble": {"auroc": 0.95, "fpr95": 0.2},
+          "members": [{"auroc": 0.7, "fpr95": 0.4}, {"auroc": 0.9, "fpr95": 0.3}]}],
 )  # fmt: skip
 
 
@@ -42,6 +43,16 @@ def test_a_curve_begins_with_the_images_as_they_are_and_goes_by_amount() -> None
 )  # fmt: skip
 def test_other_members_or_images_are_another_question(changes: dict[str, Any], same: bool) -> None:
     assert RESULTS.same_question(replace(RESULTS, **changes)) is same
+
+
+def test_what_is_on_disk_is_named_as_in_earlier_versions_and_read_back() -> None:
+    run = runs.create(EnsembleConfig(members=2))
+    (run.path / "stress").mkdir()
+    write_results(run.path, RESULTS)
+    stored = json.loads((run.path / "stress" / "results.json").read_text("utf-8"))
+    assert stored["outside"][0]["key"] == "noise"
+    assert "ood" not in stored
+    assert read_results(run.path) == RESULTS
 
 
 def test_the_summary_has_the_mean_of_what_single_members_tell() -> None:

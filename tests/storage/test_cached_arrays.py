@@ -1,4 +1,4 @@
-"""Arrays that are kept: made once, made again where they are damaged, and bounded."""
+"""Cached arrays: made once, made again where they are damaged, and bounded."""
 
 import os
 from pathlib import Path
@@ -18,13 +18,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def ask(name: str, made_from: str, made: Made) -> float:
-    """A number kept under a name; `made` is told where it had to be made."""
+    """A number cached under a name; `made` is told where it had to be made."""
 
     def make() -> cached_arrays.Arrays:
         made.append(name)
         return {"number": np.full(500, float(len(made)))}
 
-    return float(cached_arrays.kept(name, made_from, make)["number"][0])
+    return float(cached_arrays.cached(name, made_from, make)["number"][0])
 
 
 def test_what_was_made_is_found_again_and_another_origin_is_another(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""A history that is read while it grows, and a list of runs that is kept."""
+"""A history that is read while it grows, and an index of the runs."""
 
 import json
 import os
@@ -14,14 +14,14 @@ from ensemble.jobs.status import write_status
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs.store import find
 from ensemble.storage.json_lines import append_line, keep_lines, read_lines
-from ensemble.storage.jsonl_tail import Followed
+from ensemble.storage.jsonl_tail import JsonlTail
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_is_followed_is_what_is_in_the_file(tmp_path: Path, seed: int) -> None:
+def test_the_tail_has_what_is_in_the_file(tmp_path: Path, seed: int) -> None:
     path, rng = tmp_path / "history.jsonl", np.random.default_rng(seed)
-    followed, step = Followed(path), 0
-    assert followed.lines() == []
+    tail, step = JsonlTail(path), 0
+    assert tail.lines() == []
     for _ in range(60):
         match rng.integers(5):
             case 0:  # A resumed run: what comes again is dropped.
@@ -32,15 +32,15 @@ def test_what_is_followed_is_what_is_in_the_file(tmp_path: Path, seed: int) -> N
                 with path.open("a") as file:
                     file.write(row[:9])
                     file.flush()
-                    assert followed.lines() == read_lines(path)
+                    assert tail.lines() == read_lines(path)
                     file.write(row[9:] + "\n")
             case _:
                 append_line(path, {"kind": "steps", "step": (step := step + 1)})
         if rng.random() < 0.7:
-            assert followed.lines() == read_lines(path)
-    assert followed.lines() is followed.lines()
+            assert tail.lines() == read_lines(path)
+    assert tail.lines() is tail.lines()
     path.unlink()
-    assert followed.lines() == []
+    assert tail.lines() == []
 
 
 def test_a_list_is_never_older_than_the_files() -> None:

@@ -4,20 +4,20 @@ import numpy as np
 
 from ensemble.recognition.answer import Digit
 from ensemble.recognition.occlusion import Flip, Occlusion
-from ensemble.recognition.rejection_threshold import Gate, Turned
+from ensemble.recognition.rejection_threshold import Rejected, RejectionThreshold
 
-GATE = Gate(
-    refuse=0.2, threshold=2.0, n=5, known=np.array([0.1, 0.4, 1.9, 2.0, 2.1], np.float32),
-    judged=200, kept=0.94, accuracy=0.99, accuracy_all=0.97,
-    strangers=(
-        Turned("noise", "Noise", 4, 0.75, np.array([1.0, 2.5, 9.0, 7.0], np.float32)),
-        Turned("letters", "Letters", 2, 1.0, np.array([3.0, 4.0], np.float32)),
+THRESHOLD = RejectionThreshold(
+    refuse=0.2, value=2.0, n=5, known=np.array([0.1, 0.4, 1.9, 2.0, 2.1], np.float32),
+    judged=200, coverage=0.94, accuracy=0.99, accuracy_all=0.97,
+    non_digits=(
+        Rejected("noise", "Noise", 4, 0.75, np.array([1.0, 2.5, 9.0, 7.0], np.float32)),
+        Rejected("letters", "Letters", 2, 1.0, np.array([3.0, 4.0], np.float32)),
     ),
 )  # fmt: skip
 
 
 def voting(
-    *votes: int, sure: float = 0.91, rejected: bool = False, stranger_than: float = 0.4,
+    *votes: int, sure: float = 0.91, rejected: bool = False, quantile: float = 0.4,
     information: float = 0.02,
 ) -> Digit:  # fmt: skip
     """Each member gives `sure` to its vote and the rest to all others alike."""
@@ -27,7 +27,7 @@ def voting(
     score = 3.3 if rejected else 0.7
     return Digit(
         int(averaged.argmax()), averaged, members, members.argmax(axis=1), information, score, 2.0,
-        stranger_than, rejected, "It is too faint." if rejected else "",
+        quantile, rejected, "It is too faint." if rejected else "",
     )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import pytest
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
 from ensemble.recognition.answer import Digit
 from ensemble.wording import marks as marks_words
-from tests.ui.marks import GATE, voting
+from tests.ui.marks import THRESHOLD, voting
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_rejected_mark_has_no_verdict_but_what_it_would_have_been() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rejected", "stranger_than", "said"),
+    ("rejected", "quantile", "said"),
     [
         (False, 0.4, "60 % of real digits look at least as strange; the strangest 5 % are"),
         (False, 0.0, "100 % of real digits look at least as strange"),
@@ -75,16 +75,16 @@ def test_a_rejected_mark_has_no_verdict_but_what_it_would_have_been() -> None:
         (True, 1.0, "None of the real digits held out looks as strange as this; the strangest 5 %"),
     ],
 )
-def test_strangeness_is_counted_in_real_digits(
-    rejected: bool, stranger_than: float, said: str
+def test_the_ood_score_is_counted_in_real_digits(
+    rejected: bool, quantile: float, said: str
 ) -> None:
-    digit = voting(3, rejected=rejected, stranger_than=stranger_than)
-    told = marks_words.strangeness(digit, 0.05, DIGIT_NAMES)
+    digit = voting(3, rejected=rejected, quantile=quantile)
+    told = marks_words.ood_score(digit, 0.05, DIGIT_NAMES)
     assert told.startswith(said)
 
 
 def test_how_the_threshold_was_set_is_said_in_figures() -> None:
-    said = marks_words.threshold_set_on(GATE, "MNIST")
+    said = marks_words.threshold_set_on(THRESHOLD, "MNIST")
     assert said.startswith("Set on 5 test images of MNIST, one in four as it is")
     assert "20 % of them score more than the threshold" in said
     assert "Judged on 200 other test images" in said

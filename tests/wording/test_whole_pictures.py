@@ -102,14 +102,14 @@ def test_characters_are_called_so_in_every_verdict() -> None:
     two = reading(FOUR, STRANGE, SEVEN)
     texts = [
         readings_words.nothing(HIRAGANA_NAMES),
-        readings_words.declined(reading(STRANGE), HIRAGANA_NAMES),
-        readings_words.declined(reading(STRANGE, STRANGE), HIRAGANA_NAMES),
+        readings_words.rejected(reading(STRANGE), HIRAGANA_NAMES),
+        readings_words.rejected(reading(STRANGE, STRANGE), HIRAGANA_NAMES),
         readings_words.sentence(two, HIRAGANA_NAMES),
         readings_words.sentence(reading(FOUR, SEVEN), HIRAGANA_NAMES),
         readings_words.row(reading(), [], HIRAGANA_NAMES)[2],
         readings_words.alt(STRANGE, 0, 1, HIRAGANA_NAMES),
         marks_words.verdict(STRANGE, HIRAGANA_NAMES),
-        marks_words.strangeness(FOUR, 0.05, HIRAGANA_NAMES),
+        marks_words.ood_score(FOUR, 0.05, HIRAGANA_NAMES),
         verdict_figure.alt(STRANGE, HIRAGANA_NAMES),
     ]
     for text in texts:

@@ -60,7 +60,7 @@ Backward = Callable[[list[Array], Any, list[Array]], tuple[list[Array], Array]]
 
 
 class Method(NamedTuple):
-    """One way to multiply.
+    """How a layer multiplies.
 
     Attributes:
       weights: of a kernel (3, 3, C, O), what `forward` takes of it, and what `backward` does:
@@ -111,13 +111,13 @@ FACTORS: dict[str, Factor] = {
 def transformed(kernel: Array, factor: Factor) -> Weights:
     """U of a kernel: (16, O, C), and 16 of (C, O)."""
     u = jnp.einsum("ai,bj,ijco->aboc", G, G, factor(kernel)).reshape(16, *kernel.shape[:1:-1])
-    return u, settled([lax.stop_gradient(one).T for one in u])
+    return u, materialized([lax.stop_gradient(one).T for one in u])
 
 
 def winograd(taps: list[Array], u: Array, factor: Factor) -> list[Array]:
     """The spots, by sixteen small products."""
-    v = settled(combined(B2, [factor(tap) for tap in taps]))
-    m = settled([product(u[n], one) for n, one in enumerate(v)])
+    v = materialized(combined(B2, [factor(tap) for tap in taps]))
+    m = materialized([product(u[n], one) for n, one in enumerate(v)])
     return combined(A2, m)
 
 
@@ -125,10 +125,10 @@ def winograd_backward(
     taps: list[Array], u: list[Array], dz: list[Array], factor: Factor
 ) -> tuple[list[Array], Array]:
     """The transpose of `winograd`, matrix by matrix."""
-    v = settled(combined(B2, [factor(tap) for tap in taps]))
-    dm = settled(combined(A2.T, [factor(one) for one in dz]))
-    du = settled(jnp.stack([product_nt(d, one) for d, one in zip(dm, v, strict=True)]))
-    dv = settled([product(one, d) for one, d in zip(u, dm, strict=True)])
+    v = materialized(combined(B2, [factor(tap) for tap in taps]))
+    dm = materialized(combined(A2.T, [factor(one) for one in dz]))
+    du = materialized(jnp.stack([product_nt(d, one) for d, one in zip(dm, v, strict=True)]))
+    dv = materialized([product(one, d) for one, d in zip(u, dm, strict=True)])
     return combined(B2.T, dv), du
 
 
@@ -139,12 +139,12 @@ def spread_out(kernel: Array) -> Weights:
     k = jnp.einsum("atw,wco->aotc", WHERE, flat).reshape(4 * features, 16 * channels)
     # Built anew: XLA's products with a transposed left factor are the slow ones.
     back = jnp.einsum("atw,wco->tcao", WHERE, lax.stop_gradient(flat))
-    return k, settled(back.reshape(16 * channels, 4 * features))
+    return k, materialized(back.reshape(16 * channels, 4 * features))
 
 
 def directly(taps: list[Array], k: Array, factor: Factor) -> list[Array]:
     """The spots, by one large product."""
-    z = settled(product(factor(k), stacked(taps, factor)))
+    z = materialized(product(factor(k), stacked(taps, factor)))
     return jnp.split(z, len(SPOTS))
 
 
@@ -156,11 +156,11 @@ def directly_backward(
     Images of one channel are mostly the first, and nobody asks for their gradients. Without
     those, four products save the copy that puts the dz one under the other.
     """
-    dz = settled(dz) if by_spot else dz
+    dz = materialized(dz) if by_spot else dz
     seen, dzs = stacked(taps, factor), stacked(dz, factor)
-    dtaps = settled(product(factor(k), dzs))
-    parts = [factor(one) for one in dz] if by_spot else [dzs]
-    dk = settled(jnp.concatenate([product_nt(part, seen) for part in parts]))
+    dtaps = materialized(product(factor(k), dzs))
+    spots = [factor(one) for one in dz] if by_spot else [dzs]
+    dk = materialized(jnp.concatenate([product_nt(spot, seen) for spot in spots]))
     return jnp.split(dtaps, len(TAPS)), dk
 
 
@@ -178,7 +178,7 @@ def combined(weights: np.ndarray, arrays: Sequence[Array]) -> list[Array]:
 
 def stacked(arrays: list[Array], factor: Factor) -> Array:
     """One under the other, as factors of a product."""
-    return settled(jnp.concatenate([factor(array) for array in arrays]))
+    return materialized(jnp.concatenate([factor(array) for array in arrays]))
 
 
 def product(a: Array, b: Array) -> Array:
@@ -212,25 +212,24 @@ def rounded_product(x: Array, weights: Array, precision: str) -> Array:
 
 def _rounded_forward(x: Array, weights: Array, precision: str) -> tuple[Array, Any]:
     factor = FACTORS[precision]
-    x, weights = settled((factor(x), factor(weights)))
+    x, weights = materialized((factor(x), factor(weights)))
     return product(x, weights), (x, weights)
 
 
 def _rounded_backward(precision: str, residuals: Any, dy: Array) -> tuple[Array, Array]:
     x, weights = residuals
-    dy = settled(FACTORS[precision](dy))
-    return product_nt(dy, weights), product(settled(x.T), dy)
+    dy = materialized(FACTORS[precision](dy))
+    return product_nt(dy, weights), product(materialized(x.T), dy)
 
 
 rounded_product.defvjp(_rounded_forward, _rounded_backward)
 
 
-def settled(arrays: Any) -> Any:
-    """The same, computed once and kept in memory before anything goes on.
+def materialized(arrays: Any) -> Any:
+    """The same arrays behind a barrier: computed once and written to memory before they are used.
 
-    Left to itself XLA would do the sums again inside every loop that reads them, and a copy of
-    parts into one array number by number inside the loop that goes on with it. A worker has to
-    be told to leave these barriers standing (machine/jax_settings.py); without that it is right,
-    and slower.
+    Without it XLA fuses them into every loop that reads them, and computes each sum and each copy
+    again there. It drops such barriers unless machine/jax_settings.py tells it not to; the numbers
+    are the same then, only later.
     """
     return lax.optimization_barrier(arrays)

@@ -11,7 +11,7 @@ sixteen *taps* (u, v). Window (s, t) has its tap (u, v) at pixel (2s + u − 1, 
         · · · ·
     a, b, c, d: the spots' own pixels
 
-The same tap of all windows has to lie in stretches of memory longer than any vector unit is wide.
+The same tap of all windows has to lie in runs of memory longer than any vector unit is wide.
 So an image of H × W pixels that k more layers are to pool lies in 4ᵏ *planes*, by row and column
 modulo 2ᵏ: plane (r, c) has at its *place* (a, b)
 
@@ -55,7 +55,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from ensemble.engine.networks.cpu_products import SPOTS, TAPS, Method, Weights, settled
+from ensemble.engine.networks.cpu_products import SPOTS, TAPS, Method, Weights, materialized
 
 
 class Grid(NamedTuple):
@@ -152,7 +152,7 @@ def _forward(
     # One byte a window: which of its spots let the gradient through.
     bits = [(spot > 0) * float(1 << n) for n, spot in enumerate(z)]
     positive = sum(bits[1:], bits[0]).astype(jnp.uint8)
-    y, positive = settled((y, positive))
+    y, positive = materialized((y, positive))
     return y, (x, weights[1], positive)
 
 
@@ -184,7 +184,7 @@ def with_border(x: Array, grid: Grid, level: int) -> Array:
     whole = jnp.zeros((*x.shape[:2], rows, columns * grid.batch), x.dtype)
     for n, (a, b) in enumerate(starts):
         whole = lax.dynamic_update_slice(whole, x[:, n : n + 1], (0, n, a, b * grid.batch))
-    return settled(whole)
+    return materialized(whole)
 
 
 def taps(x: Array, grid: Grid, level: int) -> list[Array]:
@@ -216,8 +216,8 @@ def from_taps(dtaps: list[Array], grid: Grid, level: int) -> Array:
             below, beside = rows - down - dtap.shape[2], width - right - dtap.shape[3]
             around = ((0, 0, 0), (0, 0, 0), (down, below, 0), (right, beside, 0))
             planes[plane].append(lax.pad(dtap[:, n : n + 1], zero, around))
-    whole = settled([sum(parts[1:], parts[0]) for parts in planes])
-    return settled(jnp.concatenate(whole, axis=1))
+    whole = materialized([sum(parts[1:], parts[0]) for parts in planes])
+    return materialized(jnp.concatenate(whole, axis=1))
 
 
 def laid_out(x: Array, grid: Grid) -> Array:
@@ -230,10 +230,10 @@ def laid_out(x: Array, grid: Grid) -> Array:
     side, margin, (rows, columns) = 2**level, 2**level - 1, grid.places(level)
     down, right = rows * side - margin - height, columns * side - margin - width
     around = ((0, 0, 0), (0, 0, 0), (margin, down, 0), (margin, right, 0), (0, 0, 0))
-    planes = settled(lax.pad(x, zero, around))
+    planes = materialized(lax.pad(x, zero, around))
     planes = planes.reshape(chunks, batch, rows, side, columns, side, channels)
     planes = planes.transpose(0, 6, 3, 5, 2, 4, 1)
-    planes = settled(planes.reshape(chunks, channels, side**2, rows, columns * batch))
+    planes = materialized(planes.reshape(chunks, channels, side**2, rows, columns * batch))
 
     (rows, columns), _ = grid.computed(level - 1)
     size = rows, columns * batch

@@ -1,4 +1,4 @@
-"""Entropies of a dataset's own images against those of images from outside, as histograms."""
+"""Histograms of entropy: a dataset's own images against out-of-distribution ones."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,11 @@ Scores = dict[str, NDArray[np.float32]]
 def figure(
     known: Scores, unknown: Scores, names: tuple[str, str], title: str, palette: Palette
 ) -> "go.Figure":
-    """Entropies of the known and of the outside images, of one member and of the ensemble.
+    """Entropies of known and of out-of-distribution (OOD) images, of one member and the ensemble.
 
     Args:
       known: the scores of the dataset's own images.
-      unknown: those of the outside images.
+      unknown: those of the OOD images.
       names: what the two are called.
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
@@ -55,7 +55,7 @@ def top() -> float:
 def outline(
     values: NDArray[np.float32], name: str, place: int, palette: Palette, *, first: bool
 ) -> dict[str, Any]:
-    """A histogram as a filled step line: `place` 0 are the known, dotted; 1 the outside images."""
+    """A histogram as a filled step line: `place` 0 are the known, dotted; 1 the OOD images."""
     edges = np.linspace(0, top(), BINS + 1)
     counts, _ = np.histogram(np.clip(values, 0, top()), edges)
     shares = counts / max(1, values.size)
@@ -74,7 +74,7 @@ def outline(
 def table(known: Scores, unknown: Scores) -> pd.DataFrame:
     """A row for each image: which it is of, and every score."""
     frames = []
-    for which, found in (("known", known), ("outside", unknown)):
+    for which, found in (("known", known), ("ood", unknown)):
         flat = {name: values for name, values in found.items() if values.ndim == 1}
         flat |= {f"entropy_member_{m + 1}": values
                  for m, values in enumerate(found["member_entropy"])}  # fmt: skip

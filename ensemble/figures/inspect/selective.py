@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 # Of the very surest few a single error is a large share: the axis need not reach so high.
-SETTLED = 0.1
+STEADY = 0.1
 NOTHING = 0.03  # of the largest risk: what the eye does not tell from none
 
 
@@ -63,12 +63,12 @@ def figure(
 
 def highest(curve: RiskCoverage) -> float:
     """The largest risk, but for that of the very surest few."""
-    return float(curve.risk[curve.coverage >= SETTLED].max(initial=0.0))
+    return float(curve.risk[curve.coverage >= STEADY].max(initial=0.0))
 
 
 def begin(curves: Sequence[RiskCoverage], top: float) -> float:
     """Where the axis of coverage begins: a tenth or two before the curves leave the ground."""
-    rising = [one.coverage[(one.risk > NOTHING * top) & (one.coverage >= SETTLED)]
+    rising = [one.coverage[(one.risk > NOTHING * top) & (one.coverage >= STEADY)]
               for one in curves]  # fmt: skip
     first = min((float(found[0]) for found in rising if len(found)), default=1.0)
     return min(0.8, max(0.0, math.floor(10 * first) / 10 - 0.1))

@@ -1,4 +1,4 @@
-"""Bytes from a stranger to a decoded Pillow image: what is admitted, and at which cost.
+"""Bytes from anybody to a decoded Pillow image: what is admitted, and at which cost.
 
 A picture is refused by its header, before any of its pixels exist. Its class of Pillow's is
 called by its own signature rather than through `Image.open`, whose limit on pixels is one

@@ -21,7 +21,7 @@ NOISE = 4.0  # deviations of the paper around it that ink is clear by
 MOST_GRAIN = 0.75  # of the core: chalk's own grain must not hide it
 CLEAR = 5.0  # the same for the whole picture's ink
 PALE = 0.5  # of the threshold: what a stroke may have between its surer places
-CRUMBS = 2.5  # times as many parts as there are with that: the stroke has come apart
+CRUMBS = 2.5  # times as many components as there are with that: the stroke has come apart
 MORE = 1.8  # times as much ink: with more it was paper
 INKS = ("auto", "dark", "light")
 
@@ -170,12 +170,12 @@ def above_noise(
     if grain.max() > threshold:
         low = np.maximum(lights.enlarge(grain.clip(0, 1), away.shape), np.float32(threshold))
     sure = even > min(0.95, SURE * threshold)
-    mask, parts = hysteresis(even > low, sure)
-    if parts >= CRUMBS:
+    mask, components = hysteresis(even > low, sure)
+    if components >= CRUMBS:
         # Grainy pencil and chalk come apart at pale places. Where a lower threshold finds far
-        # fewer parts with little more ink, these belong together.
+        # fewer components with little more ink, these belong together.
         whole, fewer = hysteresis(even > PALE * low, sure)
-        if parts >= CRUMBS * fewer and whole.sum() < MORE * mask.sum():
+        if components >= CRUMBS * fewer and whole.sum() < MORE * mask.sum():
             mask = whole
     return even, mask, threshold
 
@@ -215,10 +215,10 @@ def in_tiles(values: NDArray[np.float32], share: float) -> NDArray[np.float32]:
 
 
 def hysteresis(low: NDArray[np.bool_], high: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
-    """What hangs together in `low` and has a pixel of `high` in it (Canny 1986), both (H, W).
+    """The connected components of `low` with a pixel of `high` in them (Canny 1986), both (H, W).
 
     Returns:
-      A mask (H, W), and how many parts it has.
+      A mask (H, W), and how many components it has.
     """
     from scipy import ndimage
 

@@ -2,7 +2,7 @@
 
 A pen writes with one width, so what is much thinner than the strokes that carry most ink is a
 crease or an edge, what is much smaller is dust, what touches the border and is broad is a finger
-or the table. Where nothing but such things is there, they stay: the networks' gate judges them.
+or the table. Where nothing else is there, such things stay: the rejection threshold judges them.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 Values = NDArray[np.floating]
 SMALL = 0.14  # of the usual height: what is smaller in both directions is a speck
-DUST = 0.02  # of the ink of the largest part
+DUST = 0.02  # of the ink of the largest component
 HAIR = 0.38  # of the pen's width: what is thinner is a crease, or the edge of a sheet
 SOLID = 0.68  # of its box: what fills more, and is as high as it is wide, is a dot or a hole
 RIM = 3.0  # widths of a stroke along the border: a stroke that is cut there touches it for less
@@ -21,8 +21,8 @@ NEAR = 0.006  # of the picture: what comes so near to its side reaches it
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
-    """What hangs together in a mask, in figures: arrays (P,) by its number less one."""
+class Components:
+    """Figures of a mask's P connected components: arrays (P,) by the component's label less one."""
 
     areas: Values
     widths: Values
@@ -31,7 +31,7 @@ class Parts:
 
     @property
     def extents(self) -> Values:
-        """The longer side of each part's box."""
+        """The longer side of each component's box."""
         return np.maximum(self.boxes[:, 2] - self.boxes[:, 0], self.boxes[:, 3] - self.boxes[:, 1])
 
 
@@ -45,14 +45,14 @@ def clean(mask: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], float]:
     top, left, bottom, right = rows[0], columns[0], rows[-1] + 1, columns[-1] + 1
     cut = np.ascontiguousarray(mask[top:bottom, left:right])
     labels, count = ndimage.label(cut, np.ones((3, 3), np.uint8))
-    parts = measure(labels, count, rims(labels, (top, left), mask.shape))
-    stays = kept(parts)
-    if parts.extents[stays].max(initial=0) < min(LEAST, 0.2 * max(mask.shape)):
+    components = measure(labels, count, rims(labels, (top, left), mask.shape))
+    stays = strokes(components)
+    if components.extents[stays].max(initial=0) < min(LEAST, 0.2 * max(mask.shape)):
         stays[:] = False
     cleaned = np.zeros_like(mask)
     cleaned[top:bottom, left:right] = np.concatenate([[False], stays])[labels]
-    weights = parts.areas * stays
-    return cleaned, middle(parts.widths, weights)
+    weights = components.areas * stays
+    return cleaned, middle(components.widths, weights)
 
 
 def rims(
@@ -74,8 +74,10 @@ def rims(
     return found
 
 
-def measure(labels: NDArray[np.integer], count: int, borders: list[NDArray[np.integer]]) -> Parts:
-    """Figures of each of `count` parts; `borders` as `rims` gives them."""
+def measure(
+    labels: NDArray[np.integer], count: int, borders: list[NDArray[np.integer]]
+) -> Components:
+    """Figures of each of `count` components; `borders` as `rims` gives them."""
     from scipy import ndimage
 
     padded = np.pad(labels, 1)
@@ -96,46 +98,46 @@ def measure(labels: NDArray[np.integer], count: int, borders: list[NDArray[np.in
     )
     # Outlines on a grid are 4/π as long as the curve, over all directions.
     widths = 2 * areas / (outline[1:] * np.pi / 4)
-    return Parts(areas, widths, boxes.reshape(-1, 4), contacts[1:])
+    return Components(areas, widths, boxes.reshape(-1, 4), contacts[1:])
 
 
-def kept(parts: Parts) -> NDArray[np.bool_]:
-    """Which parts are strokes of the pen."""
-    stays = without_border(parts)
-    solid = dots(parts) & stays
+def strokes(components: Components) -> NDArray[np.bool_]:
+    """Which components are strokes of the pen."""
+    stays = without_border(components)
+    solid = dots(components) & stays
     if (stays & ~solid).any():
         stays &= ~solid
-    weights = parts.areas * stays
-    pen, tall = middle(parts.widths, weights), middle(parts.extents, weights)
-    speck = (parts.extents < SMALL * tall) | (parts.areas < DUST * weights.max(initial=0))
-    speck &= parts.extents < 0.5 * tall
-    return stays & ~speck & (parts.widths >= HAIR * pen)
+    weights = components.areas * stays
+    pen, tall = middle(components.widths, weights), middle(components.extents, weights)
+    speck = (components.extents < SMALL * tall) | (components.areas < DUST * weights.max(initial=0))
+    speck &= components.extents < 0.5 * tall
+    return stays & ~speck & (components.widths >= HAIR * pen)
 
 
-def without_border(parts: Parts) -> NDArray[np.bool_]:
+def without_border(components: Components) -> NDArray[np.bool_]:
     """All but what lies along the border, or reaches it and was not drawn by the pen inside."""
-    touching = parts.contacts > 0
-    along = parts.contacts > np.maximum(RIM * parts.widths, 0.25 * parts.extents)
+    touching = components.contacts > 0
+    along = components.contacts > np.maximum(RIM * components.widths, 0.25 * components.extents)
     stays = ~along
     inner = ~touching
-    weights = parts.areas * inner
-    shorn = parts.contacts > 1.7 * parts.widths
-    stays &= ~(shorn & (parts.areas < 0.3 * weights.max(initial=0)))
+    weights = components.areas * inner
+    shorn = components.contacts > 1.7 * components.widths
+    stays &= ~(shorn & (components.areas < 0.3 * weights.max(initial=0)))
     if not weights.any():
         return stays if stays.any() else np.ones_like(stays)
-    pen, tall = middle(parts.widths, weights), middle(parts.extents, weights)
-    other = (parts.widths > 1.5 * pen) | (parts.widths < 0.6 * pen)
-    if tall > 0.2 * (parts.extents * touching).max(initial=0):
+    pen, tall = middle(components.widths, weights), middle(components.extents, weights)
+    other = (components.widths > 1.5 * pen) | (components.widths < 0.6 * pen)
+    if tall > 0.2 * (components.extents * touching).max(initial=0):
         stays &= ~(touching & other)
     return stays
 
 
-def dots(parts: Parts) -> NDArray[np.bool_]:
-    """Parts that are solid and round or square, as holes of a binder are."""
-    high = parts.boxes[:, 2] - parts.boxes[:, 0]
-    wide = parts.boxes[:, 3] - parts.boxes[:, 1]
+def dots(components: Components) -> NDArray[np.bool_]:
+    """Components that are solid and round or square, as holes of a binder are."""
+    high = components.boxes[:, 2] - components.boxes[:, 0]
+    wide = components.boxes[:, 3] - components.boxes[:, 1]
     square = np.minimum(high, wide) > 0.7 * np.maximum(high, wide)
-    return square & (parts.areas > SOLID * high * wide)
+    return square & (components.areas > SOLID * high * wide)
 
 
 def middle(values: Values, weights: Values) -> float:

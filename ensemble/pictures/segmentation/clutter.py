@@ -1,4 +1,4 @@
-"""Strays: ink that is no digit by where it lies: dots, underlines, punched holes, a pen left there.
+"""Clutter: ink that is no digit by where it lies, such as dots, underlines and punched holes.
 
 Told from the other marks alone, so what is by itself is never dropped: whether that is a digit is
 the ensemble's question. A minus sign or a full stop of some size stays, too.
@@ -20,37 +20,37 @@ RIM = 0.2  # of the picture's width, in which holes are punched
 WORDS = {
     "frame": "frame around others",
     "hole": "punched hole",
-    "outside": "thing that runs out of the picture",
+    "cut off": "thing that runs out of the picture",
     "dot": "dot too small beside the rest",
     "underline": "underline",
 }
 PLURAL = {
     "frame": "frames around others",
     "hole": "punched holes",
-    "outside": "things that run out of the picture",
+    "cut off": "things that run out of the picture",
     "dot": "dots too small beside the rest",
     "underline": "underlines",
 }
 
 
-def without_strays(
+def without_clutter(
     boxes: NDArray[np.intp], size: tuple[int, int]
 ) -> tuple[NDArray[np.bool_], tuple[str, ...]]:
-    """Which marks are kept, bool (N,), and a note for each kind of thing left out.
+    """Which marks are no clutter, bool (N,), and a note on each kind that is left out.
 
     Args:
       boxes: (N, 4) left, top, right, bottom of the marks in pixels.
       size: (width, height) of the picture.
     """
-    kept = np.ones(len(boxes), bool)
+    digits = np.ones(len(boxes), bool)
     notes = []
     for kind, find in FINDERS.items():
-        found = np.flatnonzero(kept)[find(boxes[kept], size)]
-        if 0 < len(found) < kept.sum():
-            kept[found] = False
+        found = np.flatnonzero(digits)[find(boxes[digits], size)]
+        if 0 < len(found) < digits.sum():
+            digits[found] = False
             what = WORDS[kind] if len(found) == 1 else PLURAL[kind]
             notes.append(f"Left out: {len(found)} {what}.")
-    return kept, tuple(notes)
+    return digits, tuple(notes)
 
 
 def usual_height(boxes: NDArray[np.intp]) -> float:
@@ -85,7 +85,7 @@ def lines(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
     return flat & below.any(axis=1)
 
 
-def outside(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
+def cut_off(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
     """What runs out of the picture and is not as high as the marks that do not."""
     left, top, right, bottom = boxes.T
     near = 1 + EDGE * max(size)
@@ -123,4 +123,4 @@ def frames(boxes: NDArray[np.intp], size: tuple[int, int]) -> NDArray[np.bool_]:
     return (inside >= 2) | ((inside == 1) & (width > 1.6 * height))
 
 
-FINDERS = {"frame": frames, "hole": holes, "outside": outside, "dot": dots, "underline": lines}
+FINDERS = {"frame": frames, "hole": holes, "cut off": cut_off, "dot": dots, "underline": lines}

@@ -1,4 +1,4 @@
-"""Parts: what hangs together in a mask of ink, and which of them are pieces of one digit.
+"""Connected components of a mask of ink, and which of them are pieces of one digit.
 
 Pens lift: the bar of a 5, the halves of an 8, a pencil's gaps, a stroke that a removed ruled line
 cut. Pieces are told from neighbours by how near they are for the pen's width, by whether either
@@ -12,78 +12,80 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.pictures.segmentation.clutter import usual_height
-from ensemble.pictures.segmentation.run_lengths import Stretches, connect, paint, stretches_of
+from ensemble.pictures.segmentation.run_lengths import RunLengths, connect, paint, run_lengths_of
 
-MOST = 400  # parts looked at, the largest ones: a page of text has thousands
-POINTS = 300  # of a part's edge at most, for distances between parts
+MOST = 400  # components looked at, the largest ones: a page of text has thousands
+POINTS = 300  # of a component's edge at most, for distances between components
 LOW = 0.6  # of the digits' height: what is lower may be a piece of a digit
 CRACK = 0.9  # widths of a stroke: pieces nearer than this are one stroke, broken
 STACKED = 0.22  # of the height of both: how far apart pieces above each other may be
 BESIDE = 0.1  # the same where they are rather beside each other
 FLAT = 0.3  # heights for a width: what is lower lies
 TALL = 1.35  # of the digits' height: what is joined grows no higher
-PAIRS = 600  # pairs of parts whose distance is measured, the nearest ones
+PAIRS = 600  # pairs of components whose distance is measured, the nearest ones
 BROAD = 1.5  # widths for a height: nor any broader
 
 Box = tuple[int, int, int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
-    """The parts of a mask, from the largest to the smallest, at most `MOST`.
+class Components:
+    """The connected components of a mask, from the largest to the smallest, at most `MOST`.
 
     Attributes:
-      stretches: the mask's, sorted by part.
-      bounds: (P, 2) first and last of each part's stretches, the last one excluded.
+      run_lengths: the mask's, sorted by component.
+      bounds: (P, 2) first and last of each component's runs, the last one excluded.
       boxes: int (P, 4) left, top, right, bottom; right and bottom beyond the ink.
       areas: int (P,) pixels.
       stroke: typical width of a stroke in pixels.
     """
 
-    stretches: Stretches
+    run_lengths: RunLengths
     bounds: NDArray[np.intp]
     boxes: NDArray[np.intp]
     areas: NDArray[np.intp]
     stroke: float
 
     def paint(self, group: list[int], box: Box) -> NDArray[np.bool_]:
-        """The ink of some parts, as a mask of the box, in which they lie."""
-        chosen = np.concatenate([np.arange(*self.bounds[part]) for part in group])
-        return paint(self.stretches.take(chosen), box)
+        """The ink of these components as a mask of the box, in which they have to lie."""
+        chosen = np.concatenate([np.arange(*self.bounds[component]) for component in group])
+        return paint(self.run_lengths.take(chosen), box)
 
 
-def find_parts(mask: NDArray[np.bool_], stroke: float) -> Parts:
-    """The parts of a mask of ink bool (H, W); pixels that touch at a corner hang together."""
-    found = stretches_of(mask)
-    count, part = connect(found)
-    order = np.argsort(part, kind="stable")
-    found, part = found.take(order), part[order]
+def find_components(mask: NDArray[np.bool_], stroke: float) -> Components:
+    """The components of a mask of ink, bool (H, W); pixels that touch at a corner connect."""
+    found = run_lengths_of(mask)
+    count, component = connect(found)
+    order = np.argsort(component, kind="stable")
+    found, component = found.take(order), component[order]
     if not count:
         none = np.zeros((0, 4), np.intp)
-        return Parts(found, none[:, :2], none, none[:, 0], stroke)
-    first = np.searchsorted(part, np.arange(count))
-    bounds = np.stack([first, np.append(first[1:], len(part))], axis=1)
+        return Components(found, none[:, :2], none, none[:, 0], stroke)
+    first = np.searchsorted(component, np.arange(count))
+    bounds = np.stack([first, np.append(first[1:], len(component))], axis=1)
     areas = np.add.reduceat(found.ends - found.starts, first)
     left, right = np.minimum.reduceat(found.starts, first), np.maximum.reduceat(found.ends, first)
-    # Sorting kept the rows of each part in their order.
+    # The sort is stable: the runs of a component are still in the order of their rows.
     top, bottom = found.rows[bounds[:, 0]], found.rows[bounds[:, 1] - 1] + 1
     boxes = np.stack([left, top, right, bottom], axis=1)
     largest = np.argsort(-areas, kind="stable")[:MOST]
-    return Parts(found, bounds[largest], boxes[largest], areas[largest], stroke)
+    return Components(found, bounds[largest], boxes[largest], areas[largest], stroke)
 
 
-def join(parts: Parts) -> list[list[int]]:
-    """Which parts are pieces of one digit: lists of indices into `parts`, largest first."""
-    usual = usual_height(parts.boxes)
-    boxes: list[Box] = [tuple(box) for box in parts.boxes.tolist()]
+def join(components: Components) -> list[list[int]]:
+    """The components of each digit: lists of indices into `components`, largest first."""
+    usual = usual_height(components.boxes)
+    boxes: list[Box] = [tuple(box) for box in components.boxes.tolist()]
     groups = [[k] for k in range(len(boxes))]
     member_of = list(range(len(boxes)))
-    pairs = near_pairs(parts, usual)
+    pairs = near_pairs(components, usual)
     for _ in range(2):  # what has become one piece may be a piece of more
         for gap, a, b in pairs:
             a, b = member_of[a], member_of[b]
             alone = sum(map(len, groups)) == len(groups[a]) + len(groups[b])
-            if a == b or not belong(boxes[a], boxes[b], gap, parts.stroke, 0 if alone else usual):
+            if a == b or not belong(
+                boxes[a], boxes[b], gap, components.stroke, 0 if alone else usual
+            ):
                 continue
             a, b = min(a, b), max(a, b)
             boxes[a] = around(boxes[a], boxes[b])
@@ -132,10 +134,10 @@ def around(a: Box, b: Box) -> Box:
     return min(a[0], b[0]), min(a[1], b[1]), max(a[2], b[2]), max(a[3], b[3])
 
 
-def near_pairs(parts: Parts, usual: float) -> list[tuple[float, int, int]]:
-    """Pairs of parts that may belong together: the gap between their inks, nearest first."""
-    limit = max(2 * CRACK * parts.stroke + 1, 2 * STACKED * usual)
-    left, top, right, bottom = parts.boxes.T
+def near_pairs(components: Components, usual: float) -> list[tuple[float, int, int]]:
+    """Pairs of components that may belong together: the gap between their inks, nearest first."""
+    limit = max(2 * CRACK * components.stroke + 1, 2 * STACKED * usual)
+    left, top, right, bottom = components.boxes.T
     across = np.maximum(left[:, None], left) - np.minimum(right[:, None], right)
     down = np.maximum(top[:, None], top) - np.minimum(bottom[:, None], bottom)
     apart = np.hypot(across.clip(0), down.clip(0))
@@ -149,19 +151,19 @@ def near_pairs(parts: Parts, usual: float) -> list[tuple[float, int, int]]:
     found = []
     for k in order:
         a, b = int(first[k]), int(second[k])
-        for part in (a, b):
-            if part not in points:
-                points[part] = edge_points(parts, part)
+        for component in (a, b):
+            if component not in points:
+                points[component] = edge_points(components, component)
         gap = distance(points[a], points[b])
         if gap <= limit:
             found.append((gap, a, b))
     return sorted(found)
 
 
-def edge_points(parts: Parts, part: int) -> NDArray[np.intp]:
-    """Pixels (N, 2) on the edge of a part, evenly left out where there are more than `POINTS`."""
-    left, top, right, bottom = parts.boxes[part]
-    ink = np.pad(parts.paint([part], (left, top, right, bottom)), 1)
+def edge_points(components: Components, component: int) -> NDArray[np.intp]:
+    """Pixels (N, 2) on a component's edge, evenly thinned where there are more than `POINTS`."""
+    left, top, right, bottom = components.boxes[component]
+    ink = np.pad(components.paint([component], (left, top, right, bottom)), 1)
     inner = ink[1:-1, 1:-1] & ink[:-2, 1:-1] & ink[2:, 1:-1] & ink[1:-1, :-2] & ink[1:-1, 2:]
     points = np.argwhere(ink[1:-1, 1:-1] & ~inner)
     return points[:: -(-len(points) // POINTS)] + np.array((top, left))

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.pictures.ink.extraction import Ink
-from ensemble.pictures.segmentation.clutter import without_strays
-from ensemble.pictures.segmentation.components import Box, Parts, around, find_parts, join
+from ensemble.pictures.segmentation.clutter import without_clutter
+from ensemble.pictures.segmentation.components import Box, Components, around, find_components, join
 from ensemble.pictures.segmentation.mnist_form import ink_box, to_mnist
 from ensemble.pictures.segmentation.reading_order import reading_order
 from ensemble.pictures.segmentation.touching_digits import Decide, split
@@ -57,11 +57,11 @@ def find_marks(
       scale: pixels of the original for one of the working picture.
       decide: as `touching.split` takes it.
     """
-    parts = find_parts(ink.mask, ink.stroke)
-    pieces = [piece_of(ink, parts, group) for group in join(parts)]
+    components = find_components(ink.mask, ink.stroke)
+    pieces = [piece_of(ink, components, group) for group in join(components)]
     boxes = np.array([piece.box for piece in pieces], np.intp).reshape(-1, 4)
-    kept, said = without_strays(boxes, (ink.mask.shape[1], ink.mask.shape[0]))
-    pieces = [piece for piece, keep in zip(pieces, kept, strict=True) if keep]
+    digits, said = without_clutter(boxes, (ink.mask.shape[1], ink.mask.shape[0]))
+    pieces = [piece for piece, keep in zip(pieces, digits, strict=True) if keep]
     notes = list(said)
     if len(pieces) <= MAX_MARKS:
         pieces = [digit for piece in pieces for digit in digits_in(piece, decide)]
@@ -74,17 +74,17 @@ def find_marks(
     return tuple(mark_of(pieces[k], int(lines[k]), ink, scale) for k in order), tuple(notes)
 
 
-def piece_of(ink: Ink, parts: Parts, group: list[int]) -> Piece:
-    """The parts of one digit, cut from the picture, with soft edges where it is small."""
-    left, top, right, bottom = parts.boxes[group[0]].tolist()
+def piece_of(ink: Ink, components: Components, group: list[int]) -> Piece:
+    """The components of one digit, cut from the picture, with soft edges where it is small."""
+    left, top, right, bottom = components.boxes[group[0]].tolist()
     for k in group[1:]:
-        left, top, right, bottom = around((left, top, right, bottom), tuple(parts.boxes[k]))
+        left, top, right, bottom = around((left, top, right, bottom), tuple(components.boxes[k]))
     tall, broad = ink.mask.shape
     soft = SOFT_EDGES if max(right - left, bottom - top) < LARGE else 0
     left, top = max(left - soft, 0), max(top - soft, 0)
     right, bottom = min(right + soft, broad), min(bottom + soft, tall)
     rows, columns = slice(top, bottom), slice(left, right)
-    own = parts.paint(group, (left, top, right, bottom))
+    own = components.paint(group, (left, top, right, bottom))
     cut = own.astype(np.uint8) * np.uint8(255)
     if soft:
         cut = soften(own, ink.mask[rows, columns], ink.even[rows, columns], ink.threshold)

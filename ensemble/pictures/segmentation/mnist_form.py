@@ -169,7 +169,7 @@ def thinner(ink: NDArray[np.bool_], width: Width, shrink: float) -> NDArray[np.f
 
 
 def pieces(ink: NDArray[np.bool_]) -> tuple[int, int]:
-    """How many parts the ink has, and how many the ground."""
+    """How many components the ink has, and how many the ground."""
     from scipy import ndimage
 
     return ndimage.label(ink, np.ones((3, 3)))[1], ndimage.label(~ink)[1]

@@ -1,6 +1,6 @@
-"""Stretches: a mask as its rows' unbroken pieces, by which its parts are found in a few ms.
+"""Run lengths: a mask as its rows' unbroken runs of ink, which label its components in a few ms.
 
-Ink is on a few hundredths of a photo, so working on stretches, as in Rosenfeld and Pfaltz
+Ink is on a few hundredths of a photo, so working on runs, as in Rosenfeld and Pfaltz
 ("Sequential operations in digital picture processing", 1966) and the run-based labelling of He,
 Chao and Suzuki (2008), is several times faster than labelling every pixel.
 """
@@ -11,30 +11,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Stretches(NamedTuple):
-    """R stretches of pixels, from above and from the left, sorted by part if `parts` says so.
+class RunLengths(NamedTuple):
+    """R runs of ink, each in one row; from top to bottom and left to right unless sorted anew.
 
     Attributes:
-      rows: (R,) row of each.
-      starts: (R,) first column.
-      ends: (R,) column after the last.
+      rows: (R,) the row of each.
+      starts: (R,) its first column.
+      ends: (R,) the column after its last.
     """
 
     rows: NDArray[np.intp]
     starts: NDArray[np.intp]
     ends: NDArray[np.intp]
 
-    def take(self, which: NDArray[np.generic] | slice) -> "Stretches":
-        """Some of them."""
-        return Stretches(self.rows[which], self.starts[which], self.ends[which])
+    def take(self, which: NDArray[np.generic] | slice) -> "RunLengths":
+        """The runs of these numbers, in this order."""
+        return RunLengths(self.rows[which], self.starts[which], self.ends[which])
 
 
-def stretches_of(mask: NDArray[np.bool_]) -> Stretches:
-    """The stretches of a mask bool (H, W)."""
+def run_lengths_of(mask: NDArray[np.bool_]) -> RunLengths:
+    """The run lengths of a mask, bool (H, W)."""
     inked = np.flatnonzero(mask.any(axis=1))
     if not len(inked):
         empty = np.zeros(0, np.intp)
-        return Stretches(empty, empty, empty)
+        return RunLengths(empty, empty, empty)
     top, bottom = int(inked[0]), int(inked[-1]) + 1
     width = mask.shape[1] + 1
     # A column of ground at the right keeps the end of one row from the start of the next.
@@ -42,15 +42,15 @@ def stretches_of(mask: NDArray[np.bool_]) -> Stretches:
     flat[1:].reshape(-1, width)[:, :-1] = mask[top:bottom]
     changes = np.flatnonzero(flat[1:] != flat[:-1])
     rows = changes[::2] // width
-    return Stretches(rows + top, changes[::2] - rows * width, changes[1::2] - rows * width)
+    return RunLengths(rows + top, changes[::2] - rows * width, changes[1::2] - rows * width)
 
 
-def connect(stretches: Stretches) -> tuple[int, NDArray[np.int32]]:
-    """How many parts the stretches make, and the part (R,) of each, from 0; corners connect."""
+def connect(run_lengths: RunLengths) -> tuple[int, NDArray[np.int32]]:
+    """The number of connected components, and that of each run, (R,), from 0; corners connect."""
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import connected_components
 
-    rows, starts, ends = stretches
+    rows, starts, ends = run_lengths
     count = len(rows)
     if not count:
         return 0, np.zeros(0, np.int32)
@@ -65,10 +65,10 @@ def connect(stretches: Stretches) -> tuple[int, NDArray[np.int32]]:
     return connected_components(links, directed=False)
 
 
-def paint(stretches: Stretches, box: tuple[int, int, int, int]) -> NDArray[np.bool_]:
-    """The stretches, all of which lie in the box, as a mask of the box's size."""
+def paint(run_lengths: RunLengths, box: tuple[int, int, int, int]) -> NDArray[np.bool_]:
+    """A mask of the box's size; all runs have to lie in the box (left, top, right, bottom)."""
     left, top, right, bottom = box
     steps = np.zeros((bottom - top, right - left + 1), np.int8)
-    steps[stretches.rows - top, stretches.starts - left] = 1
-    steps[stretches.rows - top, stretches.ends - left] -= 1
+    steps[run_lengths.rows - top, run_lengths.starts - left] = 1
+    steps[run_lengths.rows - top, run_lengths.ends - left] -= 1
     return np.cumsum(steps[:, :-1], axis=1, dtype=np.int8).view(bool)

@@ -1,11 +1,11 @@
 """Touching digits: pieces of ink that are more than one digit are cut, lone broad ones are not.
 
-A path of little ink (`paths`) is a cut if the piece is broad, both sides are as high as the whole,
-both have loops, and little ink is crossed: the features of Congedo, Dimauro, Impedovo and Pirlo
-("Segmentation of numeric strings", 1995). A logistic regression weighs them, fitted to paths
+A path of little ink (cut_paths.py) is a cut if the piece is broad, both sides are as high as the
+whole, both have loops, and little ink is crossed: the features of Congedo, Dimauro, Impedovo and
+Pirlo ("Segmentation of numeric strings", 1995). A logistic regression weighs them, fitted to paths
 through 1,282 lone broad digits of MNIST's training set, half of them turned by up to 15 degrees,
 and 677 pairs pushed together, in thin, thick and their own strokes. What shape leaves open,
-recognition can settle: a second fit weighs how sure an ensemble is of the whole and of the sides
+recognition decides: a second fit weighs how sure an ensemble is of the whole and of the sides
 ("recognition-based segmentation" in Casey and Lecolinet, "A survey of methods and strategies in
 character segmentation", 1996).
 """
@@ -169,7 +169,7 @@ def sides_of(
 
 
 def flecks(cut: NDArray[np.uint8], side: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Small parts of a side that hung together with the other side before they were cut."""
+    """Small components of a side that hung together with the other side before they were cut."""
     from scipy import ndimage
 
     ink = cut > 127

@@ -1,7 +1,7 @@
 """Which devices a run will find, asked of a process of its own where there may be accelerators.
 
 The process that serves pages must not look itself: looking is what takes an accelerator's
-memory. The answer of the last time is kept on disk and shown while a new one is awaited.
+memory. The last answer is cached on disk and shown while a new one is awaited.
 Where there can only be a CPU nobody has to be asked.
 """
 
@@ -67,12 +67,12 @@ class Probe:
     """One question to the machine: `answer` is None until it is there, `failed` says why not.
 
     Args:
-      folder: where the last answer is kept.
+      folder: where the last answer is cached.
       command: what to ask; by default nobody where that is not needed.
     """
 
     def __init__(self, folder: Path, command: tuple[str, ...] = ()) -> None:
-        self.kept = folder / "devices.json"
+        self.cache = folder / "devices.json"
         self.failed = ""
         self.started = time.monotonic()
         self.process: subprocess.Popen[str] | None = None
@@ -121,15 +121,15 @@ class Probe:
 
     def _remember(self, answer: dict[str, Any]) -> None:
         try:
-            self.kept.parent.mkdir(parents=True, exist_ok=True)
-            write_json(self.kept, {"answer": answer, "for": circumstances()})
+            self.cache.parent.mkdir(parents=True, exist_ok=True)
+            write_json(self.cache, {"answer": answer, "for": circumstances()})
         except OSError:
             pass  # it only saves the next start a wait
 
     def _remembered(self) -> Machine | None:
         try:
-            kept = json.loads(self.kept.read_text())
-            return parse(kept["answer"]) if kept["for"] == circumstances() else None
+            cached = json.loads(self.cache.read_text())
+            return parse(cached["answer"]) if cached["for"] == circumstances() else None
         except (OSError, ValueError, KeyError, TypeError):
             return None
 

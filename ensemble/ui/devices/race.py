@@ -66,7 +66,7 @@ def nothing_yet() -> None:
     """The first visit: what will be here."""
     st.markdown("#### How fast does this machine train an ensemble?")
     st.markdown(
-        "Measuring lets four ways to train take turns, a second each, on the same images: this "
+        "Measuring lets four training loops take turns, a second each, on the same images: this "
         "engine in both precisions, the loop of Flax's HOWTO, and one member after another, as "
         "people do without a tool for ensembles. It also checks that all of them learn the same."
     )

@@ -137,12 +137,13 @@ FIRST, DIGIT = Number("first", 0, 0, MOST), Whole("digit")
 VIEW, MEASURE, LIST, VOTER = Text("view"), Text("measure"), Text("list"), Whole("voter")
 PICTURE, FIGURE, RULE, CELL = Text("picture"), Text("figure"), Text("rule"), Pair("cell")
 ERROR = Text("error")  # the share of wrong answers that is accepted, in per cent
-# The kind of corruption and how much of it, the image that is corrupted, images from outside.
-KIND, AMOUNT, NUMBER, OUTSIDE = Text("kind"), Text("amount"), Whole("number"), Text("outside")
+# The kind of corruption and how much of it, the image that is corrupted, and the set of
+# out-of-distribution images, called "outside" in links of earlier versions and so still.
+KIND, AMOUNT, NUMBER, OOD = Text("kind"), Text("amount"), Whole("number"), Text("outside")
 # Another run to compare with, its epoch, and which of the differences.
 WITH, WITH_EPOCH, SIDE = Text("with"), Whole("with_epoch"), Text("side")
 
-# Classify: the way in, the detail, and how many of 100 real digits may be turned away.
+# Classify: the way in, the detail, and how many of 100 real digits may be rejected.
 INPUT, DETAIL, REFUSE = Text("input"), Text("detail"), Number("refuse", 3, 1, 50)
 
 

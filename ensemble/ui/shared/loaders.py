@@ -14,7 +14,7 @@ from ensemble import datasets, runs
 from ensemble.datasets import Dataset
 from ensemble.jobs.queue import ahead_of
 from ensemble.storage.folders import runs_folder
-from ensemble.storage.jsonl_tail import Followed
+from ensemble.storage.jsonl_tail import JsonlTail
 
 
 def version(path: Path) -> tuple[int, int]:
@@ -32,8 +32,8 @@ def history(run: runs.Run) -> list[dict[str, Any]]:
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
-def _history(folder: str) -> Followed:
-    return Followed(Path(folder) / "history.jsonl")
+def _history(folder: str) -> JsonlTail:
+    return JsonlTail(Path(folder) / "history.jsonl")
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

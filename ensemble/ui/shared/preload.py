@@ -11,7 +11,7 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.errors import EnsembleError
-from ensemble.jobs.warm_worker import SWITCH
+from ensemble.jobs.warm_worker import wanted
 
 SECONDS_TO_READ = 3.0
 # The screens that take longest to come up for the first time, and what they draw with.
@@ -30,10 +30,10 @@ HEAVY = (
 
 @st.cache_resource(show_spinner=False)
 def start() -> threading.Thread:
-    """Begin, once a server."""
+    """The thread that imports, started once for each server."""
     gc.freeze()  # What Streamlit and the first page have imported; see `set_aside`.
     thread = threading.Thread(target=import_them, name="imports", daemon=True)
-    if os.environ.get(SWITCH) != "0":  # As with the worker: nothing is kept ready then.
+    if wanted(os.environ):  # As with the warm worker: who wants none gets nothing ready.
         thread.start()
     return thread
 
@@ -49,7 +49,7 @@ def import_them() -> None:
 
 
 def set_aside() -> None:
-    """WarmWorker the collector what stays for good, such as modules.
+    """Take what stays for good, such as modules, out of the garbage collector's sight.
 
     Streamlit collects garbage after each drawing of a page, and all threads wait for it. With
     all that is imported, a look at every object takes longer than drawing the page did.

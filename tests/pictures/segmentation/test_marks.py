@@ -1,4 +1,4 @@
-"""Ink to marks: pieces joined, neighbours not, touching digits cut, strays left out, in order."""
+"""Ink to marks: pieces joined, neighbours not, touching digits cut, clutter left out, in order."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from PIL import Image
 from ensemble import datasets
 from ensemble.pictures.ink.extraction import Ink
 from ensemble.pictures.segmentation import touching_digits
-from ensemble.pictures.segmentation.clutter import without_strays
-from ensemble.pictures.segmentation.components import find_parts
+from ensemble.pictures.segmentation.clutter import without_clutter
+from ensemble.pictures.segmentation.components import find_components
 from ensemble.pictures.segmentation.marks import MAX_MARKS, find_marks
 from ensemble.pictures.segmentation.reading_order import reading_order, slope_of
 
@@ -182,10 +182,10 @@ def test_punched_holes_and_what_runs_out_of_the_picture_are_no_digits():
     digits = [(300 + 80 * k, 300, 350 + 80 * k, 400) for k in range(3)]
     holes = [(20, 40 + 60 * k, 46, 66 + 60 * k) for k in range(12)]
     pen = [(500, 400, 1000, 800)]
-    kept, notes = without_strays(np.array(digits + holes + pen), (1000, 800))
+    kept, notes = without_clutter(np.array(digits + holes + pen), (1000, 800))
     assert kept.tolist() == [True] * 3 + [False] * 13
     assert len(notes) == 2
-    kept, notes = without_strays(np.array(pen), (1000, 800))
+    kept, notes = without_clutter(np.array(pen), (1000, 800))
     assert kept.all()  # by itself it is the ensemble's question
     assert notes == ()
 
@@ -196,7 +196,7 @@ def test_a_frame_is_what_goes_around_two_digits_or_more(inside, frames):
     frame = (100, 100, 260, 260)
     within = [(115 + 45 * k, 130, 150 + 45 * k, 230) for k in range(inside)]
     beside = [(400, 130, 435, 230), (445, 130, 480, 230)]
-    kept, notes = without_strays(np.array([frame, *within, *beside]), (1000, 800))
+    kept, notes = without_clutter(np.array([frame, *within, *beside]), (1000, 800))
     assert kept.tolist() == [not frames, *[True] * (inside + 2)]
     assert notes == ("Left out: 1 frame around others.",) * frames
 
@@ -230,13 +230,13 @@ def test_marks_are_bounded():
 
 
 @pytest.mark.parametrize("share", [0.02, 0.4, 0.6, 0.95])
-def test_parts_are_those_that_labelling_every_pixel_gives(share):
+def test_components_are_those_that_labelling_every_pixel_gives(share):
     from scipy import ndimage
 
     mask = np.random.default_rng(1).random((40, 70)) < share
     labels, count = ndimage.label(mask, np.ones((3, 3)))
     boxes = [(x.start, y.start, x.stop, y.stop) for y, x in ndimage.find_objects(labels)]
-    found = find_parts(mask, 1.0)
+    found = find_components(mask, 1.0)
     assert sorted(map(tuple, found.boxes.tolist())) == sorted(boxes)
     painted = sum(found.paint([k], (0, 0, 70, 40)).astype(int) for k in range(count))
     assert (painted == mask).all()

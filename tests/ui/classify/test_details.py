@@ -11,7 +11,7 @@ from ensemble.figures.two_answers import Side
 from ensemble.recognition.answer import Digit
 from ensemble.recognition.neighbours import Neighbours
 from ensemble.ui.classify.details import compare, neighbours, rejection, saliency, saliency_picture
-from tests.ui.marks import GATE, covered, voting
+from tests.ui.marks import THRESHOLD, covered, voting
 
 NEAREST = Neighbours(
     numbers=np.array([7, 812, 3]), images=np.zeros((3, 28, 28), np.uint8),
@@ -136,9 +136,9 @@ def test_two_that_are_certain_are_said_to_be_over_99_9() -> None:
             "**Both say 4:** 4 with 91.0 %, the other 4 with 82.0",
         ),
         (voting(4), voting(9), r"**They differ:** one\_run, epoch 3 says 4 with 91.0 %, other"),
-        (voting(4), voting(9, rejected=True), "**Only one declines it:** other, epoch 1; "),
-        (voting(4, rejected=True), voting(9), r"**Only one declines it:** one\_run, epoch 3; "),
-        (voting(4, rejected=True), voting(4, rejected=True), "**Both decline it.** Not a digit"),
+        (voting(4), voting(9, rejected=True), "**Only one rejects it:** other, epoch 1; "),
+        (voting(4, rejected=True), voting(9), r"**Only one rejects it:** one\_run, epoch 3; "),
+        (voting(4, rejected=True), voting(4, rejected=True), "**Both reject it.** Not a digit"),
     ],
 )
 def test_two_ensembles_beside_each_other(ours: Digit, theirs: Digit, said: str) -> None:
@@ -146,12 +146,10 @@ def test_two_ensembles_beside_each_other(ours: Digit, theirs: Digit, said: str) 
     assert compare.sentence(*sides, DIGIT_NAMES).startswith(said)
 
 
-def test_the_gate_in_a_sentence() -> None:
-    assert rejection.sentence(GATE, "digit") == (
-        "It lets **94.0 %** of other real digits through and reads 99.0 % of these right; of each "
-        "kind of strangers it turns away **75.0 % to 100.0 %**."
+def test_the_threshold_in_a_sentence() -> None:
+    assert rejection.sentence(THRESHOLD, "digit") == (
+        "It accepts **94.0 %** of other real digits and reads 99.0 % of these right; of each kind "
+        "of non-digits it rejects **75.0 % to 100.0 %**."
     )
-    nobody = replace(GATE, strangers=(), kept=0.0)
-    assert rejection.sentence(nobody, "digit") == (
-        "It lets **0.0 %** of other real digits through."
-    )
+    nobody = replace(THRESHOLD, non_digits=(), coverage=0.0)
+    assert rejection.sentence(nobody, "digit") == ("It accepts **0.0 %** of other real digits.")

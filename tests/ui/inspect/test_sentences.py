@@ -72,7 +72,7 @@ def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(auroc: float, fool
     one = {"title": "Noise", "ensemble": figures, "members": [figures, figures]}
     said = ood.sentence(one, "digit")
     assert ("it is surer of what it has never seen" in said) == fooled
-    assert ("20.0 % of the outside images pass too" in said) != fooled
+    assert ("20.0 % of the out-of-distribution images pass too" in said) != fooled
 
 
 def test_one_member_is_the_only_row_of_figures() -> None:

@@ -36,7 +36,7 @@ def show(asked: Classifier, prepared: Prepared, reading: Reading, index: int, id
     names = asked.class_names
     if not reading.digits:
         st.subheader(readings_words.nothing(names), anchor=False)
-    elif why := readings_words.declined(reading, names):
+    elif why := readings_words.rejected(reading, names):
         # Of one mark the reason stands below, with the mark.
         alone = len(reading.digits) == 1 and not reading.refused
         st.subheader(readings_words.RATHER_NOT, anchor=False)

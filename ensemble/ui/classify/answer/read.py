@@ -84,6 +84,6 @@ def below(shown: Shown, ident: str, right: DeltaGenerator) -> None:
 def steps(shown: Shown, ident: str) -> None:
     """What the picture went through, to be overruled."""
     with guarded():
-        st.markdown("##### How it came to see it so")
+        st.markdown("##### Preprocessing, step by step")
         stages.show(shown.prepared)
         stages.overruling(ident, shown.prepared)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the first draws in SciPy, the last JAX: whoever only looks 
 
 
 def refuse() -> float:
-    """The share of real digits that may be turned away, 0.01 to 0.5, as the address has it."""
+    """The share of real digits that may be rejected, 0.01 to 0.5, as the address has it."""
     return address.REFUSE.read() / 100
 
 
@@ -34,7 +34,7 @@ class Shown:
       index: the mark that is open, from 0; there is at least one.
       name: what the picture is called, as its owner typed it: `run_panel.plain` before Markdown.
       key: a short word that differs when the picture or what was overruled in it does.
-      refuse: the share of real digits that may be turned away.
+      refuse: the share of real digits that may be rejected.
     """
 
     run: runs.Run

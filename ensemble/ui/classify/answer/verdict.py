@@ -15,9 +15,10 @@ from ensemble.wording import marks as marks_words
 
 TIMES = 4  # pixels of the screen for one of the mark's
 
-STRANGENESS = (
-    "How strange a mark is to the members, counted against real {0}s of the test set that "
-    f"were held out. “{DETAILS['gate']}”, below, says how the threshold was set, and sets it."
+OOD_SCORE = (
+    "The OOD score (out of distribution): how strange a mark is to the members, counted against "
+    f"real {{0}}s of the test set that were held out. “{DETAILS['gate']}”, below, says how the "
+    "threshold was set, and sets it."
 )
 
 
@@ -39,8 +40,8 @@ def words(shown: Shown) -> None:
     if disagreement := marks_words.disagreement(digit):
         st.caption(disagreement, help=marks_words.information(digit, names))
     st.caption(
-        f"{marks_words.strangeness(digit, shown.refuse, names)}",
-        help=f"{STRANGENESS.format(images_words.noun(names))} {marks_words.scores(digit)}.",
+        f"{marks_words.ood_score(digit, shown.refuse, names)}",
+        help=f"{OOD_SCORE.format(images_words.noun(names))} {marks_words.scores(digit)}.",
     )
 
 

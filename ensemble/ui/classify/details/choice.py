@@ -10,9 +10,9 @@ DETAILS = {
     "neighbours": "Nearest test images",
     "saliency": "What would change its mind",
     "compare": "Another run or epoch",
-    "gate": "When it declines",
+    "gate": "Rejection",
 }
-# What an address of before says for a module that has another name now.
+# The address says "gate", as links of earlier versions do; the module has its name in the code.
 MODULES = {"gate": "rejection"}
 
 

@@ -51,12 +51,12 @@ def comparable(shown: Shown) -> dict[str, tuple[runs.Run, list[int]]]:
         if tuple(datasets.info(run.config.dataset).class_names) != tuple(shown.names):
             continue
         here = shown.epoch if run.id == shown.run.id else None
-        if epochs := [one for one in kept(run) if one != here]:
+        if epochs := [one for one in epochs_of(run) if one != here]:
             found[run.id] = run, epochs
     return found
 
 
-def kept(run: runs.Run) -> Sequence[int]:
+def epochs_of(run: runs.Run) -> Sequence[int]:
     """The epochs that a run can be asked at; none where it has been deleted meanwhile."""
     try:
         return member_epochs(run.id)
@@ -130,11 +130,11 @@ def sentence(ours: Side, theirs: Side, names: Sequence[str]) -> str:
     first, second = (marks_words.verdict(one.digit, names) for one in (ours, theirs))
     rejected = [one.digit.rejected for one in (ours, theirs)]
     if all(rejected):
-        return f"**Both decline it.** {marks_words.stranger(names)}."
+        return f"**Both reject it.** {marks_words.rejection(names)}."
     if any(rejected):
         who, other = (ours, theirs) if rejected[0] else (theirs, ours)
         said = marks_words.said(other.digit, names)
-        return f"**Only one declines it:** {plain(who.name)}; {plain(other.name)} says {said}."
+        return f"**Only one rejects it:** {plain(who.name)}; {plain(other.name)} says {said}."
     if ours.digit.label == theirs.digit.label:
         return f"**Both say {names[ours.digit.label]}:** {first}, the other {second}."
     return f"**They differ:** {plain(ours.name)} says {first}, {plain(theirs.name)} says {second}."

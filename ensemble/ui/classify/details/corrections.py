@@ -57,7 +57,7 @@ def labelled(shown: Shown) -> int | None:
 def said(shown: Shown, label: int) -> str:
     """That it is kept, and whether the ensemble was right about it."""
     right = label == shown.digit.label
-    about = "declined it" if shown.digit.rejected else f"said {shown.names[shown.digit.label]}"
+    about = "rejected it" if shown.digit.rejected else f"said {shown.names[shown.digit.label]}"
     if right and not shown.digit.rejected:
         about = "is right"
     what = images_words.named(shown.names[label], shown.names).removeprefix("labelled ")

@@ -1,4 +1,4 @@
-"""The threshold of "not a digit": how it was set, what it turns away, and how strict it is."""
+"""The rejection threshold: how it was set, what it rejects, and how strict it is."""
 
 from typing import TYPE_CHECKING
 
@@ -14,59 +14,64 @@ from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:  # it draws in JAX
-    from ensemble.recognition.rejection_threshold import Gate
+    from ensemble.recognition.rejection_threshold import RejectionThreshold
 
 CHOICES = (1, 2, 3, 5, 10)  # per cent
 
 SCORE = (
-    "A score says how strange a mark is to the members: how rare it is among held-out real "
-    "ones. The threshold is the score that this share of them exceeds. Each dot is an image: blue "
-    "where it is treated rightly, orange where a real one is turned away or a stranger let through."
+    "The OOD score (out of distribution) says how strange a mark is to the members: how rare it is "
+    "among held-out real ones. The rejection threshold is the score that this share of them "
+    "exceeds. Each dot is an image: blue where it is treated rightly, orange where a real one is "
+    "rejected or another accepted."
 )
 
 
 def show(shown: Shown) -> None:
-    """The control, what it comes to, the scores behind it, and a row for each kind."""
+    """The control, what it comes to, the scores behind it, and a row for each kind of image."""
     noun = images_words.noun(shown.names)
     control(shown, noun)
-    with st.spinner(f"Showing {noun}s and strangers to the members, once", show_time=True):
-        gate = shown.classifier.gate(shown.refuse)
+    with st.spinner(f"Showing {noun}s and non-{noun}s to the members, once", show_time=True):
+        threshold = shown.classifier.rejection_threshold(shown.refuse)
     known = datasets.info(shown.run.config.dataset).title
-    title = f"Turned away or let through · {shown.source}"
+    title = f"Rejected or accepted · {shown.source}"
     pictures.show(
-        figure(gate, shown.digit.score, known, title, theme.palette()),
-        key="classify_gate", name=f"{shown.stem}-threshold", title="Scores and threshold",
-        alt=alt(gate, known), table=lambda: table(gate, known, shown.digit.score),
-        sees=sentence(gate, noun), help=SCORE,
+        figure(threshold, shown.digit.score, known, title, theme.palette()),
+        key="classify_rejection", name=f"{shown.stem}-threshold", title="OOD scores and threshold",
+        alt=alt(threshold, known), table=lambda: table(threshold, known, shown.digit.score),
+        sees=sentence(threshold, noun), help=SCORE,
     )  # fmt: skip
-    st.dataframe(shares(gate, known, noun), hide_index=True, key="classify_gate_table",
+    st.dataframe(shares(threshold, known, noun), hide_index=True, key="classify_rejection_table",
                  width="content")  # fmt: skip
-    st.caption(marks_words.threshold_set_on(gate, known))
+    st.caption(marks_words.threshold_set_on(threshold, known))
 
 
 def control(shown: Shown, noun: str) -> None:
-    """How many real digits may be turned away; what it says stands in the address."""
+    """How many real digits may be rejected; what it says stands in the address."""
     now = round(100 * shown.refuse)
     options = {str(one): formats.percent(one / 100, figures=2) for one in sorted({*CHOICES, now})}
     address.choose(
-        address.REFUSE, f"Real {noun}s that may be turned away", options,
+        address.REFUSE, f"Real {noun}s that may be rejected", options,
         str(address.REFUSE.default),
-        help="The fewer real ones are turned away, the more strangers pass for one.",
+        help=f"The fewer real ones are rejected, the more non-{noun}s pass for one.",
     )  # fmt: skip
 
 
-def sentence(gate: "Gate", noun: str) -> str:
-    """What the gate keeps, how well that is read, and what it turns away."""
-    kept = formats.percent(gate.kept, gate.judged)
-    said = f"It lets **{kept}** of other real {noun}s through"
-    if gate.kept:
-        right = "all" if gate.accuracy == 1 else formats.percent(gate.accuracy, gate.judged)
+def sentence(threshold: "RejectionThreshold", noun: str) -> str:
+    """What share it accepts, how well that is read, and what share of the others it rejects."""
+    coverage = formats.percent(threshold.coverage, threshold.judged)
+    said = f"It accepts **{coverage}** of other real {noun}s"
+    if threshold.coverage:
+        right = (
+            "all"
+            if threshold.accuracy == 1
+            else formats.percent(threshold.accuracy, threshold.judged)
+        )
         said += f" and reads {right} of these right"
-    if not gate.strangers:
+    if not threshold.non_digits:
         return f"{said}."
-    low, high = (bound(one.share for one in gate.strangers) for bound in (min, max))
-    turned = formats.percent(low, 500)
-    if turned != formats.percent(high, 500):
-        turned = f"{turned} to {formats.percent(high, 500)}"
-    kinds = "the strangers" if len(gate.strangers) == 1 else "each kind of strangers"
-    return f"{said}; of {kinds} it turns away **{turned}**."
+    low, high = (bound(one.share for one in threshold.non_digits) for bound in (min, max))
+    rejected = formats.percent(low, 500)
+    if rejected != formats.percent(high, 500):
+        rejected = f"{rejected} to {formats.percent(high, 500)}"
+    kinds = f"non-{noun}s" if len(threshold.non_digits) == 1 else f"each kind of non-{noun}s"
+    return f"{said}; of {kinds} it rejects **{rejected}**."

@@ -13,7 +13,7 @@ from ensemble.ui.classify.state import Source
 from ensemble.ui.predictions import waiting
 from ensemble.ui.shared.run_panel import plain
 
-WAYS = {
+NEXT_STEPS = {
     "upload": "Drop pictures on the left, press **Ctrl+V** to paste one, or browse. One digit or "
     "a whole number, on one picture or on two hundred.",
     "draw": "Draw one digit or several, as large as the sheet allows. The answer comes when the "
@@ -40,7 +40,7 @@ def no_picture(way: str, left: DeltaGenerator, right: DeltaGenerator) -> None:
             sheet.show([], sheet.serial(), HINT)
     with right:
         st.subheader("What does it say?", anchor=False)
-        st.markdown(WAYS[way])
+        st.markdown(NEXT_STEPS[way])
         st.markdown(
             "You will see the number it reads, how sure it is, what every member votes, and "
             "when it would rather not say."

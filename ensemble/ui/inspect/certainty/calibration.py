@@ -21,13 +21,13 @@ from ensemble.wording import formats
 NINETY = (0.85, 0.95)
 FEW = 30
 LEAST = 20  # examples, below which two halves say nothing
-WAYS = {"as_it_is": "as it is", "before": "before averaging", "after": "after averaging"}
+TEMPERED = {"as_it_is": "as it is", "before": "before averaging", "after": "after averaging"}
 ALONE = {"as_it_is": "as it is", "after": "with a temperature"}
-NOTHING = 0.0005  # of calibration error: too little to be worth mending
+NOTHING = 0.0005  # of calibration error: too little to be worth improving
 
 
 def show(shown: Inspected) -> None:
-    """The answer, the reliability diagram, and what a temperature would mend."""
+    """The answer, the reliability diagram, and what a temperature would improve."""
     whole, members = measured(shown, diagrams)
     scaled = measured(shown, temperatures) if shown.n >= LEAST else None
     st.markdown(f"##### {answer(shown.made, scaled, shown.noun)}")
@@ -42,7 +42,7 @@ def show(shown: Inspected) -> None:
             "than it says. Below the picture, how many answers there are of each confidence.",
         )  # fmt: skip
     with right:
-        mended(scaled, shown.noun, WAYS if shown.members > 1 else ALONE)
+        temperature_table(scaled, shown.noun, TEMPERED if shown.members > 1 else ALONE)
 
 
 def diagrams(made: Predictions) -> tuple[Reliability, list[Reliability]]:
@@ -77,35 +77,35 @@ def answer(made: Predictions, scaled: Temperatures | None, noun: str) -> str:
 
 
 def judgement(apart: int, scaled: Temperatures | None) -> str:
-    """What to think of it: 1 too sure, −1 not sure enough, 0 neither, beyond chance."""
+    """A sentence on the calibration; `apart`: 1 too sure, −1 not sure enough, 0 within chance."""
     said = {
         1: "it is surer than it should be", -1: "it is less sure than it could be",
-        0: "it is as sure as it should be, within what chance allows",
+        0: "it is well calibrated: right as often as it says, within what chance allows",
     }[apart]  # fmt: skip
-    return said + (f"; {mends(scaled.as_it_is, scaled.after)}" if scaled else "")
+    return said + (f"; {improvement(scaled.as_it_is, scaled.after)}" if scaled else "")
 
 
-def mends(before: Tempered, after: Tempered) -> str:
-    """How much of the calibration error a temperature takes away."""
+def improvement(before: Tempered, after: Tempered) -> str:
+    """How much of the calibration error (ECE) a temperature takes away, in words."""
     if before.quality.ece < NOTHING:
-        return "there is next to nothing that a temperature could mend"
+        return "there is next to nothing that a temperature could improve"
     share = 1 - after.quality.ece / before.quality.ece
     number = formats.significant(after.temperature)
     if share >= 0.9:
-        return f"a temperature of {number} mends nearly all of its calibration error"
+        return f"a temperature of {number} improves calibration: nearly all of the error goes"
     if share >= 0.5:
-        return f"a temperature of {number} mends most of its calibration error"
+        return f"a temperature of {number} improves calibration: most of the error goes"
     if share >= 0.1:
-        return f"a temperature of {number} mends some of its calibration error"
-    return f"a temperature ({number}) would not make it better"
+        return f"a temperature of {number} improves calibration: some of the error goes"
+    return f"a temperature ({number}) would not improve calibration"
 
 
-def mended(scaled: Temperatures | None, noun: str, ways: dict[str, str]) -> None:
+def temperature_table(scaled: Temperatures | None, noun: str, named: dict[str, str]) -> None:
     """The table of temperatures, and how to read it."""
     if not scaled:
         st.caption(f"Fewer than {LEAST} {noun}s: too few to fit a temperature on one half.")
         return
-    st.dataframe(in_words(scaled, ways), hide_index=True, key="calibration_table")
+    st.dataframe(in_words(scaled, named), hide_index=True, key="calibration_table")
     st.caption(
         f"A temperature below 1 makes it surer, above 1 less sure; which {noun}s it gets right "
         f"hardly changes. Fitted on one half of the test set ({scaled.fitted:,}), judged on the "
@@ -115,12 +115,12 @@ def mended(scaled: Temperatures | None, noun: str, ways: dict[str, str]) -> None
     )
 
 
-def in_words(scaled: Temperatures, ways: dict[str, str]) -> pd.DataFrame:
+def in_words(scaled: Temperatures, named: dict[str, str]) -> pd.DataFrame:
     """One column each as it is, tempered before, and tempered after averaging."""
     fields = {"NLL": "nll", "ECE": "ece", "adaptive ECE": "adaptive_ece", "MCE": "mce"}
     columns: dict[str, list[str]] = {"figure": ["temperature", *fields]}
-    for way, name in ways.items():
-        one: Tempered = getattr(scaled, way)
-        figures = [one.temperature, *(getattr(one.quality, field) for field in fields.values())]
+    for field, name in named.items():
+        one: Tempered = getattr(scaled, field)
+        figures = [one.temperature, *(getattr(one.quality, figure) for figure in fields.values())]
         columns[name] = [formats.significant(value) for value in figures]
     return pd.DataFrame(columns)

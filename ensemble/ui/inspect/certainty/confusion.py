@@ -1,4 +1,4 @@
-"""What the ensemble takes for what: a matrix whose cells open their images."""
+"""The confusion matrix, what is taken for what: its cells open their images."""
 
 import numpy as np
 import streamlit as st
@@ -38,10 +38,10 @@ def show(shown: Inspected) -> None:
 
 def digits_of(shown: Inspected, cell: Cell | None) -> None:
     """The images of a cell, or all that are wrong."""
-    kept = ~shown.made.right
+    chosen = ~shown.made.right
     if cell:
-        kept = (shown.made.labels == cell[0]) & (shown.made.said == cell[1])
-    numbers = np.flatnonzero(kept)
+        chosen = (shown.made.labels == cell[0]) & (shown.made.said == cell[1])
+    numbers = np.flatnonzero(chosen)
     if not len(numbers):
         st.info(f"There is no such {shown.noun}.", icon=":material/check:")
     images.show(shown, ordered(shown.made, numbers, "unsure"), key="inspect_confused",

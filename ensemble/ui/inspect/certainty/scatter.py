@@ -1,4 +1,4 @@
-"""Each image by its two uncertainties: what it is unclear in itself, and what members differ in."""
+"""Each image by its aleatoric and its epistemic uncertainty: unclear in itself, or disputed."""
 
 from typing import Any
 

@@ -7,7 +7,7 @@ from ensemble.errors import EnsembleError
 from ensemble.jobs.queue import ahead_of
 from ensemble.shift import Results, Stress
 from ensemble.shift.corruptions import KINDS
-from ensemble.shift.ood_images import outsiders
+from ensemble.shift.ood_images import ood_sets
 from ensemble.shift.status import StressJob, StressStatus
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import job_panel
@@ -18,7 +18,7 @@ from ensemble.wording import jobs as jobs_words
 # Asking a member costs about a third of teaching it, and measuring its answers a little more.
 ASKING = 0.4
 START_SECONDS = 10.0
-OUTSIDE = 2  # sets of outside images that there are at least
+OOD_SETS = 2  # sets of out-of-distribution images that there are at least
 
 
 def show(shown: Inspected, stress: Stress) -> None:
@@ -60,7 +60,7 @@ def resting(shown: Inspected, stress: Stress) -> None:
         help = "What is measured already is not measured again."
     elif results and stress.state in ("stopped", "failed"):
         status = stress.status
-        asked = 1 + len(results.steps) + len(results.outside)
+        asked = 1 + len(results.steps) + len(results.ood)
         total = max(status.total, asked) if status else asked
         label = f"Go on ({asked} of {total} done)"
         help = "What is measured already is not measured again."
@@ -77,9 +77,9 @@ def resting(shown: Inspected, stress: Stress) -> None:
 
 
 def unseen(results: Results) -> list[str]:
-    """Sets of outside images that are there now and were not when the run was measured."""
-    seen = {one["key"] for one in results.outside}
-    return [one.title for one in outsiders(results.dataset) if one.key not in seen]
+    """OOD sets that are there now and were not when the run was measured."""
+    seen = {one["key"] for one in results.ood}
+    return [one.title for one in ood_sets(results.dataset) if one.key not in seen]
 
 
 def asked_for(stress: Stress, results: Results | None) -> int | None:
@@ -98,7 +98,7 @@ def start(run_id: str, limit: int | None) -> None:
 
 def steps() -> int:
     """How often the members are shown a set of images."""
-    return 1 + sum(len(kind.amounts) - 1 for kind in KINDS.values()) + OUTSIDE
+    return 1 + sum(len(kind.amounts) - 1 for kind in KINDS.values()) + OOD_SETS
 
 
 def offer(shown: Inspected) -> str:
@@ -106,7 +106,7 @@ def offer(shown: Inspected) -> str:
     return (
         f"An ensemble that is good on its own test set may fail on {shown.noun}s that look a "
         f"little different, and should then at least be unsure. This turns, shifts, blurs, fades "
-        f"and adds noise to all {shown.n:,} test {shown.noun}s, in {steps() - OUTSIDE - 1} steps, "
+        f"and adds noise to all {shown.n:,} test {shown.noun}s, in {steps() - OOD_SETS - 1} steps, "
         "and asks every member each time; then it shows them images that belong to no class."
     )
 

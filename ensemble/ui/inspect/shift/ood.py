@@ -1,4 +1,4 @@
-"""Images from outside: whether the ensemble is less sure of what belongs to no class."""
+"""Out-of-distribution images: whether the ensemble is less sure of what belongs to no class."""
 
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,14 @@ from ensemble.wording import formats
 
 
 def show(shown: Inspected, results: Results) -> None:
-    """One set of outside images: sentence, histograms, and the figures of all scores."""
-    if not results.outside:
+    """One set of OOD images: sentence, histograms, and the figures of all scores."""
+    if not results.ood:
         return
-    st.markdown("##### Images from outside")
-    key = address.choose(address.OUTSIDE, "Shown to the members",
-                         {one["key"]: one["title"] for one in results.outside},
-                         results.outside[0]["key"])  # fmt: skip
-    one = next(one for one in results.outside if one["key"] == key)
+    st.markdown("##### Out-of-distribution images: of no class that the members know")
+    key = address.choose(address.OOD, "Shown to the members",
+                         {one["key"]: one["title"] for one in results.ood},
+                         results.ood[0]["key"])  # fmt: skip
+    one = next(one for one in results.ood if one["key"] == key)
     known, unknown = (scores(shown.run, of, results.tick) for of in (KNOWN, key))
     if known is None or unknown is None:
         st.caption("The scores of these images are gone; measuring again brings them back.")
@@ -31,16 +31,16 @@ def show(shown: Inspected, results: Results) -> None:
     title = f"{one['title']} · {shown.run.name} · epoch {results.epoch}"
     names = datasets.info(results.dataset).title, one["title"]
     figure_panel.show(
-        figure(known, unknown, names, title, theme.palette()), key="outside",
-        name=f"{shown.run.id}-outside-{key}", title="Entropies of known and outside images",
+        figure(known, unknown, names, title, theme.palette()), key="ood",
+        name=f"{shown.run.id}-ood-{key}", title="Entropies of known and out-of-distribution images",
         alt=f"Histograms of entropy: {names[0]} against {names[1]}",
         table=lambda: table(known, unknown), sees=sentence(one, shown.noun),
     )  # fmt: skip
-    st.dataframe(in_words(one), hide_index=True, key="outside_table")
+    st.dataframe(in_words(one), hide_index=True, key="ood_table")
     st.caption(
-        "AUROC: how often an outside image scores higher than a known one; 0.5 is a guess, 1 is "
-        "always. FPR at 95 %: the share of outside images that pass where 95 % of the known ones "
-        "do. Mutual information: what the members disagree about; one alone has none."
+        "AUROC: how often an out-of-distribution (OOD) image scores higher than a known one; 0.5 "
+        "is a guess, 1 is always. FPR at 95 %: the share of OOD images that pass where 95 % of the "
+        "known ones do. Mutual information: what the members disagree about; one alone has none."
         + others(results)
     )
 
@@ -76,9 +76,10 @@ def sentence(one: dict[str, Any], noun: str) -> str:
     said += f"one member {often(member['auroc'])}. "
     if whole["auroc"] < 0.5:
         return said + "Below 50, it is surer of what it has never seen."
+    passing, alone = (formats.percent(one["fpr95"], 500) for one in (whole, member))
     return said + (
-        f"If 95 % of the known are to pass, {formats.percent(whole['fpr95'], 500)} of the outside "
-        f"images pass too, with one member {formats.percent(member['fpr95'], 500)}."
+        f"If 95 % of the known are to pass, {passing} of the out-of-distribution images pass too, "
+        f"with one member {alone}."
     )
 
 
