@@ -15,12 +15,15 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import race, regression, runs
 from ensemble.config import EnsembleConfig
+from ensemble.jobs import dataset_fetch
+from ensemble.jobs.dataset_fetch import FetchStatus
 from ensemble.jobs.queue import ahead_of, in_order
 from ensemble.jobs.status import write_status
 from ensemble.race.status import race_folder
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs import commands as run_commands
 from ensemble.shift.status import StressStatus, stress_folder
+from ensemble.storage.atomic import write_json
 from ensemble.ui.parallel import launch as parallel_launch
 from ensemble.ui.parallel import loader
 from ensemble.ui.parallel import settings as parallel_settings
@@ -186,3 +189,23 @@ def test_nobody_is_waited_for_while_a_slot_is_free(
     assert "Starts after" not in beside(page())
     at_work()
     assert "Starts after" in beside(page())
+
+
+def test_two_datasets_are_fetched_at_once_and_each_can_be_stopped(
+    page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+    mine = {"state": "running", "pid": os.getpid(), "host": socket.gethostname(),
+            "updated": time.time()}  # fmt: skip
+    for name in ("mnist", "kmnist"):
+        job = dataset_fetch.job_of(name, FetchStatus(**mine, fraction=0.25, message="Fetching x"))
+        job.path.mkdir(parents=True)
+        write_json(job.status_file, asdict(job.status))
+    at = page()
+    at.selectbox(settings.key("dataset")).set_value("kmnist").run()
+    assert not at.exception
+    said = [bar.proto.text for bar in at.get("progress")]
+    assert said == ["Fetching x. You can go on meanwhile."] * 2
+    at.button("fetch_kmnist_stop").click().run()
+    assert at.button("fetch_kmnist_stopping").disabled
+    assert not at.button("fetch_mnist_stop").disabled

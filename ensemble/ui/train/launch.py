@@ -100,7 +100,7 @@ def fetch_progress(info: DatasetInfo, was_active: bool) -> None:
         st.rerun()
     if job and job.active:
         job_panel.show(job, f"{jobs_words.stage(job, [])}. You can go on meanwhile.",
-                       prefix="fetch_")  # fmt: skip
+                       prefix=f"fetch_{info.name}_")  # fmt: skip
         return
     if job and job.state == "failed":
         st.warning(job.message, icon=":material/cloud_off:")
