@@ -88,7 +88,7 @@ TRAINING = Kind(
     stop_help="What is learnt so far is kept, and the run can be resumed.",
     stopping_help="After the current chunk of steps",
     nice=True,
-    preload=("ensemble.runs.session",), work="ensemble.runs.train_job:work",
+    preload=("ensemble.runs.session", "filelock"), work="ensemble.runs.train_job:work",
     compile="ensemble.runs.train_job:compile_for",
 )  # fmt: skip
 STRESS = Kind(

@@ -1,5 +1,8 @@
 """The table of kinds of jobs names what there is."""
 
+import subprocess
+import sys
+
 import pytest
 
 from ensemble.cli.program import WORKERS, imported
@@ -45,3 +48,17 @@ def test_no_two_kinds_share_a_word() -> None:
         assert len(set(words)) == len(words)
     assert {status.kind for status in STATUSES} == set(KINDS)
     assert kinds.TRAINING.active == ("queued", "starting", "training")
+
+
+def test_what_is_imported_beforehand_is_all_that_a_worker_needs_before_it_trains() -> None:
+    """A lock is taken between the press and the first step: its library waits for nobody then."""
+    assert "filelock" in kinds.TRAINING.preload
+    code = (
+        "import sys; from importlib import import_module; from ensemble.jobs import kinds\n"
+        "import ensemble.jobs.warm_worker_main\n"
+        "for name in kinds.TRAINING.preload: import_module(name)\n"
+        "before = set(sys.modules); kinds.entry(kinds.TRAINING.work)\n"
+        "kinds.entry(kinds.TRAINING.compile); print(sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
