@@ -24,6 +24,8 @@ from ensemble.storage.lock import Held, try_lock
 
 POLL_SECONDS = 0.3
 THIS_MACHINE = "the measuring of this machine"
+# What reading the files of a run raises where they are not what they should be.
+UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def active_in(folder: Path) -> list[QueuedJob]:
     """The jobs of the run in `folder` that work or wait: its training, its measuring."""
     try:
         return [job for job in _jobs_in(folder) if job.active]
-    except (OSError, ValueError, TypeError, KeyError):
+    except UNREADABLE:
         return []
 
 
@@ -134,7 +136,7 @@ def _read(name: str) -> list[QueuedJob]:
     folder = folder_of(name)
     try:
         return list(_jobs_in(folder))
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except UNREADABLE as error:
         raise RunError(f"The run “{name}” cannot be read ({error}).") from error
 
 
@@ -155,10 +157,10 @@ def _job(kind: Kind, job_id: str, name: str, folder: Path, devices: int) -> Queu
     try:
         values = read_json(folder / "status.json")
         status = JobStatus.from_dict(values)
-        numbers = isinstance(status.queued, float | int) and isinstance(status.updated, float | int)
-        return (
-            QueuedJob(kind, job_id, name, folder, status, kind.share(values), devices)
-            if numbers else None
-        )  # fmt: skip
+        share = kind.share(values)
     except (OSError, ValueError, TypeError):
         return None
+    # One odd file must not upset the order of all others.
+    if not all(isinstance(one, float | int) for one in (status.queued, status.updated)):
+        return None
+    return QueuedJob(kind, job_id, name, folder, status, share, devices)

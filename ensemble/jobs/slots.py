@@ -1,9 +1,10 @@
 """Slots: how many jobs may work on this machine at once, and who has which.
 
 A CPU is one slot: two trainings at once would each take longer than one after the other.
-Elsewhere each device is one, and a job takes as many as it trains on, so that small ones share
-the machine; it then sees these devices alone. `ENSEMBLE_SLOTS` says another number: then each
-job takes one, and the devices are everybody's.
+With NVIDIA cards each card is one, and a job takes as many as it trains on, so that small ones
+share the machine; it then sees these cards alone. Other accelerators cannot be counted without
+starting JAX: they are one slot. `ENSEMBLE_SLOTS` says another number: then each job takes one, and
+the devices are everybody's.
 
 A slot is a file lock in the machine's temporary folder: the system takes it back from a process
 however that ends.

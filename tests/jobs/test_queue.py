@@ -1,0 +1,73 @@
+"""The one queue: every kind of job in it, in the order they came, whatever one file says."""
+
+import json
+import os
+import socket
+import time
+from dataclasses import asdict, replace
+
+import pytest
+
+from ensemble import race, regression, runs
+from ensemble.config import EnsembleConfig
+from ensemble.jobs.kinds import RACE, REGRESSION, STRESS, TRAINING
+from ensemble.jobs.queue import active_in, ahead_of, comes_first, in_order
+from ensemble.jobs.status import write_status
+from ensemble.race import RaceConfig
+from ensemble.regression import LbfgsConfig
+from ensemble.shift import StressStatus
+from ensemble.shift.status import stress_folder
+
+
+@pytest.fixture(autouse=True)
+def data_of_one_test(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+
+
+def measured(run: runs.Run) -> None:
+    """The run is being measured under shift, by this process."""
+    mine = {"pid": os.getpid(), "host": socket.gethostname(), "queued": time.time()}
+    stress_folder(run.path).mkdir()
+    write_status(stress_folder(run.path), StressStatus(state="measuring", progress=0.5, **mine))
+
+
+def test_all_kinds_stand_in_one_line_in_the_order_they_came() -> None:
+    first = regression.create_solve(LbfgsConfig(devices=2))
+    second = runs.create(EnsembleConfig(devices=1))
+    third = race.queue_race(RaceConfig())
+    fourth = runs.create(EnsembleConfig())
+    write_status(fourth.path, replace(fourth.status, state="finished"))
+    measured(fourth)
+    line = in_order()
+    assert [job.kind for job in line] == [REGRESSION, TRAINING, RACE, STRESS]
+    assert [job.id for job in line] == [first.id, second.id, "race", fourth.id]
+    assert [job.devices for job in line] == [2, 1, 0, 0]
+    assert [job.share for job in line] == [0.0, 0.0, 0.0, 0.5]
+    assert line[0].name == first.name
+    assert [job.id for job in ahead_of(third)] == [first.id, second.id]
+    assert comes_first() == line
+    assert [job.kind for job in active_in(fourth.path)] == [STRESS]
+    assert active_in(second.path)[0].kind is TRAINING
+
+
+def test_a_dead_worker_holds_nobody_up() -> None:
+    dead = runs.create(EnsembleConfig())
+    gone = {"state": "training", "pid": 2**22 + 1, "host": socket.gethostname()}
+    write_status(dead.path, replace(dead.status, **gone))
+    assert in_order() == []
+    assert ahead_of(runs.create(EnsembleConfig())) == []
+
+
+@pytest.mark.parametrize(
+    "odd",
+    ["", "[]", '{"queued": null}', '{"updated": "now"}', '{"state": ["queued"]}', "{" * 5000],
+)
+def test_one_odd_status_upsets_nobody_else(odd: str) -> None:
+    broken, sound = runs.create(EnsembleConfig()), runs.create(EnsembleConfig())
+    (broken.path / "status.json").write_text(odd)
+    assert [job.id for job in in_order()] == [sound.id]
+    settings = json.loads((sound.path / "config.json").read_text())
+    (broken.path / "config.json").write_text(json.dumps({**settings, "settings": None}))
+    assert [job.id for job in in_order()] == [sound.id]
+    assert active_in(broken.path) == []
+    assert asdict(sound.status)["state"] == "queued"
