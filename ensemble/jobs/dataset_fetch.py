@@ -100,11 +100,6 @@ def start(name: str) -> FetchJob:
     return job
 
 
-def forget(name: str) -> None:
-    """Take a failure off the page, once it has been read."""
-    job_of(name).status_file.unlink(missing_ok=True)
-
-
 def work(name: str) -> None:
     """Do a queued fetch in this process, to its end; see `jobs.worker.do`."""
     if job := read(name):

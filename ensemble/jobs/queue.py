@@ -64,14 +64,10 @@ def in_order() -> list[QueuedJob]:
     return sorted((job for job in _every() if job.active), key=place_of)
 
 
-def before(mine: Place) -> list[QueuedJob]:
-    """Those who work, or wait, and come before a place, in order."""
-    return [job for job in in_order() if place_of(job) < mine]
-
-
 def ahead_of(job: Job) -> list[QueuedJob]:
     """Those who work, or wait, and come before this job, in order."""
-    return before(place_of(job))
+    mine = place_of(job)
+    return [one for one in in_order() if place_of(one) < mine]
 
 
 def comes_first() -> list[QueuedJob]:

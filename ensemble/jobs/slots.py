@@ -12,6 +12,7 @@ however that ends.
 
 import getpass
 import os
+import re
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
@@ -30,10 +31,10 @@ class Turn:
     """The right to work, held until it is closed or the process ends.
 
     Attributes:
-      slots: the numbers of the slots that it has.
+      slots: the names of the slots that it has: of cards, or "0", "1", ….
     """
 
-    def __init__(self, held: dict[int, Held]) -> None:
+    def __init__(self, held: dict[str, Held]) -> None:
         self.slots, self._held = tuple(held), ExitStack()
         for one in held.values():
             self._held.enter_context(one)
@@ -84,12 +85,12 @@ def wanted(asked: int) -> int:
 
 def take(slots: int) -> Turn | None:
     """As many slots, if they are free now."""
-    found: dict[int, Held] = {}
-    for number in range(count()):
+    found: dict[str, Held] = {}
+    for name in devices() or map(str, range(count())):
         if len(found) == slots:
             break
-        if held := try_lock(_file(number)):
-            found[number] = held
+        if held := try_lock(_file(name)):
+            found[name] = held
     turn = Turn(found)
     if len(found) == slots:
         return turn
@@ -98,13 +99,15 @@ def take(slots: int) -> Turn | None:
 
 
 def keep_to(turn: Turn) -> None:
-    """Have JAX, which must not have started yet, find the devices of these slots alone."""
-    if every := devices():
-        os.environ[VISIBLE] = ",".join(every[number] for number in turn.slots)
+    """Have JAX, which must not have started yet, find the cards of these slots alone."""
+    if devices():
+        os.environ[VISIBLE] = ",".join(turn.slots)
 
 
-def _file(number: int) -> Path:
+def _file(name: str) -> Path:
+    """The lock of a slot; by the card's name, so that who was given other cards locks others."""
     folder = Path(tempfile.gettempdir()) / f"ensemble-{getpass.getuser()}"
     folder.mkdir(mode=0o700, exist_ok=True)
+    safe = re.sub(r"[^A-Za-z0-9-]", "_", name)
     # The first has the name that all had when there was one.
-    return folder / ("training.lock" if number == 0 else f"training-{number}.lock")
+    return folder / ("training.lock" if name == "0" else f"training-{safe}.lock")

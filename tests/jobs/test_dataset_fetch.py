@@ -122,8 +122,6 @@ def test_what_went_wrong_is_read_in_a_sentence(folder: Path) -> None:
     assert failed is not None
     assert failed.state == "failed"
     assert "ENSEMBLE_DATA" in failed.message
-    dataset_fetch.forget("kmnist")
-    assert dataset_fetch.read("kmnist") is None
 
 
 def note(status: FetchStatus) -> Path:

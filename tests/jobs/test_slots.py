@@ -22,10 +22,10 @@ def test_a_cpu_is_one_slot() -> None:
     assert slots.count() == 1
     assert slots.wanted(0) == slots.wanted(8) == 1
     with take(1) as turn:
-        assert turn.slots == (0,)
+        assert turn.slots == ("0",)
         assert take(1) is None
     with take(1) as again:
-        assert again.slots == (0,)
+        assert again.slots == ("0",)
 
 
 @pytest.mark.parametrize("stated", ["0", "-1", "two", "", "1.5", "1025", "٣"])
@@ -52,10 +52,10 @@ def test_each_card_is_a_slot_and_a_job_takes_as_many_as_it_trains_on(
     assert slots.count() == 4
     assert [slots.wanted(asked) for asked in (0, 1, 3, 9)] == [4, 1, 3, 4]
     with take(1) as one, take(2) as two:
-        assert (one.slots, two.slots) == ((0,), (1, 2))
+        assert (one.slots, two.slots) == (("0",), ("1", "2"))
         assert take(2) is None
         with take(1) as rest:
-            assert rest.slots == (3,), "what was not enough is given back"
+            assert rest.slots == ("3",), "what was not enough is given back"
         slots.keep_to(two)
         assert os.environ["CUDA_VISIBLE_DEVICES"] == "1,2"
         # Whoever was given certain cards shares out these.
@@ -64,7 +64,12 @@ def test_each_card_is_a_slot_and_a_job_takes_as_many_as_it_trains_on(
     with take(1) as first, take(1) as second:
         slots.keep_to(second)
         assert os.environ["CUDA_VISIBLE_DEVICES"] == "GPU-7f"
-        assert first.slots == (0,)
+        assert first.slots == ("2",)
+        # Somebody who sees all cards gets none that these have, and card 0, which nobody has.
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+        with take(3) as others:
+            assert others.slots == ("0", "1", "3")
+        assert take(4) is None
 
 
 @pytest.mark.usefixtures("four_cards")
@@ -72,7 +77,7 @@ def test_a_number_that_is_stated_shares_no_cards_out(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("ENSEMBLE_SLOTS", "2")
     assert slots.count() == 2
     assert slots.wanted(4) == 1
-    with Turn({1: Held(os.open(os.devnull, os.O_RDONLY))}) as turn:
+    with Turn({"1": Held(os.open(os.devnull, os.O_RDONLY))}) as turn:
         slots.keep_to(turn)
     assert "CUDA_VISIBLE_DEVICES" not in os.environ
 
@@ -88,7 +93,7 @@ def test_who_wants_many_is_not_overtaken_for_ever() -> None:
     looks = iter([False, True])
     assert wait_for_turn(small, lambda: next(looks), lambda: None, 1) is None
     with wait_for_turn(large, lambda: False, lambda: None, 0) as turn:
-        assert turn.slots == (0, 1, 2, 3)
+        assert turn.slots == ("0", "1", "2", "3")
     assert [one.id for one in comes_first()] == [large.id, small.id]
 
 
@@ -98,11 +103,11 @@ def test_a_slot_is_free_again_when_its_process_is_killed(monkeypatch: pytest.Mon
         "print(turn.slots, flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as child:
-        assert child.stdout.readline() == b"(0,)\n"
+        assert child.stdout.readline() == b"('0',)\n"
         assert take(1) is None
         child.kill()
     with take(1) as turn:
-        assert turn.slots == (0,)
+        assert turn.slots == ("0",)
 
 
 @pytest.mark.usefixtures("no_worker_left", "two_devices_a_worker")
