@@ -48,7 +48,7 @@ class Job:
     @property
     def message(self) -> str:
         """One or two sentences on the state, possibly empty."""
-        return self.kind.dead if self.died else self.status.message
+        return self.kind.how_it_died(self.path) if self.died else self.status.message
 
 
 def request_stop(job: Job) -> bool:

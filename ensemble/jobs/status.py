@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import psutil
 
 from ensemble.jobs.kinds import Kind
-from ensemble.storage.atomic import write_json
+from ensemble.storage.atomic import DISK_FULL, overwrite_json, write_json
 
 HEARTBEAT_SECONDS = 5.0
 SILENCE_SECONDS = 60.0
@@ -137,7 +137,13 @@ class StatusWriter(Generic[AnyStatus]):
         """Write the status with these fields changed."""
         with self._lock:
             self._status = dataclasses.replace(self._status, updated=time.time(), **changes)
-            write_json(self._file, dataclasses.asdict(self._status))
+            values = dataclasses.asdict(self._status)
+            try:
+                write_json(self._file, values)
+            except OSError as error:
+                # How it ended has to be known even where nothing fits on the disk any more.
+                if error.errno not in DISK_FULL or not overwrite_json(self._file, values):
+                    raise
 
     def _beat(self) -> None:
         while not self._closed.wait(HEARTBEAT_SECONDS):

@@ -67,7 +67,7 @@ class Session:
             if self._stop():
                 self._save()
                 return Outcome("stopped", "Stopped. Resume continues from here.")
-        return Outcome("finished")
+        return Outcome("finished", " ".join(self._checkpoints.set_aside))
 
     def _begin(self) -> Progress:
         """Take up the last checkpoint, or the beginning, while training is compiled."""

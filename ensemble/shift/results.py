@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.runs.checkpoint_folders import last_tick
 from ensemble.runs.store import Run, find
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.status import StressJob, StressStatus, read_stress_status, stress_folder
@@ -137,13 +138,6 @@ def write_results(run_folder: Path, results: Results) -> None:
     stored = asdict(results)
     stored[ON_DISK] = stored.pop("ood")
     write_json(stress_folder(run_folder) / "results.json", stored)
-
-
-def last_tick(run_folder: Path) -> int | None:
-    """The number of a run's last checkpoint; None where there is none."""
-    # What a killed worker left half written has another name, and is no checkpoint.
-    ticks = [int(one.name) for one in (run_folder / "checkpoints").glob("*") if one.name.isdigit()]
-    return max(ticks, default=None)
 
 
 def scores_path(run_folder: Path, key: str) -> Path:

@@ -4,6 +4,7 @@ All is written beside and put in place as a whole. A crash leaves the old file, 
 `.part` that nobody reads; a full disk raises OSError and leaves nothing.
 """
 
+import errno
 import json
 import os
 import uuid
@@ -14,6 +15,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+BLOCK = 4096  # bytes that a file system gives out at once
 
 
 @contextmanager
@@ -62,6 +66,30 @@ def write_json(path: Path, value: Any, *, durable: bool = False) -> None:
     text = json.dumps(value, indent=1, allow_nan=False)
     with writing(path, durable=durable) as file:
         file.write(text.encode() + b"\n")
+
+
+def overwrite_json(path: Path, value: Any) -> bool:
+    """Write a short value into the room that its file has: for a full disk, where no new file fits.
+
+    One write of less than a block: a reader meets the old one or the new one here as well.
+
+    Returns:
+      Whether it was written; not where there is no file, or it would need more room.
+    """
+    text = json.dumps(value, allow_nan=False).encode() + b"\n"
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        size = os.fstat(descriptor).st_size
+        if not 0 < max(len(text), size) <= BLOCK:
+            return False
+        return os.pwrite(descriptor, text.ljust(size), 0) >= len(text)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
 
 
 def write_arrays(
