@@ -7,13 +7,10 @@ All is written beside and put in place as a whole. A crash leaves the old file, 
 import json
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
-
-import numpy as np
-from numpy.typing import NDArray
 
 
 @contextmanager
@@ -62,15 +59,6 @@ def write_json(path: Path, value: Any, *, durable: bool = False) -> None:
     text = json.dumps(value, indent=1, allow_nan=False)
     with writing(path, durable=durable) as file:
         file.write(text.encode() + b"\n")
-
-
-def write_arrays(
-    path: Path, arrays: Mapping[str, NDArray[Any]], *, compressed: bool = False
-) -> None:
-    """Write an .npz that can be read without pickle."""
-    save = np.savez_compressed if compressed else np.savez
-    with writing(path) as file:
-        save(file, allow_pickle=False, **arrays)
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -11,16 +11,14 @@ import os
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.storage.atomic import write_arrays
+from ensemble.storage.arrays import Arrays, read_arrays, write_arrays
+from ensemble.storage.damage import DamagedFileError
+from ensemble.storage.digest import bytes_of
 from ensemble.storage.folders import data_folder
-
-Arrays = dict[str, NDArray[Any]]
 
 FOLDER = "kept"  # below the data folder; the name is documented
 MOST_BYTES = 256 * 1024 * 1024  # of the whole cache; what was used last stays
@@ -40,11 +38,10 @@ def cached(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
     digest = hashlib.sha256(f"{name} {made_from} {program()}".encode()).hexdigest()[:20]
     path = data_folder() / FOLDER / f"{name}-{digest}.npz"
     try:
-        with np.load(path, allow_pickle=False) as file:
-            found = {key: file[key] for key in file.files}
+        found = read_arrays(path, None, MOST_BYTES, need_checksum=True)
         os.utime(path)
         return found
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+    except (OSError, DamagedFileError):
         made = make()
         with contextlib.suppress(OSError):  # A full disk costs the next one seconds, no more.
             _write(path, made)
@@ -56,7 +53,7 @@ def digest_of(tree: list[NDArray[np.generic]]) -> str:
     digest = hashlib.sha256()
     for array in tree:
         digest.update(str(array.shape).encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
+        digest.update(bytes_of(array).data)
     return digest.hexdigest()
 
 

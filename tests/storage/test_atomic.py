@@ -12,10 +12,10 @@ from typing import BinaryIO
 import numpy as np
 import pytest
 
+from ensemble.storage.arrays import write_arrays
 from ensemble.storage.atomic import (
     read_json,
     remove_parts,
-    write_arrays,
     write_bytes,
     write_json,
     writing,
@@ -27,7 +27,8 @@ LIMITED = """
 import errno, resource, sys
 from pathlib import Path
 import numpy as np
-from ensemble.storage.atomic import write_arrays, write_bytes, write_json, writing
+from ensemble.storage.arrays import write_arrays
+from ensemble.storage.atomic import write_bytes, write_json, writing
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 path = Path(sys.argv[1])
 def stream():
