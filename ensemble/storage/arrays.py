@@ -113,6 +113,8 @@ def read_arrays(
     except MemoryError as error:  # Not the file's doing: what it may ask for is bounded.
         raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)) from error
     except ODDITIES as error:
+        if isinstance(error.__context__, OSError):  # zipfile takes that for a bad end
+            raise error.__context__ from None
         raise DamagedFileError("its content is not what was written") from error
 
 

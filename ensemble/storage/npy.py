@@ -7,6 +7,7 @@ expected and with the file's length before anything is allocated.
 Source: numpy.lib.format, "NPY format", versions 1.0 to 3.0.
 """
 
+import functools
 import io
 import math
 import os
@@ -85,19 +86,21 @@ class Header:
         """
         if self.dtype != np.dtype(expected.dtype):
             raise DamagedFileError(f"{name} is not {expected.dtype}")
-        wanted = [
-            axes.setdefault(axis, length) if isinstance(axis, str) else axis
-            for axis, length in zip(expected.shape, self.shape, strict=False)
-        ]
-        if len(self.shape) != len(expected.shape) or wanted != list(self.shape):
-            said = ", ".join(str(axes.get(str(axis), axis)) for axis in expected.shape)
-            raise DamagedFileError(f"{name} has shape {shortly(self.shape)}, not ({said})")
+        if len(self.shape) == len(expected.shape):
+            wanted = [
+                axes.setdefault(axis, length) if isinstance(axis, str) else axis
+                for axis, length in zip(expected.shape, self.shape, strict=True)
+            ]
+            if wanted == list(self.shape):
+                return
+        said = ", ".join(str(axes.get(str(axis), axis)) for axis in expected.shape)
+        raise DamagedFileError(f"{name} has shape {shortly(self.shape)}, not ({said})")
 
 
 class Bounded(io.BufferedReader):
     """A file that is read in small pieces and within its ends, whatever its content asks for."""
 
-    @property
+    @functools.cached_property
     def size(self) -> int:
         """The file's length in bytes."""
         return os.fstat(self.fileno()).st_size
@@ -111,10 +114,11 @@ class Bounded(io.BufferedReader):
 
     def seek(self, place: int, whence: int = os.SEEK_SET, /) -> int:
         """Go to a place in the file; DamagedFileError where it is none."""
-        start = {os.SEEK_SET: 0, os.SEEK_CUR: self.tell(), os.SEEK_END: self.size}[whence]
-        if not 0 <= start + place <= self.size:
+        if whence != os.SEEK_SET:
+            place += self.tell() if whence == os.SEEK_CUR else self.size
+        if not 0 <= place <= self.size:
             raise DamagedFileError("it points past its ends")
-        return super().seek(start + place)
+        return super().seek(place)
 
 
 @contextmanager

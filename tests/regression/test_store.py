@@ -81,6 +81,16 @@ def test_drawn_samples_are_scikit_learns_and_are_drawn_once() -> None:
     assert len(list((data_folder() / "synthetic").glob("120-8-3-*"))) == 1
 
 
+def test_damaged_samples_are_drawn_again() -> None:
+    right = load_problem(SMALL).labels
+    (folder,) = (data_folder() / "synthetic").glob("120-8-3-*")
+    path = folder / "labels.npy"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-4] + b"\xff\xff\xff\x7f")  # a class that there is not
+    np.testing.assert_array_equal(load_problem(SMALL).labels, right)
+    assert path.read_bytes() == whole
+
+
 def test_a_datasets_pixels_are_samples_too() -> None:
     problem = load_problem(LbfgsConfig(dataset="digits"))
     assert problem.x.shape == (1297, 784)
