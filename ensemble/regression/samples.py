@@ -63,14 +63,14 @@ def load_problem(config: LbfgsConfig) -> Problem:
         return Problem(x, np.asarray(dataset.train_labels, np.int32), len(dataset.class_names))
     folder = drawn(config)
     try:
-        return _read(folder, config)
-    except (DamagedFileError, FileNotFoundError):  # Drawn again they are the same numbers.
-        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(DamagedFileError, FileNotFoundError):
+            return _read(folder, config)
+        shutil.rmtree(folder, ignore_errors=True)  # Drawn again they are the same numbers.
         return _read(drawn(config), config)
-    except OSError as error:
+    except (OSError, DamagedFileError) as error:
         raise StorageError(
-            f"The samples drawn into {folder} cannot be read ({error.strerror}): see to that "
-            "folder, or delete it."
+            f"The samples drawn into {folder} cannot be read ({error}): see to that folder, or "
+            "delete it."
         ) from error
 
 

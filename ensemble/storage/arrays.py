@@ -6,6 +6,7 @@ is checked before any of it is read, unpacked or allocated: entries, names, size
 """
 
 import errno
+import io
 import os
 import re
 import struct
@@ -201,7 +202,7 @@ def _read(
             file.read(header.start)
             for start in range(0, len(content), CHUNK):
                 piece = content[start : start + CHUNK]
-                if file.readinto(piece.data) != len(piece):
+                if cast(io.BufferedIOBase, file).readinto(piece.data) != len(piece):
                     raise DamagedFileError("an array is cut short")
                 digest.update(piece)
         found[name] = header.array(content)

@@ -109,7 +109,7 @@ class Bounded(io.BufferedReader):
         """At most `size` bytes; DamagedFileError where that is more than anything needs."""
         size = self.size - self.tell() if size is None or size < 0 else size
         if size > MOST_AT_ONCE:
-            raise DamagedFileError("a part of it has an impossible length")
+            raise DamagedFileError("it says an impossible length")
         return super().read(size)
 
     def seek(self, place: int, whence: int = os.SEEK_SET, /) -> int:
@@ -117,7 +117,7 @@ class Bounded(io.BufferedReader):
         if whence != os.SEEK_SET:
             place += self.tell() if whence == os.SEEK_CUR else self.size
         if not 0 <= place <= self.size:
-            raise DamagedFileError("it points past its ends")
+            raise DamagedFileError("it is cut short")
         return super().seek(place)
 
 
@@ -169,8 +169,9 @@ def map_npy(path: Path, expected: Expected) -> NDArray[Any]:
         header.check("the array", expected, {})
         if file.size != header.start + header.nbytes or not header.nbytes:
             raise DamagedFileError("its length is not that of its array")
-        order = "F" if header.fortran_order else "C"
-        return np.memmap(path, header.dtype, "r", header.start, header.shape, order)
+        shape = header.shape[::-1] if header.fortran_order else header.shape
+        mapped = np.memmap(path, header.dtype, "r", header.start, shape)
+        return mapped.T if header.fortran_order else mapped
 
 
 def shortly(shape: tuple[int, ...]) -> str:

@@ -7,6 +7,7 @@ import contextlib
 import errno
 import os
 import random
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,10 @@ from ensemble.runs.parameters import read_parameters, write_parameters
 from ensemble.runs.store import Run
 
 FLIPS = 100  # of each of the two files
-READ = {"predictions": runs.read_predictions, "parameters": read_parameters}
+READ: dict[str, Callable[[str, int], Any]] = {
+    "predictions": runs.read_predictions,
+    "parameters": read_parameters,
+}
 WHAT = sorted(READ)
 
 
