@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ensemble.storage.arrays import Arrays, read_arrays, write_arrays
 from ensemble.storage.damage import DamagedFileError
-from ensemble.storage.digest import bytes_of
+from ensemble.storage.digest import digest_of_arrays
 from ensemble.storage.folders import data_folder
 
 FOLDER = "kept"  # below the data folder; the name is documented
@@ -49,12 +49,8 @@ def cached(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
 
 
 def digest_of(tree: list[NDArray[np.generic]]) -> str:
-    """SHA-256 of the arrays' shapes and bytes."""
-    digest = hashlib.sha256()
-    for array in tree:
-        digest.update(str(array.shape).encode())
-        digest.update(bytes_of(array).data)
-    return digest.hexdigest()
+    """SHA-256 of the arrays' types, shapes and bytes, in their order."""
+    return digest_of_arrays((str(number), array) for number, array in enumerate(tree))
 
 
 @functools.cache
