@@ -14,6 +14,7 @@ import pytest
 
 from ensemble.storage.arrays import Arrays, read_arrays, write_arrays
 from ensemble.storage.damage import DamagedFileError
+from ensemble.storage.digest import digest_of_arrays
 from ensemble.storage.npy import Bounded, Expected
 from tests.storage import hostile
 from tests.storage.archives import bomb, entries, npy, packed
@@ -72,6 +73,7 @@ def test_the_archive_says_the_digest_of_all_that_it_holds(tmp_path: Path) -> Non
     for name, array in TREE.items():
         digest.update(f"{name}\0<f4\0{array.shape}\0".encode() + array.tobytes())
     assert content.endswith(b"sha256:" + digest.hexdigest().encode())
+    assert digest_of_arrays(TREE.items()) == digest.hexdigest()
 
 
 def test_an_earlier_versions_file_is_read_on_its_crc(tmp_path: Path) -> None:
