@@ -1,6 +1,5 @@
 """What a stress job has found so far: results.json, and the scores of OOD images."""
 
-import zipfile
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,24 @@ from ensemble.runs.checkpoint_folders import last_tick
 from ensemble.runs.store import Run, find
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.status import StressJob, StressStatus, read_stress_status, stress_folder
-from ensemble.storage.atomic import read_json, write_arrays, write_json
+from ensemble.storage.arrays import read_arrays, write_arrays
+from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.damage import DamagedFileError
+from ensemble.storage.npy import Expected
 
 FORMAT = 1
 KNOWN = "known"
 # What out-of-distribution images are called in results.json and in the names of files: run folders
 # of earlier versions have them so.
 ON_DISK = "outside"
+
+# What `write_scores` writes, of K images and M members.
+SCORES = {
+    "tick": Expected((), "int64"),
+    **{one: Expected(("K",)) for one in ("entropy", "information", "doubt", "mean_member_entropy")},
+    "member_entropy": Expected(("M", "K")),
+}
+MOST_SCORE_BYTES = 64 * 2**20  # 64 members on 10,000 images take 2.7 MB.
 
 Figures = dict[str, Any]
 
@@ -162,8 +172,7 @@ def write_scores(run_folder: Path, key: str, tick: int, scores: dict[str, NDArra
 def read_scores(run_folder: Path, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
     """What `write_scores` wrote of that checkpoint; None where it is missing or damaged."""
     try:
-        with np.load(scores_path(run_folder, key)) as file:
-            scores = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        scores = read_arrays(scores_path(run_folder, key), SCORES, MOST_SCORE_BYTES)
+    except (OSError, DamagedFileError):
         return None
-    return scores if scores.pop("tick", None) == tick else None
+    return scores if scores.pop("tick") == tick else None

@@ -8,13 +8,10 @@ import errno
 import json
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
-
-import numpy as np
-from numpy.typing import NDArray
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 BLOCK = 4096  # bytes that a file system gives out at once
@@ -78,27 +75,13 @@ def overwrite_json(path: Path, value: Any) -> bool:
     """
     text = json.dumps(value, allow_nan=False).encode() + b"\n"
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        size = os.fstat(descriptor).st_size
-        if not 0 < max(len(text), size) <= BLOCK:
-            return False
-        return os.pwrite(descriptor, text.ljust(size), 0) >= len(text)
+        with path.open("r+b", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            if not 0 < max(len(text), size) <= BLOCK:
+                return False
+            return file.write(text.ljust(size)) >= len(text)
     except OSError:
         return False
-    finally:
-        os.close(descriptor)
-
-
-def write_arrays(
-    path: Path, arrays: Mapping[str, NDArray[Any]], *, compressed: bool = False
-) -> None:
-    """Write an .npz that can be read without pickle."""
-    save = np.savez_compressed if compressed else np.savez
-    with writing(path) as file:
-        save(file, allow_pickle=False, **arrays)
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -1,10 +1,12 @@
 """Who is alive."""
 
+import errno
 import os
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import psutil
 import pytest
@@ -104,3 +106,19 @@ def test_a_reader_never_sees_half_a_status():
     assert child.returncode == 0
     assert steps == sorted(steps)
     assert read_status(run.path).step == 499
+
+
+def test_how_it_ended_is_known_where_nothing_new_fits_on_the_disk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = runs.create(EnsembleConfig())
+
+    def full(path: Path, value: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with StatusWriter(run.status_file, run.status) as status:
+        monkeypatch.setattr("ensemble.jobs.status.write_json", full)
+        status.update(state="failed", message="The disk is full.")
+    assert (read_status(run.path).state, read_status(run.path).message) == (
+        "failed", "The disk is full.",
+    )  # fmt: skip
