@@ -1,5 +1,6 @@
 """Where runs, datasets and locks live: what the environment says, and what holds without that."""
 
+import contextlib
 import os
 import re
 import socket
@@ -30,18 +31,16 @@ def data_folder() -> Path:
 def cache_folder() -> Path:
     """The user's: `XDG_CACHE_HOME`, else `~/.cache`.
 
-    One who has no home (a container's, of a number that has no name) has a folder among the
-    temporary files.
+    One who has no home (a container's, of a number that has no name) has a folder of their own
+    among the temporary files.
 
     Raises:
       StorageError: that one is another user's, or cannot be made.
     """
     if chosen := os.environ.get("XDG_CACHE_HOME"):
         return Path(chosen).absolute()
-    try:
-        return Path.home() / ".cache"
-    except RuntimeError:
-        pass
+    if home := _home():
+        return home / ".cache"
     try:
         return private_folder(_temporary_folder())
     except OSError as error:
@@ -56,19 +55,17 @@ def lock_folders() -> list[Path]:
 
     All of them are to be locked, so that processes agree where they have but one in common. The
     folder of a login goes away with it while a training goes on, and one that cron starts has
-    none; the cache folder may lie on a disk that knows no locks, or be another for each process.
-    A folder among the temporary files, where others may have been before, is the last resort.
+    none; the cache folder may lie on a disk that knows no locks, or be another for each process;
+    among the temporary files another user may have been first, and that one is left out.
 
     Raises:
       StorageError: none can be used.
     """
-    try:
-        cache = [cache_folder() / "ensemble" / f"locks-{_host()}"]
-    except StorageError:
-        cache = []
-    found = [folder for folder in (*_login_folders(), *cache) if _can_lock(folder)]
-    if found or _can_lock(_temporary_folder()):
-        return found or [_temporary_folder()]
+    wanted = [*_login_folders(), _temporary_folder()]
+    with contextlib.suppress(StorageError):
+        wanted.append(cache_folder() / "ensemble" / f"locks-{_host()}")
+    if found := [folder for folder in wanted if _can_lock(folder)]:
+        return found
     raise StorageError(
         "No folder is there in which this machine's jobs can take turns: "
         f"{_temporary_folder()} is another user's or cannot be written, nor can your cache folder. "
@@ -81,6 +78,15 @@ def _login_folders() -> list[Path]:
     usual = [] if os.name == "nt" else [f"/run/user/{os.geteuid()}"]
     parents = [Path(given)] if given else [Path(one) for one in usual]
     return [one / "ensemble" for one in parents if one.is_absolute() and _is_mine(one)]
+
+
+def _home() -> Path | None:
+    """The user's; the root folder, which Docker gives to who has none, only where it is theirs."""
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    return home if home != Path(home.anchor) or os.access(home, os.W_OK) else None
 
 
 def _temporary_folder() -> Path:
