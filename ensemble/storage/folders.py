@@ -28,6 +28,19 @@ def data_folder() -> Path:
     return cache_folder() / "ensemble"
 
 
+def home_folder() -> Path | None:
+    """The user's, if they have one.
+
+    The root folder, which Docker says is the home of who has none, is one only for who can write
+    to it.
+    """
+    try:
+        home = Path.home()
+    except RuntimeError:
+        return None
+    return home if home != Path(home.anchor) or os.access(home, os.W_OK) else None
+
+
 def cache_folder() -> Path:
     """The user's: `XDG_CACHE_HOME`, else `~/.cache`.
 
@@ -39,7 +52,7 @@ def cache_folder() -> Path:
     """
     if chosen := os.environ.get("XDG_CACHE_HOME"):
         return Path(chosen).absolute()
-    if home := _home():
+    if home := home_folder():
         return home / ".cache"
     try:
         return private_folder(_temporary_folder())
@@ -78,15 +91,6 @@ def _login_folders() -> list[Path]:
     usual = [] if os.name == "nt" else [f"/run/user/{os.geteuid()}"]
     parents = [Path(given)] if given else [Path(one) for one in usual]
     return [one / "ensemble" for one in parents if one.is_absolute() and _is_mine(one)]
-
-
-def _home() -> Path | None:
-    """The user's; the root folder, which Docker gives to who has none, only where it is theirs."""
-    try:
-        home = Path.home()
-    except RuntimeError:
-        return None
-    return home if home != Path(home.anchor) or os.access(home, os.W_OK) else None
 
 
 def _temporary_folder() -> Path:
