@@ -27,6 +27,7 @@ from ensemble.ui.train.launch import rounded
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
 from tests.race.test_race import RACE, TINY
+from tests.workers import at_work_here
 
 APP = Path(__file__).parents[2] / "app.py"
 Open = Callable[..., AppTest]
@@ -61,7 +62,8 @@ def said(at: AppTest) -> str:
 def racing(**status: Any) -> None:
     """A race that a process is at: this one."""
     job = queue_race(TINY)
-    known = {"state": "racing", "pid": os.getpid(), "host": socket.gethostname()}
+    mine = {"host": socket.gethostname()} if "pid" in status else at_work_here(job.path)
+    known = {"state": "racing", **mine}
     changed = replace(job.status, **{**known, **status}, updated=time.time())
     (race_folder() / "status.json").write_text(json.dumps(asdict(changed)))
 
