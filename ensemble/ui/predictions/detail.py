@@ -11,7 +11,7 @@ from ensemble.figures import bars, thumbnails
 from ensemble.ui.predictions import address, downloads
 from ensemble.ui.shared import theme
 from ensemble.ui.shared.guard import guarded
-from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 
 TIMES = 6  # pixels of the screen for one of the image's
@@ -73,7 +73,7 @@ def words(shown: Shown, number: int) -> None:
         )  # fmt: skip
         with st.container(width=420):
             st.subheader(f"{mark} · #{number}", anchor=False)
-            st.markdown(plain(images_words.sentence(shown.made, number, names)))
+            st.markdown(escaping.markdown(images_words.sentence(shown.made, number, names)))
 
 
 def chart(shown: Shown, number: int) -> None:

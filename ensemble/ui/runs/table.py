@@ -13,8 +13,7 @@ from ensemble.datasets import DatasetInfo
 from ensemble.jobs.queue import QueuedJob, in_order, place_of
 from ensemble.runs.notes import read_note
 from ensemble.ui.shared import settings
-from ensemble.ui.shared.run_panel import plain
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 NOTE_SHOWN = 60
@@ -96,7 +95,9 @@ def best(every: Sequence[runs.Run]) -> str:
                  and (share := run.status.best_ensemble_test_accuracy) is not None]  # fmt: skip
         if found:
             share, name = max(found)
-            said.append(f"{info.title} {formats.percent(share, info.test_size)} ({plain(name)})")
+            said.append(
+                f"{info.title} {formats.percent(share, info.test_size)} ({escaping.markdown(name)})"
+            )
     return " · ".join(said)
 
 

@@ -11,9 +11,9 @@ from ensemble.runs.members import member_epochs
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.input import members
 from ensemble.ui.predictions import controls
-from ensemble.ui.shared import address, loaders, theme, widget
+from ensemble.ui.shared import address, guard, loaders, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
@@ -29,7 +29,7 @@ def show(shown: Shown) -> None:
         with st.spinner("Opening the other members"):
             asked = members.classifier(other, epoch)
     except EnsembleError as error:
-        st.error(str(error), icon=":material/error:")
+        guard.problem(error)
         return
     theirs = asked.read(shown.image[None], shown.refuse).digits[0]
     ours = Side(shown.digit, f"{called(shown.run, other)}, epoch {shown.epoch}")
@@ -127,14 +127,16 @@ def called(run: runs.Run, beside: runs.Run) -> str:
 
 def sentence(ours: Side, theirs: Side, names: Sequence[str]) -> str:
     """Whether both say the same."""
-    first, second = (marks_words.verdict(one.digit, names) for one in (ours, theirs))
+    first, second = (
+        escaping.markdown(marks_words.verdict(one.digit, names)) for one in (ours, theirs)
+    )
     rejected = [one.digit.rejected for one in (ours, theirs)]
     if all(rejected):
         return f"**Both reject it.** {marks_words.rejection(names)}."
     if any(rejected):
         who, other = (ours, theirs) if rejected[0] else (theirs, ours)
-        said = marks_words.said(other.digit, names)
-        return f"**Only one rejects it:** {plain(who.name)}; {plain(other.name)} says {said}."
+        said = escaping.markdown(marks_words.said(other.digit, names))
+        return f"**Only one rejects it:** {escaping.markdown(who.name)}; {escaping.markdown(other.name)} says {said}."
     if ours.digit.label == theirs.digit.label:
-        return f"**Both say {names[ours.digit.label]}:** {first}, the other {second}."
-    return f"**They differ:** {plain(ours.name)} says {first}, {plain(theirs.name)} says {second}."
+        return f"**Both say {escaping.markdown(names[ours.digit.label])}:** {first}, the other {second}."
+    return f"**They differ:** {escaping.markdown(ours.name)} says {first}, {escaping.markdown(theirs.name)} says {second}."
