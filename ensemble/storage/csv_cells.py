@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-FORMULA = re.compile(r"[=+\-@\t\r\n＝＋－＠]")
+FORMULA = re.compile(r"[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")  # the last four are full-width
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.IGNORECASE)
 
 

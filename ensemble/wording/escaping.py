@@ -6,6 +6,7 @@ that quotes one. Escaped, they show letter by letter as they are.
 
 import html
 import re
+import unicodedata
 
 # Joins its neighbours and cannot be seen. Streamlit makes links, icons and arrows of text after
 # Markdown's own escapes are undone: only a letter in between keeps it from that.
@@ -51,9 +52,14 @@ def figure(text: str) -> str:
 def terminal(text: object) -> str:
     """Text for a terminal: whatever would steer it, or end the line, is spelt out."""
     return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape", "replace").decode()
+        letter if shows(letter) else letter.encode("unicode_escape", "replace").decode()
         for letter in str(text)
     )
+
+
+def shows(letter: str) -> bool:
+    """Whether a terminal only shows it: letters, signs and blanks of every width."""
+    return letter.isprintable() or unicodedata.category(letter) == "Zs"
 
 
 def file_name(text: str) -> str:

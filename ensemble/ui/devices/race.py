@@ -90,8 +90,8 @@ def found(race: Race) -> None:
             speeds_figure.speeds(race, f"Training speed by members · {on}", theme.palette()),
             key="race_speeds", name="training-speed", title="Training speed by members",
             alt=f"Speed against members; the fastest is {devices_words.NAMES[best]}: {top}",
-            table=lambda: speeds_figure.table(race), sees=escaping.markdown(devices_words.bfloat16(race) or "Higher is faster."),
-            help=HELP,
+            table=lambda: speeds_figure.table(race), help=HELP,
+            sees=escaping.markdown(devices_words.bfloat16(race) or "Higher is faster."),
         )  # fmt: skip
     st.caption(escaping.markdown(devices_words.measured_on(race)))
     st.caption(devices_words.check(race))

@@ -102,7 +102,7 @@ def footer(shown: Shown, number: int) -> None:
         st.space("stretch")
         st.download_button(
             "Figures (CSV)", lambda: downloads.of_one(made, number, names),
-            f"{shown.source.replace(' · ', '-').replace(' ', '-')}-{number}.csv", "text/csv",
+            f"{escaping.file_name(shown.source.replace(' · ', '-'))}-{number}.csv", "text/csv",
             icon=":material/download:", type="tertiary", on_click="ignore", key="digit_csv",
         )  # fmt: skip
 

@@ -7,6 +7,7 @@ import pandas as pd
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
+from ensemble.storage import csv_cells
 
 
 def table(made: Predictions, numbers: Ints, names: Sequence[str]) -> pd.DataFrame:
@@ -47,5 +48,9 @@ def of_one(made: Predictions, number: int, names: Sequence[str]) -> bytes:
 
 
 def csv(frame: pd.DataFrame) -> bytes:
-    """A table as a CSV file, six figures to a number."""
-    return frame.to_csv(index=False, float_format="%.6g").encode()
+    """A table as a CSV file, six figures to a number; no text in it is a formula."""
+    safe = frame.rename(columns=csv_cells.defused)
+    for at, kind in enumerate(safe.dtypes):
+        if kind.kind not in "biufM":
+            safe.isetitem(at, safe.iloc[:, at].map(csv_cells.defused))
+    return safe.to_csv(index=False, float_format="%.6g").encode()

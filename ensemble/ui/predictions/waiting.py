@@ -49,8 +49,8 @@ def no_epoch_yet(run_id: str, last_state: str, awaited: str) -> None:
             )  # fmt: skip
             live.place_for(f"{awaited} here after the first epoch.")
         else:
-            st.info(f"{escaping.markdown(run.name)} is {run.state} and has no predictions: they are "
-                    "kept at the end of every epoch.", icon=":material/grid_off:")  # fmt: skip
+            st.info(f"{escaping.markdown(run.name)} is {run.state} and has no predictions: they "
+                    "are kept at the end of every epoch.", icon=":material/grid_off:")  # fmt: skip
         to_train(run)
 
 

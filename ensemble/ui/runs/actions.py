@@ -102,10 +102,11 @@ def why_not(run: runs.Run) -> str:
 
 def sure(run: runs.Run) -> None:
     """The second question before deleting."""
-    st.warning(f"Delete {escaping.markdown(run.name)} with its curves, predictions and checkpoints? "
+    name = escaping.markdown(run.name)
+    st.warning(f"Delete {name} with its curves, predictions and checkpoints? "
                "It cannot be brought back.", icon=":material/delete_forever:")  # fmt: skip
     with st.container(horizontal=True):
-        st.button(f"Delete {escaping.markdown(run.name)} for good", key="run_delete_sure",
+        st.button(f"Delete {name} for good", key="run_delete_sure",
                   type="primary", on_click=delete, args=(run.id,))  # fmt: skip
         st.button("Keep it", key="run_keep", on_click=ask, args=(None,))
 

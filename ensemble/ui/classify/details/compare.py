@@ -134,9 +134,13 @@ def sentence(ours: Side, theirs: Side, names: Sequence[str]) -> str:
     if all(rejected):
         return f"**Both reject it.** {marks_words.rejection(names)}."
     if any(rejected):
-        who, other = (ours, theirs) if rejected[0] else (theirs, ours)
-        said = escaping.markdown(marks_words.said(other.digit, names))
-        return f"**Only one rejects it:** {escaping.markdown(who.name)}; {escaping.markdown(other.name)} says {said}."
+        who, whom = (ours, theirs) if rejected[0] else (theirs, ours)
+        said = escaping.markdown(
+            f"{who.name}; {whom.name} says {marks_words.said(whom.digit, names)}."
+        )
+        return f"**Only one rejects it:** {said}"
     if ours.digit.label == theirs.digit.label:
-        return f"**Both say {escaping.markdown(names[ours.digit.label])}:** {first}, the other {second}."
-    return f"**They differ:** {escaping.markdown(ours.name)} says {first}, {escaping.markdown(theirs.name)} says {second}."
+        label = escaping.markdown(names[ours.digit.label])
+        return f"**Both say {label}:** {first}, the other {second}."
+    one, other = (escaping.markdown(side.name) for side in (ours, theirs))
+    return f"**They differ:** {one} says {first}, {other} says {second}."

@@ -33,8 +33,9 @@ def show(shown: Shown) -> None:
     key = f"classify_correction_{zlib.crc32(shown.image.tobytes()):08x}"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         address.bound(key, kept, lambda key: st.pills(
-            "What it was", range(len(shown.names)), key=key, 
-            format_func=lambda label: escaping.markdown(shown.names[label]), on_change=chosen, args=(shown, key), help=ON, width="content",
+            "What it was", range(len(shown.names)), key=key,
+            format_func=lambda label: escaping.markdown(shown.names[label]),
+            on_change=chosen, args=(shown, key), help=ON, width="content",
         ))  # fmt: skip
         if kept is not None:
             st.button("Undo", key="classify_correction_undo", icon=":material/undo:",
