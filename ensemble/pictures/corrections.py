@@ -19,6 +19,7 @@ from PIL import Image, PngImagePlugin
 
 from ensemble.errors import StorageError
 from ensemble.pictures.files.decoding import quiet
+from ensemble.storage import csv_cells
 from ensemble.storage.atomic import writing
 
 FIELDS = ("said", "run_id", "epoch")

@@ -15,10 +15,15 @@ NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?|[+-]?(inf|nan)", re.I
 
 
 def defused(cell: Any) -> Any:
-    """The cell; a text that begins like a formula gets an apostrophe before it, as OWASP says."""
-    if isinstance(cell, str) and FORMULA.match(cell) and not NUMBER.fullmatch(cell):
-        return f"'{cell}"
-    return cell
+    """The cell; a text that begins like a formula gets an apostrophe before it, as OWASP says.
+
+    Of line ends there is one kind in it: `csv` does not quote the others, which end the row.
+    """
+    if not isinstance(cell, str):
+        return cell
+    if FORMULA.match(cell) and not NUMBER.fullmatch(cell):
+        cell = f"'{cell}"
+    return cell.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def table(rows: Iterable[Iterable[Any]]) -> str:
