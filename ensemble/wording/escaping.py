@@ -13,7 +13,7 @@ import unicodedata
 JOINER = "\N{WORD JOINER}"
 
 # What is markup anywhere in a line; and what is so only where a line begins.
-SPECIAL = re.compile(r"[\\`*_~$|<>&\[\]{}]")
+SPECIAL = re.compile(r"[\\`*~$|<>&\[\]{}]|(?<![^\W_])_|_(?![^\W_])")
 LIST_OR_HEADING = re.compile(r"^([-+#=]|\d+(?=[.)]))")
 # http://, :material/home:, :streamlit:, :smile:, :red[…]; "12:30" and "full: free" are none.
 COLON = re.compile(r":(?=[^\s\d]|\d+:)")

@@ -25,7 +25,9 @@ HOSTILE = [
     "---", "- [ ] x", "a | b", "&lt;b&gt; &#33; &amp;", "\\[x\\](y)", "x\\", "\\", "a -> b -- c",
     "<- a <-> b >= c", "-- a", "a\n\n# b", "a\n===", "    x", "a  \nb", "\tx",
     "| a |\n|---|\n| b |",
-    "a\u2028- b", "12:30:45", "full: free some room.", "run_1", "C:\\x\\y", "ﬁ – “x” … 日本語 👍🏽",
+    "a\u2028- b", "12:30:45", "full: free some room.", "run_1", "C:\\x\\y",
+    "ENSEMBLE_RUNS __x_y__ _a_",
+    "ﬁ – “x” … 日本語 👍🏽",
 ]  # fmt: skip
 MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 # Where a page puts such words: by themselves, in a heading, in bold, in a list, after a line break.
