@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, regression
 from ensemble.datasets import registry
+from ensemble.race.results import write_race
 from ensemble.regression import LbfgsConfig
 from ensemble.runs import Run
 from ensemble.runs.notes import write_note
@@ -23,6 +24,7 @@ from tests.pages import stressed
 from tests.pages.ensembles import trained
 from tests.pages.hostile import LINK, NAME, WORDS, holes, literal
 from tests.pages.predictions_screen import opened
+from tests.race.test_race import RACE
 
 REPO = Path(__file__).resolve().parents[2]
 PAGES = sorted(path.stem for path in (REPO / "pages").glob("*.py"))
@@ -76,11 +78,15 @@ def test_hostile_words_in_the_address_stay_text(page: str) -> None:
         sound(opened(page=page, **words), LINK)
 
 
-@pytest.mark.parametrize("state", ["training", "stopped", "failed", "diverged", "queued"])
-@pytest.mark.parametrize("page", ["train", "runs", "devices", "parallel"])
+@pytest.mark.parametrize(
+    ("page", "state"),
+    [*(("train", state) for state in ("training", "stopped", "failed", "diverged", "queued")),
+     ("runs", "failed"), ("devices", "training"), ("parallel", "training")],
+)  # fmt: skip
 def test_what_a_run_is_called_and_says_of_itself_stays_text(page: str, state: str) -> None:
     forget()
-    sound(opened(run_of(state), page))
+    at = opened(run_of(state), page)
+    sound(at, NAME, *([WORDS] if state in ("stopped", "failed", "diverged") else []))
 
 
 @pytest.mark.parametrize("state", ["stopped", "failed"])
@@ -100,14 +106,26 @@ def test_names_of_runs_and_classes_stay_text_on_every_view(
     monkeypatch.setattr(stressed, "OOD", dict.fromkeys(stressed.OOD, WORDS))
     run = run_of("finished")
     run_of("finished")  # to be compared with
-    stressed.measured(stressed.checkpointed(run))
+    if view in ("shift", "digit"):
+        stressed.measured(stressed.checkpointed(run))
     sound(opened(run, "inspect", view=view, picture="confusion"))
 
 
-@pytest.mark.parametrize("show", ["all", "wrong"])
-def test_names_of_classes_stay_text_among_the_predictions(show: str, hostile_classes: None) -> None:
-    forget()
-    sound(opened(run_of("finished"), "predictions", show=show, class_=3, digit=3), WORDS)
+@pytest.mark.parametrize("sure", [4.0, 40.0])
+def test_names_of_classes_stay_text_among_the_predictions(
+    sure: float, hostile_classes: None
+) -> None:
+    run = trained(name=NAME, sure=sure)  # very sure, no image is wrong
+    sound(opened(run, "predictions", show="wrong", class_=3, digit=3), WORDS)
+
+
+def test_what_a_race_says_of_its_machine_stays_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+    said = {"processor": WORDS, "absent": {"howto": WORDS, "bfloat16": WORDS}}
+    write_race(dataclasses.replace(RACE, host=os.uname().nodename, created=time.time(), **said))
+    sound(opened(page="devices"), WORDS)
 
 
 def test_a_config_that_cannot_be_read_is_named_as_text() -> None:
