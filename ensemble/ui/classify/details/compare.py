@@ -10,7 +10,7 @@ from ensemble.figures.two_answers import Side, alt, figure, rows, table
 from ensemble.runs.members import member_epochs
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.input import members
-from ensemble.ui.predictions import controls
+from ensemble.ui.predictions import controls, downloads
 from ensemble.ui.shared import address, guard, loaders, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import escaping
@@ -40,8 +40,8 @@ def show(shown: Shown) -> None:
         title="Both probabilities", alt=alt(*both, shown.names),
         table=lambda: table(*both, shown.names), sees=sentence(*both, shown.names),
     )  # fmt: skip
-    st.dataframe(rows(*both, shown.names), hide_index=True, key="classify_compare_table",
-                 width="content")  # fmt: skip
+    st.dataframe(downloads.on_screen(rows(*both, shown.names)), hide_index=True,
+                 key="classify_compare_table", width="content")  # fmt: skip
 
 
 def comparable(shown: Shown) -> dict[str, tuple[runs.Run, list[int]]]:
