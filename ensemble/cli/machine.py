@@ -75,8 +75,8 @@ def race(as_json: bool, **chosen: Any) -> None:
         sys.exit(130 if job.state == "stopped" else 1)
     found = read_races()[-1]
     if not as_json:
-        for line in table(found):
-            say(line, err=True)
+        for row in table(found):
+            say(row, err=True)
     click.echo(json.dumps({"state": job.state, **asdict(found)}))
 
 

@@ -60,7 +60,7 @@ def told(run_id: str) -> None:
     sides = [Side(voting(7, 1, 1, rejected=one), mark.run.name) for one in (False, True)]
     for one, other in ((0, 0), (0, 1), (1, 1)):
         compare.st.markdown(compare.sentence(sides[one], sides[other], mark.names))
-    saliency._occlusion = lambda *of: covered((3, 7), (5, 1), *(None,) * 9)
+    saliency.occlusion = lambda shown: covered((3, 7), (5, 1), *(None,) * 9)
     saliency.show(mark)
 
 
@@ -178,7 +178,7 @@ def test_names_of_classes_stay_text_in_all_that_is_said_of_a_mark(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(marks, "NAMES", tuple(f"{hostile.WORDS} {c}" for c in range(10)))
-    monkeypatch.setattr(saliency, "_occlusion", saliency._occlusion)  # `told` puts another there
+    monkeypatch.setattr(saliency, "occlusion", saliency.occlusion)  # `told` puts another there
     monkeypatch.setenv("ENSEMBLE_CORRECTIONS", str(tmp_path / "kept"))
     run = trained(name=hostile.NAME)
     for screen, rest in ((told, ()), (corrected, (False,))):

@@ -20,7 +20,7 @@ KEYWORDS = {"label", "body", "help", "text", "delta", "caption"}
 # Its options are Markdown too, unlike those of a box to choose from.
 OPTIONS = {"pills", "radio", "segmented_control", "select_slider"}
 # What an object says of itself and somebody outside may have written.
-OUTSIDE = {"class_names", "id", "message", "name", "names", "note", "problem", "reason", "why"}
+WRITTEN = {"class_names", "id", "message", "name", "names", "note", "problem", "reason", "why"}
 ERRORS = {"error", "problem"}
 ESCAPE = "escaping.markdown"
 
@@ -48,7 +48,7 @@ def markdown_of(call: ast.Call, element: str) -> Iterator[ast.expr]:
             yield keyword.value
 
 
-def words(node: ast.AST) -> Iterator[ast.AST]:
+def words(node: ast.AST) -> Iterator[ast.expr]:
     """Words from outside in an expression, but for what is escaped there."""
     if isinstance(node, ast.Call):
         called = ast.unparse(node.func)
@@ -59,8 +59,9 @@ def words(node: ast.AST) -> Iterator[ast.AST]:
         for one in inside:
             yield from words(one)
         return
-    named = isinstance(node, ast.Attribute) and node.attr in OUTSIDE
-    if named or (isinstance(node, ast.Name) and node.id in ERRORS):
+    if isinstance(node, ast.Attribute | ast.Name) and (
+        node.attr in WRITTEN if isinstance(node, ast.Attribute) else node.id in ERRORS
+    ):
         yield node
         return
     for child in ast.iter_child_nodes(node):
