@@ -79,7 +79,7 @@ def read_name(folder: Path) -> str:
         name = (folder / "name.txt").read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         name = ""
-    return name.strip()[:NAME_LENGTH] or folder.name
+    return " ".join(name.split())[:NAME_LENGTH] or folder.name
 
 
 def machine_folder() -> Path:
