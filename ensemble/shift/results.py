@@ -1,17 +1,20 @@
 """What a stress job has found so far: results.json, and the scores of OOD images."""
 
+import re
 import zipfile
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.runs.store import Run, find
 from ensemble.shift.corruptions import KINDS
+from ensemble.shift.figures import Measured, Step, Unknown
 from ensemble.shift.status import StressJob, StressStatus, read_stress_status, stress_folder
 from ensemble.storage.atomic import read_json, write_arrays, write_json
+from ensemble.storage.fields import Count, Within, checked, read_as
 
 FORMAT = 1
 KNOWN = "known"
@@ -20,6 +23,8 @@ KNOWN = "known"
 ON_DISK = "outside"
 
 Figures = dict[str, Any]
+KEY = re.compile(r"[a-z0-9_]+")
+Some = Annotated[int, Within(1, 2**53)]
 
 
 @dataclass(frozen=True)
@@ -39,12 +44,12 @@ class Results:
         and `members` how well the entropy tells them from the dataset's own (`auroc`, `fpr95`).
     """
 
-    tick: int
-    epoch: int
-    steps_after: int
+    tick: Count
+    epoch: Count
+    steps_after: Count
     dataset: str
-    images: int
-    members: int
+    images: Some
+    members: Some
     format: int = FORMAT
     clean: Figures | None = None
     steps: list[Figures] = field(default_factory=list)
@@ -125,11 +130,27 @@ def read_stress_job(run: Run) -> StressJob | None:
 def read_results(run_folder: Path) -> Results | None:
     """What results.json says; None where there is none, or one of another version."""
     try:
-        stored = dict(read_json(stress_folder(run_folder) / "results.json"))
-        found = Results(ood=stored.pop(ON_DISK, []), **stored)
-    except (OSError, ValueError, TypeError):
+        stored = read_json(stress_folder(run_folder) / "results.json")
+        found = read_as(Results, {**stored, "ood": stored.get(ON_DISK, [])})
+        found = with_figures(found)
+    except (OSError, ValueError):
         return None
     return found if found.format == FORMAT else None
+
+
+def with_figures(results: Results) -> Results:
+    """The results of a file with their figures read too; ValueError where one is odd."""
+    clean = checked(Measured | None, results.clean, "clean")
+    steps = checked(list[Step], results.steps, "steps")
+    ood = checked(list[Unknown], results.ood, ON_DISK)
+    lists = [one["members"] for one in ood]
+    for one in [*filter(None, [clean]), *steps]:
+        lists += [one["member_accuracy"], one["member_nll"], one["member_ece"]]
+    if any(len(members) != results.members for members in lists):
+        raise ValueError("the members are not as many everywhere")
+    if not all(KEY.fullmatch(one["key"]) for one in ood):  # It is part of a file's name.
+        raise ValueError("a set of images has a name that is none")
+    return replace(results, clean=clean, steps=steps, ood=ood)
 
 
 def write_results(run_folder: Path, results: Results) -> None:
@@ -142,8 +163,8 @@ def write_results(run_folder: Path, results: Results) -> None:
 def last_tick(run_folder: Path) -> int | None:
     """The number of a run's last checkpoint; None where there is none."""
     # What a killed worker left half written has another name, and is no checkpoint.
-    ticks = [int(one.name) for one in (run_folder / "checkpoints").glob("*") if one.name.isdigit()]
-    return max(ticks, default=None)
+    names = [one.name for one in (run_folder / "checkpoints").glob("*")]
+    return max((int(one) for one in names if one.isascii() and one.isdigit()), default=None)
 
 
 def scores_path(run_folder: Path, key: str) -> Path:

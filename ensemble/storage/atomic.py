@@ -15,6 +15,10 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.storage.reading import parse_json, read_bytes
+
+MOST_BYTES = 2**20  # of JSON that is one object; the largest there is has 200 kB
+
 
 @contextmanager
 def writing(path: Path, *, durable: bool = False) -> Iterator[BinaryIO]:
@@ -74,8 +78,8 @@ def write_arrays(
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file; ValueError or OSError where there is none."""
-    value = json.loads(path.read_text(encoding="utf-8"))
+    """The object in a JSON file of at most a megabyte; ValueError or OSError for all else."""
+    value = parse_json(read_bytes(path, MOST_BYTES))
     if not isinstance(value, dict):
         raise ValueError(f"{path.name} holds no object")
     return value

@@ -11,11 +11,15 @@ from ensemble.cli.jobs import SHOWN, stress_summary
 from ensemble.config import EnsembleConfig
 from ensemble.shift import Stress
 from ensemble.shift.corruptions import KINDS
+from ensemble.shift.figures import Measured
 from ensemble.shift.results import Results, read_results, write_results
 
 
 def figures(accuracy: float) -> dict[str, Any]:
-    return {**dict.fromkeys(SHOWN, 0.5), "ensemble_accuracy": accuracy}
+    """Of two members."""
+    half = {name: [0.5, 0.5] if name.startswith("member") else 0.5
+            for name in Measured.__annotations__}  # fmt: skip
+    return {**half, "ensemble_accuracy": accuracy}
 
 
 FIRST, SECOND = KINDS["rotation"].amounts[1:3]
@@ -24,7 +28,7 @@ RESULTS = Results(
     steps=[{"kind": "rotation", "amount": SECOND, **figures(0.6)},
            {"kind": "rotation", "amount": FIRST, **figures(0.8)}],
     ood=[{"key": "noise", "title": "Noise", "images": 40,
-          "ensemble": {"auroc": 0.95, "fpr95": 0.2},
+          "ensemble": {"auroc": 0.95, "fpr95": 0.2}, "information": {"auroc": 0.8, "fpr95": 0.3},
           "members": [{"auroc": 0.7, "fpr95": 0.4}, {"auroc": 0.9, "fpr95": 0.3}]}],
 )  # fmt: skip
 

@@ -7,8 +7,9 @@ import streamlit as st
 
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job, request_stop, stop_requested
+from ensemble.storage.reading import opened
 
-LOG_LINES = 40
+LOG_LINES, LOG_BYTES = 40, 20_000
 
 
 def show(
@@ -73,9 +74,9 @@ def ended(job: Job) -> None:
 def log_tail(path: Path) -> str:
     """The last lines of a log, "" when there is none."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - 20_000))
-            text = file.read().decode(errors="replace")
+        with opened(path) as file:
+            file.seek(max(0, path.stat().st_size - LOG_BYTES))
+            text = file.read(LOG_BYTES).decode(errors="replace")
     except OSError:
         return ""
     return "\n".join(text.splitlines()[-LOG_LINES:])
