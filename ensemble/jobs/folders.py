@@ -66,7 +66,8 @@ def remove(folder: Path) -> None:
 
 def not_readable(run_id: str, folder: Path, error: Exception) -> RunError:
     """What to say of a run whose files cannot be read."""
-    said = " ".join(str(error).split())
+    # What it quotes may be anything: one line that can be shown.
+    said = " ".join(str(error).encode(errors="backslashreplace").decode().split())
     return RunError(
         f"The run “{run_id}” cannot be read ({said:.200}). Its folder is {folder}: delete it, "
         "or put its files back."
