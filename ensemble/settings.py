@@ -1,7 +1,7 @@
 """Settings: dataclass fields that know their default, their range and their line of help."""
 
 import dataclasses
-import math
+import sys
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -40,8 +40,9 @@ class Settings:
         """Settings from `as_dict`'s form; a name that is not a setting is a ConfigError."""
         names = {field.name for field in dataclasses.fields(cls)}
         if unknown := sorted(set(values) - names):
+            said = ", ".join(unknown)
             raise ConfigError(
-                f"No such setting: {', '.join(unknown)}. There are: {', '.join(sorted(names))}."
+                f"No such setting: {said:.200}. There are: {', '.join(sorted(names))}."
             )
         return cls(**values)
 
@@ -52,17 +53,18 @@ def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:
     allowed = allowed_range(field)
     if field.metadata["choices"]:
         if value not in field.metadata["choices"]:
-            raise ConfigError(f"{field.name} is {value!r}: it has to be {allowed}.")
+            raise ConfigError(f"{field.name} is {value!r:.60}: it has to be {allowed}.")
         return value
     if kind is bool:
         if not isinstance(value, bool):
-            raise ConfigError(f"{field.name} is {value!r}: it has to be {allowed}.")
+            raise ConfigError(f"{field.name} is {value!r:.60}: it has to be {allowed}.")
         return value
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not is_number or not math.isfinite(value) or (kind is int and value != int(value)):
-        raise ConfigError(f"{field.name} is {value!r}: it has to be {allowed}.")
+    if not is_number or value != value or (kind is int and value % 1):
+        raise ConfigError(f"{field.name} is {value!r:.60}: it has to be {allowed}.")
     if not field.metadata["low"] <= value <= field.metadata["high"]:
-        raise ConfigError(f"{field.name} is {value:g}: it has to be {allowed}.")
+        shown = f"{value:g}" if abs(value) < sys.float_info.max else "too large"
+        raise ConfigError(f"{field.name} is {shown}: it has to be {allowed}.")
     return kind(value)
 
 

@@ -11,6 +11,7 @@ def main() -> None:
         overview.show()
     else:
         nothing_yet()
+        overview.broken()
     regressions.show()
 
 

@@ -7,7 +7,6 @@ file shortened or blanked later, count as not prepared. Both are written beside 
 a reader meets the old file or the new one, and two writers do each other no harm.
 """
 
-import json
 import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 
 from ensemble.datasets.dataset import Dataset
 from ensemble.datasets.registry import Entry
-from ensemble.storage.atomic import write_json, writing
+from ensemble.storage.atomic import read_json, write_json, writing
 from ensemble.storage.damage import DamagedFileError
 from ensemble.storage.npy import Expected, map_npy
 
@@ -110,11 +109,11 @@ def read_note(folder: Path, entry: Entry) -> dict[str, Any]:
             raise TornError(f"{note.name} is missing")
         raise FileNotFoundError(note)
     try:
-        values = json.loads(note.read_bytes())
+        values = read_json(note)
         length = array.stat().st_size
     except (OSError, ValueError) as error:
         raise TornError(f"its files cannot be read ({error})") from error
-    if not isinstance(values, dict) or values.get("format") != FORMAT:
+    if values.get("format") != FORMAT:
         raise TornError(f"{note.name} is of another version")
     if length != values.get("bytes"):
         raise TornError(

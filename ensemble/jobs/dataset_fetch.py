@@ -21,6 +21,7 @@ from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import JobStatus, StatusWriter
 from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.fields import Figure
 from ensemble.storage.folders import data_folder
 
 QUIET_SECONDS = 0.25
@@ -36,7 +37,7 @@ class FetchStatus(JobStatus):
 
     kind: ClassVar[Kind] = FETCH
 
-    fraction: float | None = None
+    fraction: Figure | None = None
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def read(name: str) -> FetchJob | None:
     """How far the dataset `name` is; None when nobody began. A dead process reads as failed."""
     try:
         return job_of(name, FetchStatus.from_dict(read_json(job_of(name).status_file)))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError):
         return None
 
 

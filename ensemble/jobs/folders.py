@@ -5,14 +5,21 @@ A run's id is made here and checked wherever one comes in: it is a name, never a
 
 import contextlib
 import importlib.metadata
+import os
 import re
 import secrets
 import shutil
 import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ensemble.errors import RunError, UnknownRunError
+from ensemble.jobs.kinds import KINDS
+from ensemble.storage.atomic import read_json
+from ensemble.storage.fields import odd, read_as
 from ensemble.storage.folders import data_folder, runs_folder
+from ensemble.storage.reading import read_beginning
 
 SCHEMA = 1
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
@@ -20,15 +27,31 @@ RUN_ID = re.compile(r"[a-z0-9_]+(-[a-z0-9]+)+")
 NAME_LENGTH = 80
 
 
+@dataclass(frozen=True)
+class Config:
+    """What is read of a config.json."""
+
+    settings: dict[str, Any]
+    kind: str | None = None
+
+
 def folder_of(run_id: str) -> Path:
     """The folder of a run that exists.
 
     Raises:
       UnknownRunError: not an id, or no such run.
+      RunError: its folder may not be looked into.
     """
     if RUN_ID.fullmatch(run_id) and len(run_id) <= 64:
         folder = runs_folder() / run_id
-        if (folder / "config.json").is_file():
+        try:
+            # Whatever it is: a folder without one is not yet a run.
+            os.lstat(folder / "config.json")
+        except (FileNotFoundError, NotADirectoryError):
+            pass
+        except OSError as error:
+            raise not_readable(run_id, folder, error) from error
+        else:
             return folder
     shown = run_id if len(run_id) <= 40 else run_id[:40] + "…"
     raise UnknownRunError(f"There is no run “{shown}”. It may have been deleted: choose another.")
@@ -43,10 +66,24 @@ def remove(folder: Path) -> None:
 
 def not_readable(run_id: str, folder: Path, error: Exception) -> RunError:
     """What to say of a run whose files cannot be read."""
+    # What it quotes may be anything: one line that can be shown.
+    said = " ".join(str(error).encode(errors="backslashreplace").decode().split())
     return RunError(
-        f"The run “{run_id}” cannot be read ({error}). Its folder is {folder}: delete it, "
+        f"The run “{run_id}” cannot be read ({said:.200}). Its folder is {folder}: delete it, "
         "or put its files back."
     )
+
+
+def read_config(folder: Path) -> tuple[str, dict[str, Any]]:
+    """What the config.json of a run says: its kind, "" for an ensemble, and its settings.
+
+    Raises:
+      OSError, ValueError: it cannot be read, or is none of a kind that is known.
+    """
+    config = read_as(Config, read_json(folder / "config.json"))
+    if config.kind not in {kind.kept_as for kind in KINDS}:
+        raise odd("kind", config.kind)
+    return config.kind or "", config.settings
 
 
 def not_writable(error: OSError) -> RunError:
@@ -76,10 +113,10 @@ def new_folder(kind: str, now: float) -> Path:
 def read_name(folder: Path) -> str:
     """What a person called the run in `folder`, else its id."""
     try:
-        name = (folder / "name.txt").read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
+        name = " ".join(read_beginning(folder / "name.txt", 8 * NAME_LENGTH).split())
+    except OSError:  # Whatever it is, it is no name.
         name = ""
-    return " ".join(name.split())[:NAME_LENGTH] or folder.name
+    return name[:NAME_LENGTH].strip() or folder.name
 
 
 def machine_folder() -> Path:

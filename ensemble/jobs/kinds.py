@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 STARTING = ("queued", "starting")
+ENDED = ("finished", "stopped", "failed")
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Kind:
       preload: modules that a warm worker imports beforehand.
       work: what a worker does, a function of the job's id.
       compile: what a warm worker compiles beforehand, a function of settings.
+      ended: the states in which its work is over.
     """
 
     name: str
@@ -62,6 +64,12 @@ class Kind:
     work: str = ""
     compile: str = ""
     kept_in: str = ""
+    ended: tuple[str, ...] = ENDED
+
+    @property
+    def states(self) -> tuple[str, ...]:
+        """All that it can be in, in their order."""
+        return (*self.active, *self.ended)
 
     @property
     def active(self) -> tuple[str, ...]:
@@ -104,6 +112,7 @@ TRAINING = Kind(
     preload=("ensemble.runs.session", "filelock"), work="ensemble.runs.train_job:work",
     compile="ensemble.runs.train_job:compile_for",
     kept_in="ensemble.runs.checkpoint_folders:what_is_kept",
+    ended=("finished", "stopped", "diverged", "failed"),
 )  # fmt: skip
 STRESS = Kind(
     name="stress", title="Measuring under shift", working="measuring", command="work-stress",
@@ -143,6 +152,7 @@ FETCH = Kind(
     too_large="close other programs, then fetch it again",
     stop_help="What has arrived is kept.", stopping_help="Within a second or two",
     takes_turns=False, work="ensemble.jobs.dataset_fetch:work",
+    ended=("done", "stopped", "failed"),
 )  # fmt: skip
 
 KINDS = (TRAINING, STRESS, REGRESSION, RACE, FETCH)

@@ -14,19 +14,24 @@ from typing import NamedTuple
 
 from ensemble.errors import RunError
 from ensemble.jobs import slots
-from ensemble.jobs.folders import folder_of, race_folder, read_name
+from ensemble.jobs.folders import (
+    folder_of,
+    not_readable,
+    race_folder,
+    read_config,
+    read_name,
+)
 from ensemble.jobs.job import LOCK_FILE, Job
 from ensemble.jobs.kinds import RACE, REGRESSION, STRESS, TRAINING, Kind
 from ensemble.jobs.slots import Turn
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
+from ensemble.storage.fields import Count, Figure, checked, read_as
 from ensemble.storage.folder_index import FILES, FolderIndex
 from ensemble.storage.lock import Held, lock_soon
 
 POLL_SECONDS = 0.3
 THIS_MACHINE = "the measuring of this machine"
-# What reading the files of a run raises where they are not what they should be.
-UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError)
 
 
 @dataclass(frozen=True)
@@ -82,7 +87,7 @@ def jobs_in(folder: Path) -> list[QueuedJob]:
     """The jobs of the run in `folder`: its training, its measuring; none that cannot be read."""
     try:
         return list(_jobs_in(folder))
-    except UNREADABLE:
+    except (OSError, ValueError):
         return []
 
 
@@ -167,17 +172,18 @@ def _read(name: str) -> list[QueuedJob]:
     folder = folder_of(name)
     try:
         return list(_jobs_in(folder))
-    except UNREADABLE as error:
-        raise RunError(f"The run “{name}” cannot be read ({error}).") from error
+    except (OSError, ValueError) as error:
+        raise not_readable(name, folder, error) from error
 
 
 _index = FolderIndex(_read, (*FILES, f"{STRESS.part}/status.json"))
 
 
 def _jobs_in(folder: Path) -> Iterator[QueuedJob]:
-    asked = read_json(folder / "config.json")
-    kinds = (REGRESSION,) if asked.get("kind") == REGRESSION.kept_as else (TRAINING, STRESS)
-    name, devices = read_name(folder), int(asked["settings"].get("devices") or 0)
+    kept_as, settings = read_config(folder)
+    kinds = (REGRESSION,) if kept_as == REGRESSION.kept_as else (TRAINING, STRESS)
+    name = read_name(folder)
+    devices = checked(Count, settings.get("devices") or 0, "devices")
     for kind in kinds:
         if job := _job(kind, folder.name, name, folder / kind.part, devices):
             yield job
@@ -187,11 +193,10 @@ def _job(kind: Kind, job_id: str, name: str, folder: Path, devices: int) -> Queu
     """The job of this kind in a folder; None where there is none, or it cannot be read."""
     try:
         values = read_json(folder / "status.json")
-        status = JobStatus.from_dict(values)
-        share = kind.share(values)
-    except (OSError, ValueError, TypeError):
+        status = read_as(JobStatus, values)
+        for name_of_share in filter(None, (kind.step, kind.steps)):
+            checked(Figure | None, values.get(name_of_share), name_of_share)
+    except (OSError, ValueError):
         return None
-    # One odd file must not upset the order of all others.
-    if not all(isinstance(one, float | int) for one in (status.queued, status.updated)):
-        return None
+    share = kind.share(values)
     return QueuedJob(kind, job_id, name, folder, status, share, devices)

@@ -18,6 +18,7 @@ import psutil
 
 from ensemble.jobs.kinds import Kind
 from ensemble.storage.atomic import DISK_FULL, overwrite_json, write_json
+from ensemble.storage.fields import Count, Figure, Pid, Time, odd, read_as
 
 HEARTBEAT_SECONDS = 5.0
 SILENCE_SECONDS = 60.0
@@ -44,19 +45,26 @@ class JobStatus:
 
     state: str = "queued"
     message: str = ""
-    queued: float = 0.0
-    updated: float = 0.0
-    pid: int | None = None
-    pid_created: float | None = None
-    pid_ticks: int | None = None
+    queued: Time = 0.0
+    updated: Time = 0.0
+    pid: Pid | None = None
+    pid_created: Time | None = None
+    pid_ticks: Count | None = None
     host: str = ""
-    seconds_left: float | None = None
+    seconds_left: Figure | None = None
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        """From JSON; names that this version does not know are left out."""
-        names = {one.name for one in dataclasses.fields(cls)}
-        return cls(**{name: value for name, value in values.items() if name in names})
+        """From JSON; names that this version does not know are left out.
+
+        Raises:
+          ValueError: a field is not what its annotation says, or no job of this kind is in that
+            state.
+        """
+        status = read_as(cls, values)
+        if status.state not in cls.kind.states:
+            raise odd("state", status.state)
+        return status
 
     @property
     def share(self) -> float:

@@ -1,18 +1,20 @@
 """What races have found: images times members per second, by competitor and number of members."""
 
 import contextlib
-import math
 import statistics
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+from ensemble.errors import ConfigError
 from ensemble.jobs.folders import machine_folder
-from ensemble.race.settings import COMPETITORS
+from ensemble.race.settings import COMPETITORS, RaceConfig
 from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.fields import Count, Figure, Seconds, Time, Within, read_as
 
 SCHEMA = 2  # 1 was measured where bfloat16 was emulated in another, slower way.
+Rate = Annotated[float, Within(1e-6, 1e15)]  # img·member/s: of nobody who raced is it 0
 FEWEST = 1.02  # of the rival's speed: less is no lead, but chance
 
 # Relative: how far a member's loss may lie from the HOWTO's after the same few steps. bfloat16
@@ -43,20 +45,20 @@ class Race:
       absent: a sentence on why, for each competitor that did not race to the end.
     """
 
-    created: float
-    seconds: float
+    created: Time
+    seconds: Seconds
     host: str
     processor: str
-    cores: int
-    memory_bytes: int
+    cores: Count
+    memory_bytes: Count
     fast_bfloat16: bool
     platform: str
-    devices: int
+    devices: Count
     device_kind: str
     packages: dict[str, str]
     settings: dict[str, Any]
-    rates: dict[str, dict[int, float]]
-    differences: dict[str, float]
+    rates: dict[str, dict[int, Rate]]
+    differences: dict[str, Figure]
     absent: dict[str, str]
 
     def agrees(self, competitor: str) -> bool:
@@ -109,19 +111,19 @@ def read_races() -> list[Race]:
     """Every race that can be read, newest last."""
     found = []
     for path in machine_folder().glob("race-*.json"):
-        with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+        with contextlib.suppress(OSError, ValueError, ConfigError):
             found.append(_from_json(read_json(path)))
     return sorted(found, key=lambda race: race.created)
 
 
 def _from_json(found: dict[str, Any]) -> Race:
-    if found.pop("schema") != SCHEMA:
+    if found.get("schema") != SCHEMA:
         raise ValueError("it was written by another version")
-    rates = {
-        name: {int(members): float(rate) for members, rate in found["rates"][name].items()}
-        for name in COMPETITORS
-        if name in found["rates"]
-    }
-    if not all(math.isfinite(rate) and rate > 0 for one in rates.values() for rate in one.values()):
-        raise ValueError("a speed is no number above 0")
-    return Race(**{**found, "rates": rates})
+    race = read_as(Race, found)
+    if not {*race.differences, *race.absent} <= set(COMPETITORS):
+        raise ValueError("somebody raced who is not known")
+    if not all(race.rates.values()) or any(0 in one for one in race.rates.values()):
+        raise ValueError("somebody raced with no members")
+    # In the order in which they are always named; a later version may know more of them.
+    rates = {name: race.rates[name] for name in COMPETITORS if name in race.rates}
+    return replace(race, rates=rates, settings=RaceConfig.from_dict(race.settings).as_dict())

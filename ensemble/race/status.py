@@ -14,6 +14,7 @@ from ensemble.jobs.kinds import RACE, Kind
 from ensemble.jobs.queue import THIS_MACHINE
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
+from ensemble.storage.fields import Figure
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class RaceStatus(JobStatus):
     kind: ClassVar[Kind] = RACE
 
     settings: dict[str, Any] = field(default_factory=dict)
-    progress: float = 0.0
+    progress: Figure = 0.0
 
 
 @dataclass(frozen=True)
@@ -53,5 +54,5 @@ def read_race_job() -> RaceJob | None:
     """The race that was asked for last; None where there was none, or it cannot be read."""
     try:
         return RaceJob(RaceStatus.from_dict(read_json(race_folder() / "status.json")))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError):
         return None

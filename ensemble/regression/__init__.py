@@ -4,7 +4,14 @@ from ensemble.regression.commands import launch_solve, stop_solve, work_solve
 from ensemble.regression.results import Trace, Traces, read_traces
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.status import SolveStatus
-from ensemble.regression.store import Solve, create_solve, delete_solve, find_solve, list_solves
+from ensemble.regression.store import (
+    Solve,
+    create_solve,
+    delete_solve,
+    find_solve,
+    list_solves,
+    unreadable_solves,
+)
 
 __all__ = [
     "LbfgsConfig",
@@ -19,5 +26,6 @@ __all__ = [
     "list_solves",
     "read_traces",
     "stop_solve",
+    "unreadable_solves",
     "work_solve",
 ]

@@ -1,5 +1,6 @@
 """What a regression measured: its history, gathered by the devices that it was solved on."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from ensemble.regression.speedup import Speedup, speedup
 from ensemble.storage.json_lines import Line, read_lines
 
 Figures = NDArray[np.float64]
+SOLVE = re.compile(r"without|with|sweep-[0-9]{1,5}")
 
 
 @dataclass(frozen=True)
@@ -75,11 +77,21 @@ class Traces:
 
 
 def read_traces(folder: Path) -> Traces:
-    """What the regression in `folder` has measured so far."""
+    """What the regression in `folder` has measured so far, without lines that are torn or odd.
+
+    Raises:
+      RunError: its history cannot be read.
+    """
     gathered: dict[str, list[Line]] = {}
     for line in read_lines(folder / "history.jsonl"):
-        gathered.setdefault(line["solve"], []).append(line)
-    traces = {name: _trace(lines) for name, lines in gathered.items()}
+        if SOLVE.fullmatch(str(line.get("solve"))):
+            gathered.setdefault(line["solve"], []).append(line)
+    # Of a solve whose beginning cannot be read nobody knows on what it ran.
+    traces = {
+        name: _trace(lines)
+        for name, lines in gathered.items()
+        if any(line["kind"] == "compile" for line in lines)
+    }
     sweep = sorted((name for name in traces if name.startswith("sweep-")), key=_devices_of)
     return Traces(traces.get("without"), traces.get("with"), tuple(traces[one] for one in sweep))
 

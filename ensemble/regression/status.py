@@ -7,6 +7,7 @@ from typing import ClassVar
 from ensemble.jobs.kinds import REGRESSION, Kind
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
+from ensemble.storage.fields import Count, Time
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,13 @@ class SolveStatus(JobStatus):
 
     kind: ClassVar[Kind] = REGRESSION
 
-    created: float = 0.0
-    started: float | None = None
-    iteration: int = 0
-    iterations: int = 0
-    cores: int = 0
+    created: Time = 0.0
+    started: Time | None = None
+    iteration: Count = 0
+    iterations: Count = 0
+    cores: Count = 0
     platform: str = ""
-    devices: int = 0
+    devices: Count = 0
 
 
 def read_solve_status(folder: Path) -> SolveStatus:

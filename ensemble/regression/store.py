@@ -13,6 +13,7 @@ from ensemble.jobs.folders import (
     not_readable,
     not_writable,
     package_versions,
+    read_config,
     read_name,
     remove,
 )
@@ -22,7 +23,7 @@ from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import write_status
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.status import SolveStatus, read_solve_status
-from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.atomic import write_json
 from ensemble.storage.folder_index import FolderIndex
 from ensemble.storage.folders import runs_folder
 
@@ -81,7 +82,7 @@ def find_solve(solve_id: str) -> Solve:
     try:
         config = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
         return Solve(solve_id, read_name(folder), folder, config, read_solve_status(folder))
-    except (OSError, ValueError, TypeError, KeyError, ConfigError) as error:
+    except (OSError, ValueError, ConfigError) as error:
         raise not_readable(solve_id, folder, error) from error
 
 
@@ -89,6 +90,16 @@ def list_solves() -> list[Solve]:
     """All regressions that can be read, newest first."""
     found, _ = _index.look()
     return sorted(found, key=lambda one: (one.status.created, one.id), reverse=True)
+
+
+def unreadable_solves() -> dict[str, str]:
+    """Folders of regressions that cannot be read: their name, and why in a sentence."""
+    _, errors = _index.look()
+    return {
+        name: str(error)
+        for name, error in sorted(errors.items())
+        if not isinstance(error, UnknownRunError)
+    }
 
 
 _index = FolderIndex(find_solve)
@@ -112,7 +123,7 @@ def delete_solve(solve_id: str) -> None:
 
 @functools.lru_cache(maxsize=4096)
 def _read_config(folder: Path, mtime_ns: int) -> LbfgsConfig:
-    asked = read_json(folder / "config.json")
-    if asked.get("kind") != WORD:
+    kind, settings = read_config(folder)
+    if kind != WORD:
         raise UnknownRunError(f"“{folder.name}” is no regression: it is an ensemble.")
-    return LbfgsConfig.from_dict(asked["settings"])
+    return LbfgsConfig.from_dict(settings)

@@ -4,6 +4,7 @@ from ensemble.errors import RunError
 from ensemble.jobs.folders import folder_of
 from ensemble.runs.store import Run
 from ensemble.storage.atomic import write_bytes
+from ensemble.storage.reading import read_beginning
 
 NOTE_LENGTH = 4000
 
@@ -11,8 +12,7 @@ NOTE_LENGTH = 4000
 def read_note(run: Run) -> str:
     """The note, "" when there is none; at most 4,000 characters of it."""
     try:
-        with (run.path / "notes.md").open(encoding="utf-8", errors="replace") as file:
-            return file.read(NOTE_LENGTH).strip()
+        return read_beginning(run.path / "notes.md", 4 * NOTE_LENGTH)[:NOTE_LENGTH].strip()
     except OSError:
         return ""
 

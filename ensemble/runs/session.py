@@ -3,7 +3,8 @@
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -19,9 +20,17 @@ from ensemble.runs.progress import Progress, test_figures
 from ensemble.runs.status import Status
 from ensemble.runs.store import Run
 from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.fields import Within, read_as
 from ensemble.storage.json_lines import Line, append_line, keep_lines, plain, read_lines
 
 CHECKPOINT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Used:
+    """What is read of a devices.json: how many devices the run began with."""
+
+    used: Annotated[int, Within(1, 2**20)]
 
 
 class Session:
@@ -97,8 +106,8 @@ class Session:
         drop_predictions(self._run.path, after=done.evaluated)
         drop_parameters(self._run.path, after=done.evaluated)
         self._status.update(best_ensemble_test_accuracy=None, best_epoch=None)
-        for line in read_lines(self._history):
-            if line["kind"] == "epoch":
+        for line in read_lines(self._history, self._run.config.members):
+            if line["kind"] == "epoch" and line.get("ensemble_test_accuracy") is not None:
                 self._status.update(**self._summary(line))
 
     def _advance(self) -> Outcome | None:
@@ -171,7 +180,7 @@ class Session:
         better = accuracy > (best.best_ensemble_test_accuracy or -1.0)
         return {
             "ensemble_test_accuracy": accuracy,
-            "ensemble_test_nll": line["ensemble_test_nll"],
+            "ensemble_test_nll": line.get("ensemble_test_nll"),
             "member_test_accuracy": line["test_accuracy"],
             "best_ensemble_test_accuracy": accuracy if better else best.best_ensemble_test_accuracy,
             "best_epoch": line["epoch"] if better else best.best_epoch,
@@ -217,8 +226,8 @@ class Session:
 def _devices(run: Run) -> list[Any]:
     """The devices to train on; a resumed run keeps the number it began with, for the same bits."""
     try:
-        used = int(read_json(run.path / "devices.json")["used"])
-    except (OSError, ValueError, KeyError, TypeError):
+        used = read_as(Used, read_json(run.path / "devices.json")).used
+    except (OSError, ValueError):
         return choose_devices(run.config.devices)
     return choose_devices(0)[:used]
 

@@ -10,8 +10,9 @@ from typing import ClassVar
 from ensemble.jobs.kinds import TRAINING, Kind
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
+from ensemble.storage.fields import Count, Figure, Seconds, Share, Speed, Time
 
-STATES = ("queued", "starting", "training", "finished", "stopped", "diverged", "failed")
+STATES = TRAINING.states
 ACTIVE = TRAINING.active
 RESUMABLE = TRAINING.resumable
 
@@ -22,19 +23,19 @@ class Status(JobStatus):
 
     kind: ClassVar[Kind] = TRAINING
 
-    created: float = 0.0
-    started: float | None = None
-    epoch: int = 0
-    epochs: int = 0
-    step: int = 0
-    steps: int = 0
-    seconds: float = 0.0
-    img_member_per_s: float | None = None
-    ensemble_test_accuracy: float | None = None
-    ensemble_test_nll: float | None = None
-    member_test_accuracy: list[float] = field(default_factory=list)
-    best_ensemble_test_accuracy: float | None = None
-    best_epoch: int | None = None
+    created: Time = 0.0
+    started: Time | None = None
+    epoch: Count = 0
+    epochs: Count = 0
+    step: Count = 0
+    steps: Count = 0
+    seconds: Seconds = 0.0
+    img_member_per_s: Speed | None = None
+    ensemble_test_accuracy: Share | None = None
+    ensemble_test_nll: Figure | None = None
+    member_test_accuracy: list[Share | None] = field(default_factory=list)
+    best_ensemble_test_accuracy: Share | None = None
+    best_epoch: Count | None = None
 
 
 def read_status(folder: Path) -> Status:

@@ -19,6 +19,7 @@ from ensemble.jobs.folders import (
     not_readable,
     not_writable,
     package_versions,
+    read_config,
     read_name,
     remove,
 )
@@ -27,7 +28,7 @@ from ensemble.jobs.kinds import STRESS, TRAINING, Kind
 from ensemble.jobs.queue import active_in, jobs_in, without_worker
 from ensemble.jobs.status import write_status
 from ensemble.runs.status import Status, read_status
-from ensemble.storage.atomic import read_json, write_bytes, write_json
+from ensemble.storage.atomic import write_bytes, write_json
 from ensemble.storage.folder_index import FolderIndex
 from ensemble.storage.folders import runs_folder
 
@@ -67,7 +68,7 @@ def find(run_id: str) -> Run:
     try:
         config = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
         return Run(run_id, read_name(folder), folder, config, read_status(folder))
-    except (OSError, ValueError, TypeError, KeyError, ConfigError) as error:
+    except (OSError, ValueError, ConfigError) as error:
         raise not_readable(run_id, folder, error) from error
 
 
@@ -154,7 +155,7 @@ def delete(run_id: str) -> None:
 
 @functools.lru_cache(maxsize=4096)
 def _read_config(folder: Path, mtime_ns: int) -> EnsembleConfig:
-    asked = read_json(folder / "config.json")
-    if kind := asked.get("kind"):
+    kind, settings = read_config(folder)
+    if kind:
         raise OtherKindError(f"“{folder.name}” is no ensemble: it is a run of the kind “{kind}”.")
-    return EnsembleConfig.from_dict(asked["settings"])
+    return EnsembleConfig.from_dict(settings)

@@ -1,6 +1,6 @@
 """What images that have changed do to members and ensemble: a few figures for each change."""
 
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 
@@ -8,6 +8,48 @@ from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality.averaging import Floats, Ints, average, confidence, votes
 from ensemble.analysis.quality.calibration import expected_error
 from ensemble.analysis.quality.scores import log_loss
+from ensemble.storage.fields import Figure, Share, Within
+
+Shares = list[Share]
+
+
+class Measured(TypedDict):
+    """The figures of `measure`, as a file has them."""
+
+    ensemble_accuracy: Share
+    ensemble_nll: Figure
+    ensemble_ece: Share
+    member_accuracy: Shares
+    member_nll: list[Figure]
+    member_ece: Shares
+    mean_information: Figure
+    mean_predictive_entropy: Figure
+    mean_member_entropy: Figure
+
+
+class Step(Measured):
+    """The figures of one kind of corruption at one amount."""
+
+    kind: str
+    amount: Figure
+
+
+class Apart(TypedDict):
+    """How well a score tells two sets of images apart."""
+
+    auroc: Share
+    fpr95: Share
+
+
+class Unknown(TypedDict):
+    """The figures of one set of out-of-distribution images."""
+
+    key: str
+    title: str
+    images: Annotated[int, Within(1, 2**53)]
+    ensemble: Apart
+    information: Apart
+    members: list[Apart]
 
 
 def measure(probabilities: Floats, labels: Ints) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """What a stress job has found so far: results.json, and the scores of OOD images."""
 
-from dataclasses import asdict, dataclass, field
+import re
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +11,12 @@ from numpy.typing import NDArray
 from ensemble.runs.checkpoint_folders import last_tick
 from ensemble.runs.store import Run, find
 from ensemble.shift.corruptions import KINDS
+from ensemble.shift.figures import Measured, Step, Unknown
 from ensemble.shift.status import StressJob, StressStatus, read_stress_status, stress_folder
 from ensemble.storage.arrays import read_arrays, write_arrays
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.damage import DamagedFileError
+from ensemble.storage.fields import Count, Within, checked, read_as
 from ensemble.storage.npy import Expected
 
 FORMAT = 1
@@ -31,6 +34,8 @@ SCORES = {
 MOST_SCORE_BYTES = 64 * 2**20  # 64 members on 10,000 images take 2.7 MB.
 
 Figures = dict[str, Any]
+KEY = re.compile(r"[a-z0-9_]+")
+Some = Annotated[int, Within(1, 2**53)]
 
 
 @dataclass(frozen=True)
@@ -50,12 +55,12 @@ class Results:
         and `members` how well the entropy tells them from the dataset's own (`auroc`, `fpr95`).
     """
 
-    tick: int
-    epoch: int
-    steps_after: int
+    tick: Count
+    epoch: Count
+    steps_after: Count
     dataset: str
-    images: int
-    members: int
+    images: Some
+    members: Some
     format: int = FORMAT
     clean: Figures | None = None
     steps: list[Figures] = field(default_factory=list)
@@ -136,11 +141,27 @@ def read_stress_job(run: Run) -> StressJob | None:
 def read_results(run_folder: Path) -> Results | None:
     """What results.json says; None where there is none, or one of another version."""
     try:
-        stored = dict(read_json(stress_folder(run_folder) / "results.json"))
-        found = Results(ood=stored.pop(ON_DISK, []), **stored)
-    except (OSError, ValueError, TypeError):
+        stored = read_json(stress_folder(run_folder) / "results.json")
+        found = read_as(Results, {**stored, "ood": stored.get(ON_DISK, [])})
+        found = with_figures(found)
+    except (OSError, ValueError):
         return None
     return found if found.format == FORMAT else None
+
+
+def with_figures(results: Results) -> Results:
+    """The results of a file with their figures read too; ValueError where one is odd."""
+    clean = checked(Measured | None, results.clean, "clean")
+    steps = checked(list[Step], results.steps, "steps")
+    ood = checked(list[Unknown], results.ood, ON_DISK)
+    lists = [one["members"] for one in ood]
+    for one in [*filter(None, [clean]), *steps]:
+        lists += [one["member_accuracy"], one["member_nll"], one["member_ece"]]
+    if any(len(members) != results.members for members in lists):
+        raise ValueError("the members are not as many everywhere")
+    if not all(KEY.fullmatch(one["key"]) for one in ood):  # It is part of a file's name.
+        raise ValueError("a set of images has a name that is none")
+    return replace(results, clean=clean, steps=steps, ood=ood)
 
 
 def write_results(run_folder: Path, results: Results) -> None:

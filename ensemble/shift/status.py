@@ -5,12 +5,13 @@ Its files lie in the run's folder `stress`: status.json and, while it is asked t
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import STRESS, Kind
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
+from ensemble.storage.fields import Count, Figure, Within
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,11 @@ class StressStatus(JobStatus):
 
     kind: ClassVar[Kind] = STRESS
 
-    progress: float = 0.0
-    epoch: int | None = None
-    limit: int | None = None
-    steps: int = 0
-    total: int = 0
+    progress: Figure = 0.0
+    epoch: Count | None = None
+    limit: Annotated[int, Within(1, 2**53)] | None = None
+    steps: Count = 0
+    total: Count = 0
 
 
 @dataclass(frozen=True)
@@ -54,5 +55,5 @@ def read_stress_status(run_folder: Path) -> StressStatus | None:
     """The status of the run's job; None where there was none, or it cannot be read."""
     try:
         return StressStatus.from_dict(read_json(stress_folder(run_folder) / "status.json"))
-    except (OSError, ValueError, TypeError):
+    except (OSError, ValueError):
         return None

@@ -13,8 +13,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from ensemble.storage.reading import parse_json, read_bytes
+
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 BLOCK = 4096  # bytes that a file system gives out at once
+MOST_BYTES = 2**20  # of JSON that is one object; the largest there is has 200 kB
 
 
 @contextmanager
@@ -85,8 +88,8 @@ def overwrite_json(path: Path, value: Any) -> bool:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file; ValueError or OSError where there is none."""
-    value = json.loads(path.read_text(encoding="utf-8"))
+    """The object in a JSON file of at most a megabyte; ValueError or OSError for all else."""
+    value = parse_json(read_bytes(path, MOST_BYTES))
     if not isinstance(value, dict):
         raise ValueError(f"{path.name} holds no object")
     return value

@@ -5,6 +5,7 @@ written into: inode, time of change and size together tell a new version.
 """
 
 import contextlib
+import logging
 import os
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
@@ -57,6 +58,13 @@ class FolderIndex(Generic[Item]):
                 cached = seen, self._read(entry.name)
             except RunError as error:
                 cached = seen, error.with_traceback(None)
+            except Exception:
+                # A fault of the program, but no reason why all other runs should not be shown.
+                logging.getLogger("ensemble").exception("The run %s cannot be read", entry.name)
+                cached = seen, RunError(
+                    f"The run “{entry.name}” cannot be read: that is a fault of the program. All "
+                    "others can be used; the details are in the log."
+                )  # fmt: skip
         found[entry.path] = cached
         return cached[1]
 

@@ -8,27 +8,57 @@ from typing import Any
 
 import numpy as np
 
+from ensemble.errors import RunError
 from ensemble.storage.atomic import write_bytes
+from ensemble.storage.history_lines import Line, is_whole
+from ensemble.storage.reading import opened, parse_json
 
-Line = dict[str, Any]
+
+def read_lines(path: Path, members: int | None = None) -> list[Line]:
+    """The objects in a file of JSON lines, without those that are torn or odd.
+
+    Args:
+      path: a history.jsonl, which need not be there.
+      members: M, where it is known: see `parse`.
+
+    Raises:
+      RunError: the file is there and cannot be read.
+    """
+    raw = whole_lines(path, 0)
+    return [line for row in raw.split(b"\n") if (line := parse(row, members)) is not None]
 
 
-def read_lines(path: Path) -> list[Line]:
-    """The objects in a file of JSON lines, without those that are torn."""
+def whole_lines(path: Path, start: int) -> bytes:
+    """A history's bytes from `start` on; none where there is no file.
+
+    Raises:
+      RunError: the file is there and cannot be read.
+    """
     try:
-        raw = path.read_bytes()
+        with opened(path) as file:
+            file.seek(start)
+            return file.read()
     except FileNotFoundError:
-        return []
-    return [line for row in raw.split(b"\n") if (line := parse(row)) is not None]
+        return b""
+    except OSError as error:
+        raise RunError(
+            f"The history of the run “{path.parent.name}” cannot be read ({error.strerror}): put "
+            f"{path} back, or take it away to go on without it."
+        ) from error
 
 
-def parse(row: bytes) -> Line | None:
-    """The object in one row; None where it is torn, or no line of a history."""
+def parse(row: bytes, members: int | None = None) -> Line | None:
+    """The object in one row; None where it is torn, or no line of a history.
+
+    Args:
+      row: without its end.
+      members: M, where it is known: lines with figures of another number of members are none.
+    """
     try:
-        line = json.loads(row)
+        line = parse_json(row)
     except ValueError:
         return None
-    return line if isinstance(line, dict) and "kind" in line and "step" in line else None
+    return line if is_whole(line, members) else None
 
 
 def append_line(path: Path, line: Line) -> None:

@@ -4,7 +4,8 @@ import threading
 from pathlib import Path
 
 from ensemble.storage.folder_index import version
-from ensemble.storage.json_lines import Line, parse
+from ensemble.storage.history_lines import Line
+from ensemble.storage.json_lines import parse, whole_lines
 
 
 class JsonlTail:
@@ -12,37 +13,36 @@ class JsonlTail:
 
     Args:
       path: a history.jsonl, which need not be there yet.
+      members: M, where it is known: see `parse`.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, members: int | None = None) -> None:
+        self._path, self._members = path, members
         self._lock = threading.Lock()
         self._seen: tuple[int, int, int] | None = None
         self._lines: list[Line] = []
         self._end, self._last = 0, b""  # of what has been read: its length, its last row
 
     def lines(self) -> list[Line]:
-        """All whole lines, none without a file: the same, shared list until the file changes."""
+        """All whole lines, none without a file: the same, shared list until the file changes.
+
+        Raises:
+          RunError: the file is there and cannot be read.
+        """
         with self._lock:
             seen = version(str(self._path))
             if seen != self._seen:
-                self._seen = seen
                 self._lines = self._read() if seen else []
+                self._seen = seen
             return self._lines
 
     def _read(self) -> list[Line]:
         """A new list: the lines read before, and those that have come since."""
-        try:
-            with self._path.open("rb") as file:
-                file.seek(self._end - len(self._last))
-                raw = file.read()
-                # A resumed run's history is rewritten without what will come again.
-                goes_on = bool(self._last) and raw.startswith(self._last)
-                if not goes_on:
-                    file.seek(0)
-                    raw, self._end = file.read(), 0
-        except FileNotFoundError:
-            return []
+        raw = whole_lines(self._path, self._end - len(self._last))
+        # A resumed run's history is rewritten without what will come again.
+        goes_on = bool(self._last) and raw.startswith(self._last)
+        if not goes_on:
+            raw, self._end = whole_lines(self._path, 0), 0
         new = raw[len(self._last) :] if goes_on else raw
         whole, newline, _ = new.rpartition(b"\n")
         rows = whole.split(b"\n") if newline else []
@@ -51,5 +51,5 @@ class JsonlTail:
             self._last = rows[-1] + b"\n"
         elif not goes_on:
             self._last = b""
-        found = [line for row in rows if (line := parse(row)) is not None]
+        found = [line for row in rows if (line := parse(row, self._members)) is not None]
         return (self._lines if goes_on else []) + found

@@ -77,7 +77,7 @@ def test_on_another_host_the_heartbeat_decides_unless_the_lock_is_seen_from_here
     assert training(host="elsewhere", pid=1, updated=now).active
 
 
-@pytest.mark.parametrize("pid", [0, -1, 2**22 + 1, 2**40])
+@pytest.mark.parametrize("pid", [2**22 + 1, 2**31 - 1])
 def test_a_number_that_no_process_can_have_is_nobodys(pid):
     assert training(pid=pid).died
 

@@ -63,3 +63,17 @@ def test_before_the_first_iteration_there_are_no_figures(solve: Solve) -> None:
     found = solve_summary(solve)
     assert found["objective"] is found["step_seconds_median"]["without_pmap"] is None
     assert found["compile_seconds"] == {"without_pmap": 1.5, "with_pmap": None}
+
+
+def test_a_solve_whose_beginning_is_odd_is_left_out_and_the_others_are_read(solve: Solve) -> None:
+    tell(solve, "without", 1, [4.0, 9.0])
+    for name in ("with", "sweep-two", "sweep-", "other"):
+        tell(solve, name, 2, [2.0, 3.0], spread=0.25)
+    path = solve.path / "history.jsonl"
+    odd = '"solve": "with", "devices": 2'
+    path.write_text(path.read_text().replace(odd, '"solve": "with", "devices": null'))
+    traces = regression.read_traces(solve.path)
+    assert traces.without is not None
+    assert list(traces.without.seconds) == [4.0, 9.0]
+    assert (traces.with_pmap, traces.sweep, traces.scaling) == (None, (), [])
+    assert solve_summary(solve)["step_seconds_median"] == {"without_pmap": 6.5, "with_pmap": None}

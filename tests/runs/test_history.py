@@ -28,7 +28,7 @@ def test_a_torn_last_line_is_left_out(run):
 
 @pytest.mark.parametrize("junk", [b"\xff\xfe\n", b"null\n", b"[1]\n", b'{"step": 1}\n', b"\n\n"])
 def test_junk_is_left_out(run, junk):
-    (run.path / "history.jsonl").write_bytes(junk + b'{"kind": "epoch", "step": 9}\n')
+    (run.path / "history.jsonl").write_bytes(junk + b'{"kind": "steps", "step": 9}\n')
     assert [line["step"] for line in runs.read_history(run.id)] == [9]
 
 

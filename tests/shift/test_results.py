@@ -1,21 +1,26 @@
 """What is made of a measuring's results, from figures written down by hand."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ensemble import runs
-from ensemble.cli.jobs import SHOWN, stress_summary
+from ensemble.cli.jobs import stress_summary
 from ensemble.config import EnsembleConfig
 from ensemble.shift import Stress
 from ensemble.shift.corruptions import KINDS
-from ensemble.shift.results import Results, read_results, write_results
+from ensemble.shift.figures import Measured
+from ensemble.shift.results import Results, last_tick, read_results, write_results
 
 
 def figures(accuracy: float) -> dict[str, Any]:
-    return {**dict.fromkeys(SHOWN, 0.5), "ensemble_accuracy": accuracy}
+    """Of two members."""
+    half = {name: [0.5, 0.5] if name.startswith("member") else 0.5
+            for name in Measured.__annotations__}  # fmt: skip
+    return {**half, "ensemble_accuracy": accuracy}
 
 
 FIRST, SECOND = KINDS["rotation"].amounts[1:3]
@@ -24,7 +29,7 @@ RESULTS = Results(
     steps=[{"kind": "rotation", "amount": SECOND, **figures(0.6)},
            {"kind": "rotation", "amount": FIRST, **figures(0.8)}],
     ood=[{"key": "noise", "title": "Noise", "images": 40,
-          "ensemble": {"auroc": 0.95, "fpr95": 0.2},
+          "ensemble": {"auroc": 0.95, "fpr95": 0.2}, "information": {"auroc": 0.8, "fpr95": 0.3},
           "members": [{"auroc": 0.7, "fpr95": 0.4}, {"auroc": 0.9, "fpr95": 0.3}]}],
 )  # fmt: skip
 
@@ -68,3 +73,38 @@ def test_the_summary_has_the_mean_of_what_single_members_tell() -> None:
     assert [step["kind"] for step in found["steps"]] == [None, "rotation", "rotation"]
     assert [step["ensemble_accuracy"] for step in found["steps"]] == [0.9, 0.6, 0.8]
     assert stress_summary(Stress(run, None, None, 11)) == {}
+
+
+def swapped(value: Any, swap: Any) -> Iterator[Any]:
+    """`value` with `swap` in the place of one of its fields, each in turn, however deep."""
+    if isinstance(value, dict | list):
+        for name, one in value.items() if isinstance(value, dict) else enumerate(value):
+            for changed in (swap, *swapped(one, swap)):
+                copy = value.copy()
+                copy[name] = changed
+                yield copy
+
+
+@pytest.mark.parametrize("swap", [True, 1e309, {"x": [None]}, 10**400, [[1]]], ids="12345")
+def test_results_with_a_field_that_is_something_else_count_as_none(swap: Any) -> None:
+    run = runs.create(EnsembleConfig(members=2))
+    (run.path / "stress").mkdir()
+    write_results(run.path, RESULTS)
+    path = run.path / "stress" / "results.json"
+    for odd in swapped(json.loads(path.read_text()), swap):
+        path.write_text(json.dumps(odd))
+        assert read_results(run.path) is None, odd
+
+
+def test_a_set_of_images_whose_name_is_a_path_is_none() -> None:
+    run = runs.create(EnsembleConfig(members=2))
+    (run.path / "stress").mkdir()
+    write_results(run.path, replace(RESULTS, ood=[{**RESULTS.ood[0], "key": "../../other"}]))
+    assert read_results(run.path) is None
+
+
+def test_the_last_checkpoint_is_found_beside_folders_of_any_name() -> None:
+    run = runs.create(EnsembleConfig())
+    for name in ("3", "12", "²", "٣٣", "12.tmp", "-1"):
+        (run.path / "checkpoints" / name).mkdir(parents=True)
+    assert last_tick(run.path) == 12

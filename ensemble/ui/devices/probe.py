@@ -5,20 +5,21 @@ memory. The last answer is cached on disk and shown while a new one is awaited.
 Where there can only be a CPU nobody has to be asked.
 """
 
-import json
 import os
 import subprocess
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import streamlit as st
 
 from ensemble.machine.jax_settings import cpu_cores, cpu_devices
-from ensemble.storage.atomic import write_json
+from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.fields import Within, checked
 from ensemble.storage.folders import data_folder
+from ensemble.storage.reading import parse_json
 
 COMMAND = (sys.executable, "-m", "ensemble", "devices", "--json")
 PATIENCE_SECONDS = 120.0
@@ -51,10 +52,31 @@ class Machine:
         return f"{self.devices} {self.platform.upper()}{plural} ({self.kinds[0]})"
 
 
-def parse(answer: dict[str, Any]) -> Machine:
-    """A Machine from the JSON that `python -m ensemble devices --json` prints."""
-    kinds = tuple(str(device["kind"]) for device in answer["devices"])
-    return Machine(str(answer["platform"]), kinds, int(answer["cores"]))
+class Device(TypedDict):
+    """One device, as `devices --json` has it."""
+
+    kind: str
+
+
+class Answer(TypedDict):
+    """What is read of what `devices --json` prints."""
+
+    platform: str
+    devices: list[Device]
+    cores: Annotated[int, Within(1, 2**20)]
+
+
+def parse(answer: Any) -> Machine:
+    """A Machine from the JSON that `python -m ensemble devices --json` prints.
+
+    Raises:
+      ValueError: it is something else.
+    """
+    found: Answer = checked(Answer, answer, "answer")
+    kinds = tuple(device["kind"] for device in found["devices"])
+    if not kinds:
+        raise ValueError("there is no device")
+    return Machine(found["platform"], kinds, found["cores"])
 
 
 def only_cpus() -> Machine | None:
@@ -112,9 +134,9 @@ class Probe:
         text, _ = self.process.communicate()
         self.process = None
         try:
-            answer = json.loads(text)
+            answer = parse_json(text.encode())
             self.machine = parse(answer)
-        except (ValueError, KeyError, TypeError):
+        except ValueError:
             self.failed = "it did not answer"
         else:
             self._remember(answer)
@@ -128,9 +150,9 @@ class Probe:
 
     def _remembered(self) -> Machine | None:
         try:
-            cached = json.loads(self.cache.read_text())
-            return parse(cached["answer"]) if cached["for"] == circumstances() else None
-        except (OSError, ValueError, KeyError, TypeError):
+            cached = read_json(self.cache)
+            return parse(cached.get("answer")) if cached.get("for") == circumstances() else None
+        except (OSError, ValueError):
             return None
 
 

@@ -7,10 +7,11 @@ import streamlit as st
 
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job, request_stop, stop_requested
+from ensemble.storage.reading import opened
 from ensemble.ui.shared import guard
 from ensemble.wording import escaping
 
-LOG_LINES = 40
+LOG_LINES, LOG_BYTES = 40, 20_000
 
 
 def show(
@@ -75,9 +76,9 @@ def ended(job: Job) -> None:
 def log_tail(path: Path) -> str:
     """The last lines of a log, "" when there is none."""
     try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - 20_000))
-            text = file.read().decode(errors="replace")
+        with opened(path) as file:
+            file.seek(max(0, path.stat().st_size - LOG_BYTES))
+            text = file.read(LOG_BYTES).decode(errors="replace")
     except OSError:
         return ""
     return "\n".join(text.splitlines()[-LOG_LINES:])

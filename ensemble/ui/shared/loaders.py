@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble import datasets, runs
+from ensemble import datasets, regression, runs
 from ensemble.datasets import Dataset
 from ensemble.jobs.queue import ahead_of
 from ensemble.storage.folders import runs_folder
@@ -27,13 +27,17 @@ def version(path: Path) -> tuple[int, int]:
 
 
 def history(run: runs.Run) -> list[dict[str, Any]]:
-    """The lines of a run's history; the same list until there are more."""
-    return _history(str(run.path)).lines()
+    """The lines of a run's history; the same list until there are more.
+
+    Raises:
+      RunError: it cannot be read.
+    """
+    return _history(str(run.path), run.config.members).lines()
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
-def _history(folder: str) -> JsonlTail:
-    return JsonlTail(Path(folder) / "history.jsonl")
+def _history(folder: str, members: int) -> JsonlTail:
+    return JsonlTail(Path(folder) / "history.jsonl", members)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
@@ -60,7 +64,7 @@ def unreadable_runs() -> dict[str, str]:
 
 @st.cache_resource(max_entries=2, ttl=10.0, show_spinner=False)
 def _unreadable(folder: str) -> dict[str, str]:
-    return runs.unreadable()
+    return {**regression.unreadable_solves(), **runs.unreadable()}
 
 
 @st.cache_resource(max_entries=2, ttl=2.0, show_spinner=False)

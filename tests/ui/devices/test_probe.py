@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.ui.devices.probe import Machine, Probe
+from ensemble.ui.devices.probe import Machine, Probe, circumstances
 
 Ask = Callable[[tuple[str, ...]], Probe]
 ANSWER = {"platform": "cpu", "devices": [{"id": 0, "kind": "cpu"}], "cores": 2}
@@ -71,8 +71,25 @@ def test_nonsense_is_no_answer_and_no_crash(ask: Ask, text: str) -> None:
     assert not probe.waiting
 
 
-def test_a_damaged_memory_is_no_answer(ask: Ask, tmp_path: Path) -> None:
-    (tmp_path / "devices.json").write_text('{"answer": 3')
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"cores": 0}, {"cores": -1}, {"cores": 1e308}, {"cores": True}, {"cores": None},
+        {"devices": []}, {"devices": [None]}, {"devices": [{"kind": 3}]}, {"devices": {}},
+        {"platform": ["cpu"]}, {"platform": None},
+    ],
+)  # fmt: skip
+def test_a_damaged_memory_is_no_answer(ask: Ask, tmp_path: Path, odd: dict[str, object]) -> None:
+    path = tmp_path / "devices.json"
+    path.write_text(json.dumps({"answer": ANSWER, "for": circumstances()}))
+    assert not ask(saying("", after=1.0)).waiting
+    path.write_text(json.dumps({"answer": {**ANSWER, **odd}, "for": circumstances()}))
+    assert ask(saying("", after=1.0)).waiting
+
+
+@pytest.mark.parametrize("text", ['{"answer": 3', "[" * 100_000, "[1]", '{"answer": []}'])
+def test_a_torn_memory_is_no_answer(ask: Ask, tmp_path: Path, text: str) -> None:
+    (tmp_path / "devices.json").write_text(text)
     assert ask(saying("", after=1.0)).waiting
 
 
