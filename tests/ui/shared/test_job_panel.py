@@ -19,6 +19,7 @@ from ensemble.regression import LbfgsConfig
 from ensemble.shift import StressStatus
 from ensemble.shift.status import StressJob, stress_folder
 from ensemble.storage.atomic import write_json
+from ensemble.ui.shared import job_panel
 
 
 def stress() -> Job:
@@ -112,3 +113,9 @@ def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log(job: Job) -> N
 def test_what_can_be_gone_on_with_has_a_button_for_it(job: Job) -> None:
     at = tab(written(job, state="stopped"), resume=True)
     assert labels(at) == ([("Resume", False)] if "stopped" in job.kind.resumable else [])
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_a_log_that_is_no_file_is_none(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    make(tmp_path / "log.txt")
+    assert job_panel.log_tail(tmp_path / "log.txt") == ""
