@@ -68,7 +68,8 @@ class Status:
 
 def test_a_dataclass_is_made_of_what_it_knows() -> None:
     assert read_as(Status, {"pid": 3, "later": []}) == Status(3)
-    for odd in (None, [], "x", {"pid": -1}, {"pid": True}, {"pid": 3.0}, {"name": None}):
+    odd_ones: list[Any] = [None, [], "x", {"pid": -1}, {"pid": True}, {"pid": 3.0}, {"name": None}]
+    for odd in odd_ones:
         with pytest.raises(ValueError, match=r"pid is|name is|there is no object"):
             read_as(Status, odd)
 
@@ -90,7 +91,7 @@ def test_lists_of_numbers_are_seen_at_once_as_they_are_one_by_one() -> None:
                 assert [checked(kind, one, "one") for one in values] == values
             else:
                 with pytest.raises(ValueError, match="is "):
-                    checked(list[kind], values, "one")
+                    checked(list[kind], values, "one")  # type: ignore[valid-type]
 
 
 def test_infinities_that_a_long_number_stands_for_are_refused() -> None:
