@@ -5,6 +5,7 @@ again by whoever uses it: numbers are finite and in their range, true is no numb
 be shown.
 """
 
+import contextlib
 import dataclasses
 import functools
 import reprlib
@@ -15,7 +16,6 @@ from dataclasses import dataclass
 from typing import (
     Annotated,
     Any,
-    Literal,
     NotRequired,
     TypeVar,
     Union,
@@ -26,7 +26,9 @@ from typing import (
 )
 
 Read = TypeVar("Read")
+Check = Callable[[Any, str], Any]  # of a value and its field's name
 WHOLE = 2**63  # larger ones nobody writes
+TYPES: dict[Any, set[type]] = {float: {float, int}, int: {int}, str: {str}, bool: {bool}}
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,7 @@ class Within:
     high: float
 
 
+FINITE = Within(-sys.float_info.max, sys.float_info.max)
 Count = Annotated[int, Within(0, 2**53)]
 Pid = Annotated[int, Within(1, 2**31 - 1)]
 Time = Annotated[float, Within(0, 1e11)]  # unix seconds up to the year 5138: calendars go so far
@@ -54,10 +57,9 @@ def read_as(cls: type[Read], values: Any) -> Read:
     """
     if not isinstance(values, dict):
         raise ValueError("there is no object")
-    annotations = hints(cls)
-    names = [one.name for one in dataclasses.fields(cls) if one.name in values]  # type: ignore[arg-type]
+    known = {name: read for name, read in fields_of(cls).items() if name in values}
     try:
-        return cls(**{name: checked(annotations[name], values[name], name) for name in names})
+        return cls(**{name: read(values[name], name) for name, read in known.items()})
     except TypeError as error:
         raise ValueError(str(error)) from error
 
@@ -66,164 +68,156 @@ def checked(kind: Any, value: Any, name: str) -> Any:
     """`value`, which came from JSON, as the annotation `kind` wants it.
 
     Args:
-      kind: of float, int, str, bool, None, Any, list, dict, Literal, Annotated with `Within`, a
-        TypedDict, or a union of them. JSON's names are text: of a dict[int, …] they become numbers.
+      kind: of float, int, str, bool, None, Any, list, dict, a TypedDict (of which no other fields
+        are taken), a union of them, or one of these with `Within`. JSON's names are text: of a
+        dict[int, …] they become numbers.
       value: what was read.
       name: of the field, for the sentence.
 
     Raises:
       ValueError: it is something else; the name and the value are in the message.
     """
-    origin = get_origin(kind)
+    return reader(kind)(value, name)
+
+
+@functools.cache
+def reader(kind: Any) -> Check:
+    """What checks a value of this annotation: made once, for a history has millions of fields."""
+    origin, arguments = get_origin(kind), get_args(kind)
     if kind is Any:
-        return value
-    if origin is Annotated:
-        base, *marks = get_args(kind)
-        if any(not inside(value, mark) for mark in marks if isinstance(mark, Within)):
-            raise odd(name, value)
-        return checked(base, value, name)
+        return lambda value, name: value
     if origin is NotRequired:
-        return checked(get_args(kind)[0], value, name)
+        return reader(arguments[0])
     if origin in (Union, types.UnionType):
-        return first_of(get_args(kind), value, name)
+        return _either(arguments)
     if is_typeddict(kind):
-        return as_typed(kind, value, name)
-    if check := CHECKS.get(origin or kind):
-        return check(get_args(kind), value, name)
-    raise TypeError(f"{name}: there is no reader for {kind}")
+        return _typed(kind)
+    if origin is list:
+        return _list(arguments[0])
+    if origin is dict:
+        return _dict(*arguments)
+    bounds = arguments[1] if origin is Annotated else None
+    return _plain(arguments[0] if bounds else kind, bounds)
 
 
-def inside(value: Any, bounds: Within) -> bool:
-    """Whether a number is in a range; True for what is no number, which others see to."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return True
-    return bounds.low <= value <= bounds.high
+def fields_of(cls: Any) -> dict[str, Check]:
+    """For each field of a dataclass what checks it."""
+    return _fields_of(cls)
 
 
-def first_of(kinds: tuple[Any, ...], value: Any, name: str) -> Any:
-    """What the first that fits makes of it."""
-    for kind in kinds:
-        try:
-            return checked(kind, value, name)
-        except ValueError:
-            continue
-    raise odd(name, value)
+@functools.cache
+def _fields_of(cls: Any) -> dict[str, Check]:
+    annotations = get_type_hints(cls, include_extras=True)
+    return {one.name: reader(annotations[one.name]) for one in dataclasses.fields(cls)}
 
 
-def as_typed(kind: Any, value: Any, name: str) -> dict[str, Any]:
-    """An object with the fields that a TypedDict names, and no others."""
-    if not isinstance(value, dict):
-        raise odd(name, value)
-    if missing := sorted(kind.__required_keys__ - set(value)):
-        raise ValueError(f"{missing[0]} is missing")
-    return {
-        field: checked(wanted, value[field], field)
-        for field, wanted in hints(kind).items()
-        if field in value
-    }
+def _plain(kind: type, bounds: Within | None) -> Check:
+    types = TYPES[kind]
+    # Compared, not converted: an integer may be larger than any float. NaN is within nothing.
+    bounds = bounds or {int: Within(1 - WHOLE, WHOLE - 1), float: FINITE}.get(kind)
 
-
-def _number(kinds: tuple[Any, ...], value: Any, name: str) -> Any:
-    # Compared, not converted: an integer may be larger than any float.
-    most = sys.float_info.max
-    if type(value) not in (int, float) or not -most <= value <= most:
-        raise odd(name, value)
-    return value
-
-
-def _whole(kinds: tuple[Any, ...], value: Any, name: str) -> Any:
-    if type(value) is not int or not -WHOLE < value < WHOLE:
-        raise odd(name, value)
-    return value
-
-
-def _text(kinds: tuple[Any, ...], value: Any, name: str) -> Any:
-    if type(value) is not str:
-        raise odd(name, value)
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:  # half a character, which no page can show
-        raise odd(name, value) from error
-    return value
-
-
-def _exactly(kinds: tuple[Any, ...], value: Any, name: str) -> Any:
-    if not any(type(value) is type(one) and value == one for one in kinds):
-        raise odd(name, value)
-    return value
-
-
-def _plain(kind: type) -> Callable[[tuple[Any, ...], Any, str], Any]:
-    def check(kinds: tuple[Any, ...], value: Any, name: str) -> Any:
-        if type(value) is not kind:
+    def read(value: Any, name: str) -> Any:
+        if type(value) not in types or (bounds and not bounds.low <= value <= bounds.high):
             raise odd(name, value)
+        if kind is str and not value.isascii():
+            _shown(value, name)
         return value
 
-    return check
+    return read
 
 
-def _list(kinds: tuple[Any, ...], value: Any, name: str) -> Any:
-    if type(value) is not list:
-        raise odd(name, value)
-    (kind,) = kinds or (Any,)
-    if not all_numbers(kind, value):
-        return [checked(kind, one, name) for one in value]
-    return value
+def _shown(text: str, name: str) -> None:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:  # half a character, which no page can show
+        raise odd(name, text) from error
 
 
-def _dict(kinds: tuple[Any, ...], value: Any, name: str) -> Any:
-    if type(value) is not dict:
-        raise odd(name, value)
-    key, kind = kinds or (str, Any)
-    return {_key(key, one, name): checked(kind, found, name) for one, found in value.items()}
+def _either(kinds: tuple[Any, ...]) -> Check:
+    may_be_none = types.NoneType in kinds
+    readers = [reader(kind) for kind in kinds if kind is not types.NoneType]
+
+    def read(value: Any, name: str) -> Any:
+        if value is None and may_be_none:
+            return None
+        for one in readers[:-1]:
+            with contextlib.suppress(ValueError):
+                return one(value, name)
+        return readers[-1](value, name)
+
+    return read
 
 
-def _key(kind: Any, text: str, name: str) -> Any:
-    if kind is not int:
-        return checked(kind, text, name)
+def _typed(kind: Any) -> Check:
+    readers = {name: reader(one) for name, one in get_type_hints(kind, include_extras=True).items()}
+    required = sorted(kind.__required_keys__)
+
+    def read(value: Any, name: str) -> Any:
+        if type(value) is not dict:
+            raise odd(name, value)
+        for one in required:
+            if one not in value:
+                raise ValueError(f"{one} is missing")
+        return {one: readers[one](found, one) for one, found in value.items() if one in readers}
+
+    return read
+
+
+def _list(kind: Any) -> Check:
+    one, bounds = reader(kind), numbers_within(kind)
+    may_be_none = types.NoneType in get_args(kind)
+
+    def read(value: Any, name: str) -> Any:
+        if type(value) is not list:
+            raise odd(name, value)
+        if bounds and all_within(value, bounds, may_be_none):
+            return value
+        return [one(found, name) for found in value]
+
+    return read
+
+
+def numbers_within(kind: Any) -> Within | None:
+    """The range of a kind that is a number, or None too; None where it is something else."""
+    either = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    (wanted, *others) = [one for one in either if one is not types.NoneType]
+    if others or get_origin(wanted) is not Annotated or get_args(wanted)[0] is not float:
+        return None
+    bounds: Within = get_args(wanted)[1]
+    return bounds
+
+
+def all_within(values: list[Any], bounds: Within, may_be_none: bool) -> bool:
+    """Whether these are numbers in a range, without asking each; False: take a closer look."""
+    found = set(map(type, values))
+    if types.NoneType in found:
+        if not may_be_none:
+            return False
+        found.discard(types.NoneType)
+        values = [one for one in values if one is not None]
+    if not found <= TYPES[float]:
+        return False
+    # NaN, which a least and a most may pass by, is not in JSON as it is read.
+    return not values or (bounds.low <= min(values) and max(values) <= bounds.high)
+
+
+def _dict(key: Any, kind: Any) -> Check:
+    one, to_key = reader(kind), _whole_key if key is int else reader(key)
+
+    def read(value: Any, name: str) -> Any:
+        if type(value) is not dict:
+            raise odd(name, value)
+        return {to_key(text, name): one(found, name) for text, found in value.items()}
+
+    return read
+
+
+def _whole_key(text: str, name: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise odd(name, text)
     return int(text)
 
 
-CHECKS: dict[Any, Callable[[tuple[Any, ...], Any, str], Any]] = {
-    float: _number, int: _whole, str: _text, bool: _plain(bool), types.NoneType: _plain(type(None)),
-    Literal: _exactly, list: _list, dict: _dict,
-}  # fmt: skip
-
-
-def all_numbers(kind: Any, values: list[Any]) -> bool:
-    """Whether these are finite numbers (and None, where that may be), seen without asking each.
-
-    A history of a large ensemble has millions. False where it takes a closer look.
-    """
-    either = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-    (wanted, *others) = [one for one in either if one is not types.NoneType]
-    if others or get_origin(wanted) is not Annotated or get_args(wanted)[0] is not float:
-        return False
-    found = set(map(type, values))
-    if not found <= {float, int, types.NoneType} or (None.__class__ in found and len(either) < 2):
-        return False
-    numbers = [one for one in values if one is not None]
-    bounds: Within = get_args(wanted)[1]
-    # NaN is not refused here: JSON is read without it.
-    return not numbers or (bounds.low <= min(numbers) and max(numbers) <= bounds.high)
-
-
-def hints(cls: Any) -> dict[str, Any]:
-    """The annotations of a class, with what is annotated to them."""
-    return _hints(cls)
-
-
-@functools.cache
-def _hints(cls: Any) -> dict[str, Any]:
-    return get_type_hints(cls, include_extras=True)
-
-
 def odd(name: str, value: Any) -> ValueError:
     """A field is not what it should be: the words for it."""
-    try:
-        shown = reprlib.repr(value)
-    except ValueError:  # An integer of thousands of digits is not even shown.
-        shown = "a number of thousands of digits"
-    return ValueError(f"{name} is {shown}")
+    return ValueError(f"{name} is {reprlib.repr(value)}")

@@ -49,6 +49,10 @@ def another_note(folder):
     store.note_path(folder, "mnist").write_text("[]")
 
 
+def a_note_that_breaks_the_reader(folder):
+    store.note_path(folder, "mnist").write_text("[" * 100_000)
+
+
 def an_older_note(folder):
     note = store.note_path(folder, "mnist")
     note.write_text(json.dumps({**json.loads(note.read_text()), "format": store.FORMAT - 1}))
@@ -69,6 +73,7 @@ DAMAGES = [
     lose_the_array,
     cut_the_note,
     another_note,
+    a_note_that_breaks_the_reader,
     an_older_note,
     another_array,
 ]

@@ -5,40 +5,33 @@ bug, and nothing wrong with the run beside it. `benchmarks` can try as many as i
 """
 
 import dataclasses
-import io
-import json
-import logging
+import functools
 import os
 import shutil
-import signal
-import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import streamlit as st
-from click.testing import CliRunner
 from PIL import Image
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from ensemble.cli.program import main
 from ensemble.jobs import queue
 from ensemble.jobs.outcome import Outcome
 from ensemble.runs.session import Session
 from ensemble.shift.job import Job as StressJob
 from ensemble.ui.classify.input import members
-from ensemble.ui.devices.probe import Probe, circumstances
 from ensemble.ui.parallel import loader
 from ensemble.ui.shared import guard, loaders
+from tests.hostile.checks import PATIENCE, call, heard, listed, raised, release, remembered
 from tests.hostile.corruptions import Corruption, draw
-from tests.recorded.recording import Recording, unpack
+from tests.hostile.folders import interesting, recorded
 
 APP = Path(__file__).parents[2] / "app.py"
 PAGES = sorted(path.stem for path in (APP.parent / "pages").glob("*.py"))
-PATIENCE = 30.0  # seconds: a page that takes longer hangs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,9 +51,12 @@ class Trial:
 
     Args:
       folder: an empty one.
+      pages: of which to open each at the run and at its neighbour.
+      asking: whether to try commands too that open the members, which take a second or two.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, pages: list[str] = PAGES, asking: bool = True) -> None:
+        self.pages, self.asking = pages, asking
         self.whole, self.folder = folder / "whole", folder / "tried"
         self.recording = recorded(self.whole)
         self.ids = {**self.recording.ids, "other": self.recording.ids["solve"][:-1] + "9"}
@@ -74,13 +70,13 @@ class Trial:
         ]
         self.healthy: dict[str, list[str]] = {}
 
-    def failures(self, corruption: Corruption, pages: list[str] = PAGES) -> list[Failure]:
+    def failures(self, corruption: Corruption) -> list[Failure]:
         """What a corruption makes give way; everything is put back afterwards."""
         path = self.folder / corruption.path
         path.unlink()
         corruption.put(path)
         try:
-            found = [*self.on_the_command_line(path), *self.on_pages(path, pages)]
+            found = [*self.on_the_command_line(path), *self.on_pages(path)]
         finally:
             release(path)
             self.put_back(path)
@@ -115,16 +111,18 @@ class Trial:
             if run in path.parts:
                 found += [("runs", "show", run), ("predict", run, str(self.picture)),
                           ("stress", run, "--limit", "40")]  # fmt: skip
+        if not self.asking:
+            return [words for words in found if words[0] == "runs"]
         if self.ids["stopped"] in path.parts:
             found.append(("train", "--resume", self.ids["stopped"]))
         return found
 
-    def on_pages(self, path: Path, pages: list[str]) -> Iterator[tuple[str, str]]:
+    def on_pages(self, path: Path) -> Iterator[tuple[str, str]]:
         """Every page, at what the file belongs to and at its neighbours."""
         run = next((one for one in (self.ids["finished"], self.ids["stopped"])
                     if one in path.parts), self.ids["finished"])  # fmt: skip
         beside = self.ids["stopped" if run == self.ids["finished"] else "finished"]
-        for page in pages:
+        for page in self.pages:
             view = "shift" if "stress" in path.parts else ""
             if what := self.opened(page, run, self.ids["solve"], view)[1]:
                 yield f"{page} of the run", what
@@ -152,9 +150,9 @@ class Trial:
         what = what or (guard.BUG if guard.BUG in errors else "")
         return said, what or (f"{len(errors)} sentences: {errors}" if len(errors) > 1 else "")
 
-    def look_at_the_healthy(self, pages: list[str] = PAGES) -> None:
+    def look_at_the_healthy(self) -> None:
         """Note what the pages say of runs while nothing is corrupted."""
-        for page in pages:
+        for page in self.pages:
             for run in (self.ids["finished"], self.ids["stopped"]):
                 said, what = self.opened(page, run, self.ids["other"], "")
                 assert not what, what
@@ -162,29 +160,32 @@ class Trial:
                     self.healthy[f"{page}{run}"] = said
 
 
-def attack(folder: Path, count: int, seed: int, pages: list[str] = PAGES) -> list[Failure]:
-    """What gives way under so many corruptions, drawn from a seed.
+def attack(
+    tried: Trial, count: int, seed: int, files: Callable[[str], bool] = bool
+) -> Iterator[tuple[Corruption, list[Failure]]]:
+    """Each of so many corruptions, drawn from a seed, with what gave way.
 
     Args:
-      folder: an empty one, for copies.
+      tried: of `prepared`.
       count: how many.
       seed: of the draw.
-      pages: of which to open each at the run and at its neighbour.
+      files: whether to corrupt a file of this path; all by default.
     """
-    with pytest.MonkeyPatch.context() as patch:
-        tried = prepared(folder, patch)
-        tried.look_at_the_healthy(pages)
-        every = draw(tried.whole, tried.files, count, seed)
-        return [failure for one in every for failure in tried.failures(one, pages)]
+    tried.look_at_the_healthy()
+    for one in draw(tried.whole, list(filter(files, tried.files)), count, seed):
+        yield one, tried.failures(one)
 
 
-def prepared(folder: Path, patch: pytest.MonkeyPatch) -> Trial:
+def prepared(folder: Path, patch: pytest.MonkeyPatch, **more: Any) -> Trial:
     """A trial whose folders the program takes for its own, and whose work ends as it begins."""
     st.cache_resource.clear()
-    tried = Trial(folder)
+    tried = Trial(folder, **more)
     patch.setenv("ENSEMBLE_RUNS", str(tried.folder / "runs"))
     patch.setenv("ENSEMBLE_DATA", str(tried.folder / "data"))
     patch.setattr(members, "PATIENCE", PATIENCE)
+    # What Streamlit's tester looks for in every installed package does not change meanwhile.
+    found = functools.cache(manifest_scanner.scan_component_manifests)
+    patch.setattr(manifest_scanner, "scan_component_manifests", found)
     # Up to the point where the work would begin: training and asking take their time.
     patch.setattr(Session, "_advance", lambda self: Outcome("stopped"))
     patch.setattr(StressJob, "work", begun)
@@ -195,133 +196,3 @@ def begun(job: StressJob) -> Outcome:
     """What a stress job reads before it asks the members for the first time."""
     job._begin()
     return Outcome("stopped")
-
-
-def recorded(folder: Path) -> Recording:
-    """Runs, regressions and a race as an earlier version left them, and all else that is read."""
-    found = unpack(folder)
-    solve = found.runs / found.ids["solve"]
-    shutil.copytree(solve, solve.with_name(f"{solve.name[:-1]}9"))
-    machine = {"platform": "cpu", "devices": [{"id": 0, "kind": "cpu"}], "cores": 2}
-    put(found.data / "devices.json", {"answer": machine, "for": circumstances()})
-    status = json.loads((found.data / "machine" / "job" / "status.json").read_text())
-    fetch = {**status, "state": "stopped", "fraction": 0.25}
-    put(found.data / "fetching" / "mnist.json", fetch)
-    nothing = zlib.crc32(bytes(70_000))
-    array = found.data / "prepared" / "mnist.npy"
-    array.parent.mkdir(exist_ok=True)
-    length = 70_000 * 785
-    with array.open("wb") as file:
-        header = {"descr": "|u1", "fortran_order": False, "shape": (length,)}
-        np.lib.format.write_array_header_1_0(file, header)
-        file.truncate(file.tell() + length)
-    note = {"format": 1, "bytes": array.stat().st_size, "labels_crc32": nothing, "source": "none"}
-    put(found.data / "prepared" / "mnist.json", note)
-    return found
-
-
-def put(path: Path, value: Any) -> None:
-    """Write JSON into a folder that need not be there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(value))
-
-
-def interesting(path: Path, ids: dict[str, str]) -> bool:
-    """Whether a file is one that is read: not a lock, a request to stop or an earlier epoch."""
-    last = "epoch-0002" if ids["finished"] in path.parts else "epoch-0001"
-    if path.suffix == ".npz" and path.name.startswith("epoch"):
-        return path.stem == last
-    if "checkpoints" in path.parts:
-        return path.parts[path.parts.index("checkpoints") + 1] == "22" and path.name in (
-            "_METADATA", "manifest.ocdbt", "_CHECKPOINT_METADATA")  # fmt: skip
-    return (
-        path.suffix in (".json", ".jsonl", ".txt", ".md", ".npz") and ids["other"] not in path.parts
-    )
-
-
-def call(*words: str) -> str:
-    """What is wrong with how a command ended; "" for nothing."""
-    try:
-        with hurry():
-            ended = CliRunner().invoke(main, words)
-    except Hanging as error:
-        return f"{error!r}"
-    said = ended.stderr.strip().splitlines()
-    if ended.exception and not isinstance(ended.exception, SystemExit):
-        return f"{ended.exception!r:.300}"
-    if any(line.startswith("Traceback") for line in said):
-        return f"a traceback: {said[-1]:.300}"
-    if ended.exit_code and not said:
-        return f"status {ended.exit_code} without a word"
-    return ""
-
-
-def listed(run: str) -> str:
-    """What is wrong with the list of runs, where a run has to be on it."""
-    rows = CliRunner().invoke(main, ["runs", "list", "--json"]).stdout.splitlines()
-    return "" if run in {json.loads(row)["run_id"] for row in rows} else "it is not listed"
-
-
-def remembered() -> None:
-    """Ask for the devices with an answer on the disk and nobody to ask."""
-    probe = Probe(Path(os.environ["ENSEMBLE_DATA"]), ("true",))
-    assert probe.process
-    probe.process.wait()
-    assert probe.answer is None or probe.answer.said
-
-
-def raised(look: Any) -> str:
-    """What a function raises, in words; "" for nothing."""
-    try:
-        with hurry():
-            look()
-    except (Exception, Hanging) as error:
-        return f"{error!r:.300}"
-    return ""
-
-
-class Hanging(BaseException):
-    """Something waits for ever; no error that the program might take for its own."""
-
-
-@contextmanager
-def hurry() -> Iterator[None]:
-    """Hanging where the main thread still waits after a while: for a FIFO, say."""
-
-    def late(*signal: object) -> None:
-        raise Hanging("it hangs")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.setitimer(signal.ITIMER_REAL, 2 * PATIENCE, 1.0)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def release(path: Path) -> None:
-    """Let go whoever waits for somebody to write into a FIFO."""
-    if path.is_fifo():
-        os.close(os.open(path, os.O_RDWR | os.O_NONBLOCK))
-
-
-@contextmanager
-def heard() -> Iterator[io.StringIO]:
-    """What the program's log gets of errors, the last line of each."""
-    log, handler = io.StringIO(), Last()
-    handler.log = log
-    logger = logging.getLogger("ensemble")
-    logger.addHandler(handler)
-    try:
-        yield log
-    finally:
-        logger.removeHandler(handler)
-
-
-class Last(logging.Handler):
-    log: io.StringIO
-
-    def emit(self, record: logging.LogRecord) -> None:
-        error = record.exc_info[1] if record.exc_info else record.getMessage()
-        self.log.write(f"{error!r:.300} ")

@@ -26,11 +26,12 @@ END = {"kind": "end", "step": 5, "solve": "with", "spread": 0.0}
 OTHER = {"kind": "of a later version", "step": 7, "anything": [[]]}
 WHOLE = [STEPS, EPOCH, COMPILE, ITERATION, END, OTHER]
 
+SWAPS: list[Any] = ["x", -1, {}, [[1]], True, 1e308, [1, "x"], 10**400]
 ODD: list[tuple[dict[str, Any], dict[str, Any]]] = [
     (line, {name: swap})
     for line in (STEPS, EPOCH, COMPILE, ITERATION, END)
     for name in line
-    for swap in ("x", -1, {}, [[1]], True, 1e308, [1, "x"], 10**400)
+    for swap in SWAPS
     if not (name == "pmap" and swap is True)
     if not (name in ("kind", "solve") and swap == "x")  # another kind, another solve
     if not (swap == -1 and name in ("objective", "error", "step_size", "evaluations", "spread",

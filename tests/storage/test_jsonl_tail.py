@@ -13,6 +13,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import write_status
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs.store import find
+from ensemble.storage.folder_index import FolderIndex
 from ensemble.storage.json_lines import append_line, keep_lines, read_lines
 from ensemble.storage.jsonl_tail import JsonlTail
 
@@ -70,3 +71,19 @@ def test_a_list_is_never_older_than_the_files() -> None:
         assert [one.id for one in regression.list_solves()] == [solve.id]
     regression.delete_solve(solve.id) if not solve.active else None
     assert runs.unreadable() == {}
+
+
+def test_what_nobody_expected_of_one_run_is_in_the_log_and_the_others_are_listed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    odd, sound = runs.create(EnsembleConfig()), runs.create(EnsembleConfig())
+
+    def read(name: str) -> str:
+        if name == odd.id:
+            raise ZeroDivisionError("a bug")
+        return name
+
+    found, errors = FolderIndex(read).look()
+    assert found == [sound.id]
+    assert f"The run “{odd.id}” cannot be read" in str(errors[odd.id])
+    assert [one.exc_info[0] for one in caplog.records] == [ZeroDivisionError]

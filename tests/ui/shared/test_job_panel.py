@@ -1,6 +1,7 @@
 """Every kind of job on a page: Stop is said in every tab, too late is no error, ends are told."""
 
 import dataclasses
+import os
 import socket
 import time
 from collections.abc import Callable
@@ -13,11 +14,13 @@ from ensemble import race, regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import dataset_fetch
 from ensemble.jobs.job import Job, forget_stop
+from ensemble.jobs.kinds import TRAINING
 from ensemble.race import RaceConfig
 from ensemble.regression import LbfgsConfig
 from ensemble.shift import StressStatus
 from ensemble.shift.status import StressJob, stress_folder
 from ensemble.storage.atomic import write_json
+from ensemble.ui.shared import job_panel
 from tests.workers import at_work_here
 
 
@@ -108,7 +111,9 @@ def test_a_stop_that_comes_too_late_is_no_error(job: Job) -> None:
 def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log(job: Job) -> None:
     (job.path / "log.txt").write_text("\n".join(f"line {number}" for number in range(100)))
     at = tab(written(job, state=job.kind.working, pid=2**22 + 1))
-    assert [one.value for one in at.error] == [job.kind.dead]
+    kept = " No checkpoint was written yet: resume begins anew."
+    said = job.kind.dead + (kept if job.kind is TRAINING else "")
+    assert [one.value for one in at.error] == [said]
     (log,) = at.code
     assert log.value.splitlines()[0] == "line 60"
     assert log.value.splitlines()[-1] == "line 99"
@@ -117,3 +122,9 @@ def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log(job: Job) -> N
 def test_what_can_be_gone_on_with_has_a_button_for_it(job: Job) -> None:
     at = tab(written(job, state="stopped"), resume=True)
     assert labels(at) == ([("Resume", False)] if "stopped" in job.kind.resumable else [])
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo])
+def test_a_log_that_is_no_file_is_none(tmp_path: Path, make: Callable[[Path], object]) -> None:
+    make(tmp_path / "log.txt")
+    assert job_panel.log_tail(tmp_path / "log.txt") == ""
