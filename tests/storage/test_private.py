@@ -13,7 +13,7 @@ from ensemble.storage.lock import try_lock
 from ensemble.storage.private import private_folder
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
-STRANGER = 54321
+ANOTHER = 54321
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def wanted(tmp_path: Path) -> list[Path]:
 def squat(folder: Path, how: str) -> None:
     """Another user was first at a folder's name."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    elsewhere = folder.parents[1] / "a stranger's"
+    elsewhere = folder.parents[1] / "another's"
     elsewhere.mkdir(exist_ok=True)
     if how == "link":
         folder.symlink_to(elsewhere)
@@ -50,7 +50,7 @@ def squat(folder: Path, how: str) -> None:
     else:
         folder.mkdir(mode=0o777 if how == "owner, open" else 0)
         (folder / "training.lock").touch()
-        os.chown(folder, STRANGER, STRANGER)
+        os.chown(folder, ANOTHER, ANOTHER)
 
 
 HOW = ["link", "dangling link", "file", pytest.param("owner, open", marks=as_root),
@@ -88,8 +88,8 @@ def test_a_folder_that_somebody_else_made_is_left_alone_and_training_goes_on(
         private_folder(temporary)
     assert lock_folders() == [login, cache]
     assert temporary.lstat() == before
-    strangers = tmp_path / "a stranger's"
-    assert list(strangers.iterdir()) == [], "nothing is made through a link"
+    other = tmp_path / "another's"
+    assert list(other.iterdir()) == [], "nothing is made through a link"
 
 
 @pytest.mark.parametrize("how", HOW)
@@ -119,7 +119,7 @@ def test_a_folder_that_stands_open_is_closed(tmp_path: Path) -> None:
 
 @as_root
 def test_the_folder_of_somebody_elses_login_is_not_used(tmp_path: Path) -> None:
-    os.chown(tmp_path / "login", STRANGER, STRANGER)
+    os.chown(tmp_path / "login", ANOTHER, ANOTHER)
     assert lock_folders() == wanted(tmp_path)[1:]
 
 
