@@ -125,13 +125,18 @@ def hold(folder: Path, what: str) -> Held:
 
     Raises:
       RunError: another process has it: two tabs asked for the same at once, say; or the folder
-        has been deleted meanwhile.
+        has been deleted meanwhile, or cannot be locked.
     """
     try:
         if held := lock_soon(folder / LOCK_FILE):
             return held
     except FileNotFoundError as error:
         raise RunError(f"{what} has been deleted: there is nothing to start.") from error
+    except OSError as error:
+        raise RunError(
+            f"{what} cannot begin: {folder / LOCK_FILE} cannot be locked ({error.strerror}). Make "
+            "room there, or keep runs and data on a disk that knows locks."
+        ) from error
     raise RunError(f"{what} has a worker already: there is nothing to start.")
 
 

@@ -118,7 +118,7 @@ def _lock(files: Sequence[Path]) -> ExitStack | None:
             except OSError as error:
                 raise StorageError(
                     f"The turns of this machine's jobs cannot be told: {file} cannot be locked "
-                    f"({error.strerror}). Delete it where no job is at work."
+                    f"({error.strerror}). Make room there, or delete it while no job works."
                 ) from error
             if one is None:
                 return None

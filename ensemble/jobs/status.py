@@ -106,6 +106,8 @@ def process_lives(pid: int, ticks: int | None) -> bool:
         return same and process.status() != psutil.STATUS_ZOMBIE
     except (psutil.Error, ValueError, OverflowError):
         return False
+    except OSError:  # No more files can be opened, say. What may live is not to be deleted.
+        return True
 
 
 def start_ticks(pid: int) -> int | None:

@@ -48,7 +48,11 @@ def queue_stress(run_id: str, limit: int | None = None) -> StressJob:
     if (there := read_stress_job(run)) and there.active:
         raise RunError(busy)
     folder = stress_folder(run.path)
-    folder.mkdir(exist_ok=True)
+    try:
+        folder.mkdir(exist_ok=True)
+    except FileNotFoundError:
+        find(run_id)  # It says that the run has been deleted meanwhile.
+        raise
     with without_worker(folder, busy):
         run = find(run_id)  # It may have been deleted meanwhile, or two asked for the same.
         if (there := read_stress_job(run)) and there.awaited:

@@ -58,7 +58,7 @@ def cache_folder() -> Path:
         return private_folder(_temporary_folder())
     except OSError as error:
         raise StorageError(
-            f"You have no home folder, and {_named(error)} cannot stand in for it: "
+            f"You have no home folder, and {_temporary_folder()} cannot stand in for it: "
             f"{error.strerror}. Point XDG_CACHE_HOME at a folder of your own."
         ) from error
 
@@ -119,7 +119,3 @@ def _is_mine(folder: Path) -> bool:
 def _host() -> str:
     """This machine's name, for a home may be on several machines."""
     return re.sub(r"[^A-Za-z0-9-]", "_", socket.gethostname())
-
-
-def _named(error: OSError) -> str:
-    return str(error.filename or tempfile.gettempprefix())

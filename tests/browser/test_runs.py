@@ -36,7 +36,7 @@ def press_row(page: Page, row: int) -> None:
 
 
 def test_a_row_stays_chosen_and_what_is_typed_stays_while_the_table_refreshes(app: App) -> None:
-    going = trained(done=1, state="training", updated=time.time() + 600, created=time.time() + 60)
+    going = trained(done=1, state="training", working=True, created=time.time() + 60)
     one = trained(created=time.time() + 50)
     open_runs(app, one.name)
     press_row(app.page, 1)

@@ -9,8 +9,9 @@ import pytest
 
 from ensemble import race, regression, runs
 from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError
 from ensemble.jobs.kinds import RACE, REGRESSION, STRESS, TRAINING
-from ensemble.jobs.queue import active_in, ahead_of, comes_first, in_order
+from ensemble.jobs.queue import active_in, ahead_of, comes_first, hold, in_order
 from ensemble.jobs.status import write_status
 from ensemble.race import RaceConfig
 from ensemble.regression import LbfgsConfig
@@ -48,6 +49,19 @@ def test_all_kinds_stand_in_one_line_in_the_order_they_came() -> None:
     assert comes_first() == line
     assert [job.kind for job in active_in(fourth.path)] == [STRESS]
     assert active_in(second.path)[0].kind is TRAINING
+
+
+def test_a_worker_that_comes_too_late_or_cannot_lock_its_folder_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = runs.create(EnsembleConfig())
+    (run.path / "worker.lock").symlink_to(run.path / "config.json")
+    with pytest.raises(RunError, match=r"It cannot begin: .*worker\.lock cannot be locked \("):
+        hold(run.path, "It")
+    write_status(run.path, replace(run.status, state="stopped"))
+    runs.delete(run.id)  # and that keeps nobody from deleting it
+    with pytest.raises(RunError, match="It has been deleted: there is nothing to start"):
+        hold(run.path, "It")
 
 
 def test_a_dead_worker_holds_nobody_up() -> None:

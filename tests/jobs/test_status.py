@@ -82,6 +82,16 @@ def test_a_number_that_no_process_can_have_is_nobodys(pid):
     assert training(pid=pid).died
 
 
+def test_where_nothing_more_can_be_opened_a_worker_is_taken_to_live(monkeypatch):
+    def too_many(*arguments: object) -> None:
+        raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+    run = training()
+    monkeypatch.setattr(psutil, "Process", too_many)
+    monkeypatch.setattr(os, "open", too_many)
+    assert run.active
+
+
 def test_a_run_that_nobody_took_up_is_dead_after_a_while():
     run = runs.create(EnsembleConfig())
     assert run.state == "queued"

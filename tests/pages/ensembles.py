@@ -1,5 +1,6 @@
 """Runs as a worker leaves them behind, with predictions that are known beforehand."""
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -12,6 +13,7 @@ from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.history import write_predictions
 from tests.analysis.draws import distributions
+from tests.workers import at_work_here
 
 
 def probabilities(dataset: str, members: int, epoch: int, sure: float) -> NDArray[np.float32]:
@@ -24,10 +26,16 @@ def probabilities(dataset: str, members: int, epoch: int, sure: float) -> NDArra
 
 def trained(
     *, members: int = 3, epochs: int = 2, done: int | None = None, dataset: str = "digits",
-    sure: float = 4.0, name: str = "", state: str = "finished", **status: Any,
+    sure: float = 4.0, name: str = "", state: str = "finished", working: bool = False,
+    **status: Any,
 ) -> Run:  # fmt: skip
-    """A run in `state` whose predictions after each of `done` epochs are `probabilities`."""
+    """A run in `state` whose predictions after each of `done` epochs are `probabilities`.
+
+    With `working` this process is its worker until the test ends.
+    """
     run = runs.create(EnsembleConfig(dataset=dataset, members=members, epochs=epochs))
+    if working:
+        status = {"updated": time.time(), **at_work_here(run.path), **status}
     known = replace(run.status, state=state, epochs=epochs, steps=10 * epochs)
     for epoch in range(1, (epochs if done is None else done) + 1):
         made = probabilities(dataset, members, epoch, sure)

@@ -139,7 +139,7 @@ def test_every_mistake_is_drawn_in_the_scatter_and_the_sure_are_thinned() -> Non
 
 
 def test_an_unfinished_run_shows_what_there_is_and_goes_on() -> None:
-    at = inspected(trained(epochs=3, done=1, state="queued", updated=time.time() + 600))
+    at = inspected(trained(epochs=3, done=1, state="queued", working=True))
     assert "2 epochs to come" in widget(at, "button", "newer").label
     assert "ensemble gets" in answer(at)
 

@@ -1,7 +1,5 @@
 """Predictions: an image that is opened, its neighbours, the pages, and the ways on."""
 
-import time
-
 import numpy as np
 import pytest
 
@@ -78,7 +76,7 @@ def test_a_later_epoch_is_offered_also_of_a_run_that_has_ended_unless_one_was_ch
 @pytest.mark.parametrize(("state", "said"), [("training", "See how it goes"),
                                              ("failed", "See what happened")])  # fmt: skip
 def test_the_way_to_the_curves_says_what_is_there(state: str, said: str) -> None:
-    at = opened(trained(done=0, state=state, updated=time.time() + 600))
+    at = opened(trained(done=0, state=state, working=state == "training"))
     assert at.get("page_link")[-1].proto.label == said
 
 

@@ -60,7 +60,7 @@ def test_a_run_that_is_at_it_will_show_them_by_itself() -> None:
 
 
 def test_a_new_epoch_is_offered_and_not_forced_on_what_is_looked_at() -> None:
-    run = trained(epochs=3, done=1, state="queued", updated=time.time() + 600)
+    run = trained(epochs=3, done=1, state="queued", working=True)
     at = opened(run)
     assert "2 epochs to come" in widget(at, "button", "newer").label
     assert widget(at, "button", "newer").disabled
@@ -74,7 +74,7 @@ def test_a_new_epoch_is_offered_and_not_forced_on_what_is_looked_at() -> None:
 
 
 def test_the_screen_opened_anew_shows_the_last_epoch() -> None:
-    run = trained(epochs=3, done=1, state="queued", updated=time.time() + 600)
+    run = trained(epochs=3, done=1, state="queued", working=True)
     at = opened(run)
     runs.history.write_predictions(run.path, 2, probabilities("digits", 3, 2, 4.0))
     at.switch_page("pages/runs.py").run()
@@ -83,8 +83,8 @@ def test_the_screen_opened_anew_shows_the_last_epoch() -> None:
 
 
 def test_a_run_that_one_comes_back_to_shows_its_last_epoch() -> None:
-    run = trained(epochs=3, done=1, state="queued", updated=time.time() + 600)
-    other = trained(epochs=3, done=0, state="queued", updated=time.time() + 600)
+    run = trained(epochs=3, done=1, state="queued", working=True)
+    other = trained(epochs=3, done=0, state="queued", working=True)
     at = opened(run)
     at.query_params["run"] = other.id
     assert not at.run().get("bidi_component")

@@ -86,8 +86,8 @@ def test_every_run_has_its_row_newest_first(page: Open) -> None:
         ({"state": "finished"}, "finished"),
         ({"state": "stopped", "done": 1}, "stopped at epoch 1 of 2"),
         ({"state": "diverged", "done": 0}, "diverged at epoch 0 of 2"),
-        ({"state": "training", "done": 1, "fresh": True}, "training, 50 %"),
-        ({"state": "starting", "done": 0, "fresh": True}, "starting"),
+        ({"state": "training", "done": 1, "working": True}, "training, 50 %"),
+        ({"state": "starting", "done": 0, "working": True}, "starting"),
         (
             {"state": "training", "done": 1, "updated": 1000.0},
             "failed at epoch 1 of 2",
@@ -95,16 +95,13 @@ def test_every_run_has_its_row_newest_first(page: Open) -> None:
     ],
 )
 def test_states_in_words(page: Open, status: dict[str, Any], said: str) -> None:
-    if status.pop("fresh", False):
-        status["updated"] = time.time() + 600
     trained(**status)
     assert table(page())["state"].tolist() == [said]
 
 
 def test_queued_runs_say_their_place(page: Open) -> None:
-    later = time.time() + 600
     for place, state in enumerate(["training", "queued", "queued"]):
-        trained(done=0, state=state, queued=1000.0 + place, created=1000.0 + place, updated=later)
+        trained(done=0, state=state, queued=1000.0 + place, created=1000.0 + place, working=True)
     at = page()
     assert table(at)["state"].tolist() == ["queued, 2 before it", "queued, 1 before it",
                                            "training, 0 %"]  # fmt: skip
@@ -142,7 +139,7 @@ def test_an_empty_name_brings_the_id_back(page: Open) -> None:
 
 
 def test_an_active_run_can_be_stopped_and_not_deleted(page: Open) -> None:
-    run = trained(done=1, state="training", updated=time.time() + 600)
+    run = trained(done=1, state="training", working=True)
     at = page(run)
     assert widget(at, "button", "run_delete").disabled
     assert any("stop it first" in one.value for one in at.caption)

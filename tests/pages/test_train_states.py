@@ -1,7 +1,6 @@
 """Train: what stands there in one state of a run and not in another."""
 
 import json
-import time
 from typing import Any
 
 import pytest
@@ -43,7 +42,7 @@ def test_a_stopped_run_says_why_and_can_be_resumed() -> None:
 
 
 def test_the_time_left_stands_there_while_it_trains() -> None:
-    at = shown(state="training", seconds_left=65.0, updated=time.time() + 600)
+    at = shown(state="training", seconds_left=65.0, working=True)
     assert metrics(at)["Time left"] == "1 min 5 s"
     assert "Trained for" not in metrics(at)
 

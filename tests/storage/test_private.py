@@ -2,6 +2,7 @@
 
 import os
 import stat
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from ensemble.storage.lock import try_lock
 from ensemble.storage.private import private_folder
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
-OTHER_USER = 54321
+ANOTHER = 54321
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +40,7 @@ def wanted(tmp_path: Path) -> list[Path]:
 def squat(folder: Path, how: str) -> None:
     """Another user was first at a folder's name."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    elsewhere = folder.parents[1] / "another user's"
+    elsewhere = folder.parents[1] / "another's"
     elsewhere.mkdir(exist_ok=True)
     if how == "link":
         folder.symlink_to(elsewhere)
@@ -50,7 +51,7 @@ def squat(folder: Path, how: str) -> None:
     else:
         folder.mkdir(mode=0o777 if how == "owner, open" else 0)
         (folder / "training.lock").touch()
-        os.chown(folder, OTHER_USER, OTHER_USER)
+        os.chown(folder, ANOTHER, ANOTHER)
 
 
 HOW = ["link", "dangling link", "file", pytest.param("owner, open", marks=as_root),
@@ -84,12 +85,14 @@ def test_a_folder_that_somebody_else_made_is_left_alone_and_training_goes_on(
     login, temporary, cache = wanted(tmp_path)
     squat(temporary, how)
     before = temporary.lstat()
-    with slots.take(1), pytest.raises(OSError, match=r"link|no folder|another|exists"):
+    theirs = try_lock(temporary / "training.lock") if "owner" in how else nullcontext()
+    # They hold what would be the lock, for ever: nobody waits for it.
+    with theirs, slots.take(1), pytest.raises(OSError, match=r"link|no folder|another|exists"):
         private_folder(temporary)
     assert lock_folders() == [login, cache]
     assert temporary.lstat() == before
-    others = tmp_path / "another user's"
-    assert list(others.iterdir()) == [], "nothing is made through a link"
+    other = tmp_path / "another's"
+    assert list(other.iterdir()) == [], "nothing is made through a link"
 
 
 @pytest.mark.parametrize("how", HOW)
@@ -119,7 +122,7 @@ def test_a_folder_that_stands_open_is_closed(tmp_path: Path) -> None:
 
 @as_root
 def test_the_folder_of_somebody_elses_login_is_not_used(tmp_path: Path) -> None:
-    os.chown(tmp_path / "login", OTHER_USER, OTHER_USER)
+    os.chown(tmp_path / "login", ANOTHER, ANOTHER)
     assert lock_folders() == wanted(tmp_path)[1:]
 
 
