@@ -60,7 +60,9 @@ def arrays(path: Path) -> dict[str, tuple[str, tuple[int, ...], bytes]]:
 
 def same_stress(one: Path, other: Path) -> None:
     """A loss unless both runs have the same figures under shift."""
-    mine, true = (json.loads((run / "stress" / "results.json").read_bytes()) for run in (one, other))
+    mine, true = (
+        json.loads((run / "stress" / "results.json").read_bytes()) for run in (one, other)
+    )
     expect(mine == true, f"other figures in {one.name}/stress/results.json")
     same_arrays(one, other, "stress")
 

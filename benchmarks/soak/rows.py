@@ -26,6 +26,7 @@ class Row:
       lost: one line for each time that it was not survived: which, and what was seen.
       seconds: how long all of them took together.
       skipped: why none could be tried here; "" where they could.
+      every: a line of progress comes after so many tries, and after each loss.
     """
 
     what: str
@@ -33,6 +34,7 @@ class Row:
     lost: list[str] = field(default_factory=list)
     seconds: float = 0.0
     skipped: str = ""
+    every: int = 1
 
     @property
     def survived(self) -> int:
@@ -60,7 +62,8 @@ class Row:
         which = " ".join(str(word) for word in (self.what, self.tried, *said))
         if problem:
             self.lost.append(f"{which}: {problem}")
-        say(f"{which} · {seconds:.1f} s{' · LOST: ' + problem if problem else ''}")
+        if problem or self.tried % self.every == 0:
+            say(f"{which} · {seconds:.1f} s{' · LOST: ' + problem if problem else ''}")
 
 
 def expect(true: object, seen: object) -> None:

@@ -39,7 +39,7 @@ def sessions(place: Place, rng: random.Random, count: int) -> list[Row]:
       rng: draws each session's page.
       count: how many.
     """
-    row = Row(f"sessions ({HANDLES} files)")
+    row = Row(f"sessions ({HANDLES} files)", every=25)
     with place.part("sessions") as runs, serving(runs) as url:
         in_a_row = 0
         for _ in range(count):
