@@ -5,7 +5,7 @@ import random
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.soak.place import SETTINGS, Place, ended, end_workers, python, wait_until
+from benchmarks.soak.place import SETTINGS, Place, end_workers, ended, python, wait_until
 from benchmarks.soak.rows import Row, expect
 
 STEPS = (5, 3600, 365 * 24 * 3600)

@@ -1,4 +1,4 @@
-"""A disk that fills while a run trains: said in a sentence, what is kept is there, and it goes on."""
+"""A disk that fills while a run trains: a sentence says so, what is kept is there, it goes on."""
 
 import itertools
 import json

@@ -25,7 +25,7 @@ from benchmarks.soak.place import (
     start,
     wait_until,
 )
-from benchmarks.soak.rows import Row, expect
+from benchmarks.soak.rows import Row, expect, say
 
 IMAGES = 40
 SOLVE = ("lbfgs", "--json", "--samples=2000", "--features=20", "--classes=3", "--iterations=12",
@@ -231,6 +231,7 @@ def kills(place: Place, rng: random.Random, count: int) -> list[Row]:
       count: how many.
     """
     rows = {kind: Row(f"kill: {kind}") for kind in KINDS[:count]}
+    say(f"the undisturbed run: {place.undisturbed.name}")
     with place.part("kills") as runs:
         killing = Killing(place, runs, rng)
         for kind, _ in zip(itertools.cycle(rows), range(count)):

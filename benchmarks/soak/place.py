@@ -125,9 +125,11 @@ def options(epochs: int) -> list[str]:
 @contextmanager
 def temporary(epochs: int = 4) -> Iterator[Place]:
     """A place that is gone afterwards."""
-    with tempfile.TemporaryDirectory(prefix="ensemble-soak-", ignore_cleanup_errors=True) as name:
-        with Place(Path(name), epochs) as place:
-            yield place
+    with (
+        tempfile.TemporaryDirectory(prefix="ensemble-soak-", ignore_cleanup_errors=True) as name,
+        Place(Path(name), epochs) as place,
+    ):
+        yield place
 
 
 def put(name: str, value: str | None) -> None:

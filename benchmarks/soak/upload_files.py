@@ -20,8 +20,10 @@ PLAIN = (
     b"RIFF\x00\x00\x00\x00WEBP", b"II*\x00\x08\x00\x00\x00", b"\x00\x00\x00\x18ftypheic",
 )  # fmt: skip
 # How often each kind comes: large ones take a second each.
-SHARES = {"whole": 6, "changed": 8, "damaged": 6, "spliced": 3, "claiming": 2, "turned": 1, "blank": 1,
-          "plain": 3, "noise": 2}  # fmt: skip
+SHARES = {
+    "whole": 6, "changed": 8, "damaged": 6, "spliced": 3, "claiming": 2, "turned": 1, "blank": 1,
+    "plain": 3, "noise": 2,
+}  # fmt: skip
 
 
 def upload(rng: random.Random) -> tuple[str, bytes]:

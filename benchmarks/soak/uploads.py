@@ -70,9 +70,11 @@ class Reader:
         self._child = python("-m", "benchmarks.soak.reader", run_id, stdin=subprocess.PIPE)
         self._said: queue.Queue[str] = queue.Queue()
         self._first = True
-        threading.Thread(target=self._listen, daemon=True).start()
         # What it has to complain about must not fill the pipe.
-        threading.Thread(target=self._child.stderr.read, daemon=True).start()
+        listeners = (self._listen, self._child.stderr.read)
+        self._threads = [threading.Thread(target=one, daemon=True) for one in listeners]
+        for thread in self._threads:
+            thread.start()
 
     def read(self, file: Path) -> dict[str, Any] | None:
         """What came of a file; None where nothing came, and this one is of no more use."""
@@ -93,7 +95,10 @@ class Reader:
     def close(self) -> None:
         """End the process."""
         self._child.kill()
-        self._child.wait()
+        for thread in self._threads:
+            thread.join()
+        with self._child:  # Closes its pipes.
+            pass
 
     def _listen(self) -> None:
         for line in self._child.stdout:
