@@ -42,11 +42,13 @@ class Killing:
     Args:
       place: where it works; the process is within it.
       runs: the folder of runs.
-      rng: draws the moments.
+
+    Attributes:
+      rng: draws the moments of the next kill.
     """
 
-    def __init__(self, place: Place, runs: Path, rng: random.Random) -> None:
-        self._place, self._runs, self._rng = place, runs, rng
+    def __init__(self, place: Place, runs: Path) -> None:
+        self._place, self._runs, self.rng = place, runs, random.Random()
         self._numbers = itertools.count(1)
         self._longest: dict[str, float] = {}
 
@@ -59,7 +61,7 @@ class Killing:
 
     def checkpointing(self, said: Moment) -> None:
         """Killed while a checkpoint is being written: the first, or a later one."""
-        true, before, skip = self._place.undisturbed, self._found(), self._rng.randrange(2)
+        true, before, skip = self._place.undisturbed, self._found(), self.rng.randrange(2)
         child = start("train", *self._place.train_options)
         wait_until(lambda: self._found() - before, every=0.02)
         (run,) = self._found() - before
@@ -72,7 +74,7 @@ class Killing:
             return len(saving) > skip or child.poll() is not None
 
         wait_until(at_it, every=0.001)
-        moment = self._rng.uniform(0, SAVING_SECONDS)
+        moment = self.rng.uniform(0, SAVING_SECONDS)
         time.sleep(moment)
         expect(kill(child), "it ended before it could be killed")
         said.append(f"{1000 * moment:.0f} ms into checkpoint {len(saving)}")
@@ -123,11 +125,11 @@ class Killing:
         true = self._place.undisturbed
         config = EnsembleConfig(**SETTINGS, epochs=self._place.epochs)
         ids = [runs.launch(config).id for _ in range(IN_A_QUEUE)]
-        number = self._rng.randrange(IN_A_QUEUE)
+        number = self.rng.randrange(IN_A_QUEUE)
         states = ("starting", "training") if number == 0 else ("queued", "training")
-        state = self._rng.choice(states)
+        state = self.rng.choice(states)
         wait_until(lambda: said_by(runs.find(ids[number])) in (state, "finished"), every=0.01)
-        time.sleep(self._rng.uniform(0, IN_STATE_SECONDS))
+        time.sleep(self.rng.uniform(0, IN_STATE_SECONDS))
         victim = runs.find(ids[number])
         said.append(f"number {number + 1}, {victim.state}")
         expect(victim.active, "it had ended before it could be killed")
@@ -176,7 +178,7 @@ class Killing:
         """Begin it, and kill it at any moment before its end."""
         while True:
             most = self._longest.get(kind, most)
-            child, moment = begin(), self._rng.uniform(0, most)
+            child, moment = begin(), self.rng.uniform(0, most)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 child.wait(moment)
             if kill(child):
@@ -233,8 +235,10 @@ def kills(place: Place, rng: random.Random, count: int) -> list[Row]:
     rows = {kind: Row(f"kill: {kind}") for kind in KINDS[:count]}
     say(f"the undisturbed run: {place.undisturbed.name}")
     with place.part("kills") as runs:
-        killing = Killing(place, runs, rng)
+        killing = Killing(place, runs)
         for kind, _ in zip(itertools.cycle(rows), range(count)):
+            # One of its own for each: how often it draws depends on the clock.
+            killing.rng = random.Random(rng.getrandbits(64))
             with rows[kind].attempt() as said:
                 getattr(killing, kind)(said)
     return list(rows.values())

@@ -84,12 +84,11 @@ def say(words: str) -> None:
 
 def table(rows: Sequence[Row]) -> str:
     """The rows as text, and below them each loss."""
-    lines = [HEAD]
+    lines: list[tuple[str, ...]] = [HEAD]
     for row in rows:
-        cells = (row.tried, row.survived, len(row.lost), f"{row.seconds:.0f}")
-        if row.skipped:
-            cells = (f"skipped: {row.skipped}", "", "", "")
-        lines.append((row.what, *map(str, cells)))
+        numbers = (row.tried, row.survived, len(row.lost), round(row.seconds))
+        cells = map(str, numbers) if not row.skipped else (f"skipped: {row.skipped}", "", "", "")
+        lines.append((row.what, *cells))
     wide = [max(len(line[0]) for line in lines), 5, 8, 4, 7]
     text = ["  ".join([line[0].ljust(wide[0]), *(cell.rjust(width) for cell, width in
                        zip(line[1:], wide[1:], strict=True))]).rstrip()

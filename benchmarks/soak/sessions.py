@@ -19,6 +19,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from benchmarks.common import ROOT
 from benchmarks.soak.place import Place
@@ -59,7 +60,11 @@ def one_session(url: str, page: str) -> None:
     asked.rerun_script.page_name = page
     try:
         with connect(
-            address, subprotocols=["streamlit"], open_timeout=10, max_size=None, proxy=None
+            address,
+            subprotocols=[Subprotocol("streamlit")],
+            open_timeout=10,
+            max_size=None,
+            proxy=None,
         ) as tab:
             tab.send(asked.SerializeToString())
             answer(tab)
