@@ -37,7 +37,7 @@ COMPILED = Path(GIVEN or Path(tempfile.gettempdir()) / f"ensemble-tests-{FIRST}-
 # come last let both processes end together.
 LONG = ("runs/test_workers", "engine/", "cli/test_cli", "shift/test_job",
         "recognition/test_classifier", "jobs/test_warm_worker", "pages/test_classify",
-        "pages/test_inspect")  # fmt: skip
+        "pages/test_inspect", "test_soak")  # fmt: skip
 for name, folder in {
     "ENSEMBLE_RUNS": "runs",
     "ENSEMBLE_DATA": "data",

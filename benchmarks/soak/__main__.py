@@ -1,0 +1,56 @@
+"""What may not lose anything, attacked: python -m benchmarks.soak [PART …] [--seed N] [--quick]
+
+Random kills over training, resuming, checkpointing, measuring under shift, regression and a
+queue of runs; uploads of every kind; sessions of a server with few files; launches at once; a
+disk that fills; a clock that is set. It prints a table, and each loss with its seed; the exit
+status is 1 if anything was lost. Ten to twenty minutes on two cores; the disk wants root.
+"""
+
+import argparse
+import random
+import sys
+from collections.abc import Callable
+
+from benchmarks.soak.clocks import clocks
+from benchmarks.soak.full_disk import full_disk
+from benchmarks.soak.kills import kills
+from benchmarks.soak.launches import launches
+from benchmarks.soak.place import Place, temporary
+from benchmarks.soak.rows import Row, say, table
+from benchmarks.soak.sessions import sessions
+from benchmarks.soak.uploads import uploads
+
+Part = Callable[[Place, random.Random, int], list[Row]]
+# How often each is tried, and how often with --quick.
+PARTS: dict[str, tuple[Part, int, int]] = {
+    "kills": (kills, 50, 6),
+    "uploads": (uploads, 300, 30),
+    "sessions": (sessions, 300, 100),
+    "launches": (launches, 20, 5),
+    "disk": (full_disk, 3, 1),
+    "clocks": (clocks, 18, 3),
+}
+
+
+def main(words: list[str] | None = None) -> int:
+    """Attack, print the table; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--seed", type=int, default=0, help="of every draw")
+    parser.add_argument("--quick", action="store_true", help="a few of each")
+    asked = parser.parse_args(words)
+    if unknown := set(asked.parts) - set(PARTS):
+        parser.error(f"no such part: {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    rows = list[Row]()
+    with temporary() as place:
+        for name in asked.parts or PARTS:
+            part, many, few = PARTS[name]
+            say(f"{name}, seed {asked.seed}")
+            # A seed of its own: a part alone draws what it draws among the others.
+            rows += part(place, random.Random(f"{asked.seed} {name}"), few if asked.quick else many)
+    print(f"seed {asked.seed}", table(rows), sep="\n")
+    return 1 if any(row.lost for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""The clock is set while a run trains: it is still seen in training, and left alone."""
+
+import itertools
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+from benchmarks.soak.place import SETTINGS, Place, end_workers, ended, python, wait_until
+from benchmarks.soak.rows import Row, expect
+
+STEPS = (5, 3600, 365 * 24 * 3600)
+CASES = [(clock, sign * step) for step in STEPS for sign in (1, -1)
+         for clock in ("both", "boot", "time")]  # fmt: skip
+
+
+def clocks(place: Place, rng: random.Random, count: int) -> list[Row]:
+    """So many readers with their clock moved, of a run in training.
+
+    Args:
+      place: where.
+      rng: which cases come first, where there are fewer than all.
+      count: how many.
+    """
+    row = Row("clock steps")
+    cases = CASES[:1] + rng.sample(CASES[1:], len(CASES) - 1)
+    with place.part("clocks") as folder:
+        run = None
+        for clock, seconds in itertools.islice(itertools.cycle(cases), count):
+            with row.attempt(clock, f"{seconds:+d} s"):
+                seen = list[str]()
+                for asked in ("delete", "requeue"):
+                    run = in_training(folder, run)
+                    seen += amiss(run.name, clock, str(seconds), asked)
+                expect(not seen, ", ".join(dict.fromkeys(seen)))
+    return [row]
+
+
+def amiss(run_id: str, clock: str, seconds: str, asked: str) -> Iterator[str]:
+    """What a reader with its clock moved sees, and does, that it should not."""
+    words = ("-m", "benchmarks.soak.moved_clock", run_id, clock, seconds, asked)
+    done = ended(python(*words))
+    expect(done.code == 0, done.err[-300:])
+    said = done.result()
+    if said["state"] != "training":
+        yield f"the state was {said['state']}"
+    if not said["refused"]:
+        yield f"{asked} was done"
+
+
+def in_training(folder: Path, run: Path | None) -> Path:
+    """The folder of a run that trains; a new one where the last was taken from its worker."""
+    from ensemble import runs
+    from ensemble.config import EnsembleConfig
+
+    if run and run.exists() and runs.find(run.name).state == "training":
+        return run
+    end_workers(folder)
+    found = runs.launch(EnsembleConfig(**SETTINGS, epochs=1000))
+    expect(wait_until(lambda: runs.find(found.id).state == "training"), "it did not train")
+    return found.path
