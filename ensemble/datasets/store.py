@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ensemble.datasets.dataset import Dataset
 from ensemble.datasets.registry import Entry
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.arrays.npy import Expected, map_npy
 from ensemble.storage.atomic import read_json, write_json, writing
-from ensemble.storage.damage import DamagedFileError
-from ensemble.storage.npy import Expected, map_npy
 
 FORMAT = 1
 PIXELS = 28 * 28

@@ -17,7 +17,7 @@ from ensemble.recognition.rejection import Rejection
 from ensemble.shift.non_digits import KINDS, non_digits
 from ensemble.shift.ood_images import ood_sets
 from ensemble.shift.variation import varied
-from ensemble.storage.cached_arrays import Arrays, cached, digest_of
+from ensemble.storage.arrays.disk_cache import Arrays, cached, digest_of
 
 Pixels = NDArray[np.uint8]
 

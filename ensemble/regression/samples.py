@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from ensemble.datasets import load
 from ensemble.errors import StorageError
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.storage.damage import DamagedFileError
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.arrays.npy import Expected, map_npy
 from ensemble.storage.folders import data_folder
-from ensemble.storage.npy import Expected, map_npy
 
 INFORMATIVE = 50  # features that tell the classes apart, as in JAXopt's example
 REDUNDANT = 2  # sums of those, scikit-learn's default; the others are noise

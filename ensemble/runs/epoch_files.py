@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ensemble.errors import RunError
-from ensemble.storage.arrays import Arrays, read_arrays
-from ensemble.storage.damage import DamagedFileError
-from ensemble.storage.npy import Expected
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.arrays.npy import Expected
+from ensemble.storage.arrays.npz import Arrays, read_arrays
 
 
 def epoch_file(folder: Path, what: str, epoch: int) -> Path:

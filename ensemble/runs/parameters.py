@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ensemble.runs.epoch_files import damaged, epoch_file, read_epoch
 from ensemble.runs.history import EPOCH_FILE
 from ensemble.runs.store import find
-from ensemble.storage.arrays import write_arrays
-from ensemble.storage.npy import Expected
+from ensemble.storage.arrays.npy import Expected
+from ensemble.storage.arrays.npz import write_arrays
 
 MAX_BYTES = 2**30
 

@@ -13,11 +13,11 @@ from ensemble.runs.store import Run, find
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.figures import Measured, Step, Unknown
 from ensemble.shift.status import StressJob, StressStatus, read_stress_status, stress_folder
-from ensemble.storage.arrays import read_arrays, write_arrays
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.arrays.npy import Expected
+from ensemble.storage.arrays.npz import read_arrays, write_arrays
 from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.damage import DamagedFileError
 from ensemble.storage.fields import Count, Within, checked, read_as
-from ensemble.storage.npy import Expected
 
 FORMAT = 1
 KNOWN = "known"

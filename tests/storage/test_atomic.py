@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 import pytest
 
-from ensemble.storage.arrays import write_arrays
+from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.atomic import (
     overwrite_json,
     read_json,
@@ -28,7 +28,7 @@ LIMITED = """
 import errno, resource, sys
 from pathlib import Path
 import numpy as np
-from ensemble.storage.arrays import write_arrays
+from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.atomic import write_bytes, write_json, writing
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 path = Path(sys.argv[1])

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.storage.arrays import Arrays, read_arrays, write_arrays
-from ensemble.storage.damage import DamagedFileError
-from ensemble.storage.digest import digest_of_arrays
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.arrays.digest import digest_of_arrays
+from ensemble.storage.arrays.npz import Arrays, read_arrays, write_arrays
 from ensemble.storage.folders import data_folder
 
 FOLDER = "kept"  # below the data folder; the name is documented
@@ -56,7 +56,7 @@ def digest_of(tree: list[NDArray[np.generic]]) -> str:
 @functools.cache
 def program() -> str:
     """SHA-256 of the source that numbers depend on, and of the packages' versions."""
-    root = Path(__file__).resolve().parents[1]
+    root = Path(__file__).resolve().parents[2]
     digest = hashlib.sha256(" ".join(map(version, PACKAGES)).encode())
     for file in sorted(root.rglob("*.py")):
         if file.relative_to(root).parts[0] not in WITHOUT_NUMBERS:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble.storage import cached_arrays
+from ensemble.storage.arrays import disk_cache
 
 Made = list[str]
 
@@ -20,11 +20,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def ask(name: str, made_from: str, made: Made) -> float:
     """A number cached under a name; `made` is told where it had to be made."""
 
-    def make() -> cached_arrays.Arrays:
+    def make() -> disk_cache.Arrays:
         made.append(name)
         return {"number": np.full(500, float(len(made)))}
 
-    return float(cached_arrays.cached(name, made_from, make)["number"][0])
+    return float(disk_cache.cached(name, made_from, make)["number"][0])
 
 
 def test_what_was_made_is_found_again_and_another_origin_is_another(folder: Path) -> None:
@@ -47,7 +47,7 @@ def test_beyond_the_bound_goes_what_was_used_longest_ago(
         ask(name, "", made)
         (path,) = folder.glob(f"{name}-*.npz")
         os.utime(path, (age, age))
-    monkeypatch.setattr(cached_arrays, "MOST_BYTES", path.stat().st_size * 5 // 2)
+    monkeypatch.setattr(disk_cache, "MOST_BYTES", path.stat().st_size * 5 // 2)
     assert ask("one", "", made) == 1.0  # used now, so that the second has waited longest
     ask("three", "", made)
     assert sorted(path.name.split("-")[0] for path in folder.glob("*.npz")) == ["one", "three"]
@@ -56,11 +56,9 @@ def test_beyond_the_bound_goes_what_was_used_longest_ago(
 def test_any_changed_number_or_shape_makes_another_word() -> None:
     tree = [np.arange(6.0).reshape(2, 3), np.ones(2)]
     words = {
-        cached_arrays.digest_of(one)
+        disk_cache.digest_of(one)
         for one in (tree, [tree[0].T.copy(), tree[1]], [tree[0].reshape(3, 2), tree[1]],
                     [tree[0] + 1e-12, tree[1]], tree[:1], tree[::-1])
     }  # fmt: skip
     assert len(words) == 6
-    assert cached_arrays.digest_of([array.copy() for array in tree]) == cached_arrays.digest_of(
-        tree
-    )
+    assert disk_cache.digest_of([array.copy() for array in tree]) == disk_cache.digest_of(tree)

@@ -20,10 +20,9 @@ import numpy as np
 from numpy.lib import format as numpy_format
 from numpy.typing import NDArray
 
-from ensemble.storage.atomic import writing
-from ensemble.storage.damage import DamagedFileError
-from ensemble.storage.digest import CHUNK, ArrayDigest, bytes_of
-from ensemble.storage.npy import (
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.arrays.digest import CHUNK, ArrayDigest, bytes_of
+from ensemble.storage.arrays.npy import (
     KINDS,
     MOST_HEADER_BYTES,
     Bounded,
@@ -32,6 +31,7 @@ from ensemble.storage.npy import (
     opened,
     read_header,
 )
+from ensemble.storage.atomic import writing
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble.storage.damage import DamagedFileError
-from ensemble.storage.npy import Expected, map_npy
-from tests.storage.archives import npy
-from tests.storage.hostile import HEADERS
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.arrays.npy import Expected, map_npy
+from tests.storage.arrays.archives import npy
+from tests.storage.arrays.hostile import HEADERS
 
 X = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
 EXPECTED = Expected((7, 3))

@@ -15,7 +15,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from tests.storage.archives import bomb, entries, npy, packed, repacked
+from tests.storage.arrays.archives import bomb, entries, npy, packed, repacked
 
 Arrays = Mapping[str, NDArray[Any]]
 FIELD = {1: "<B", 2: "<H", 4: "<I", 8: "<Q"}

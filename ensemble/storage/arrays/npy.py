@@ -23,7 +23,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.storage.damage import DamagedFileError
+from ensemble.storage.arrays.damage import DamagedFileError
 
 KINDS = "biufU"  # of types: numbers and text; never objects, which are pickled, nor records
 MOST_HEADER_BYTES = 4096  # NumPy's own takes 128, with a few axes

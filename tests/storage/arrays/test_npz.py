@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble.storage.arrays import Arrays, read_arrays, write_arrays
-from ensemble.storage.damage import DamagedFileError
-from ensemble.storage.digest import digest_of_arrays
-from ensemble.storage.npy import Bounded, Expected
-from tests.storage import hostile
-from tests.storage.archives import bomb, entries, npy, packed
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.arrays.digest import digest_of_arrays
+from ensemble.storage.arrays.npy import Bounded, Expected
+from ensemble.storage.arrays.npz import Arrays, read_arrays, write_arrays
+from tests.storage.arrays import hostile
+from tests.storage.arrays.archives import bomb, entries, npy, packed
 
-REPO = Path(__file__).resolve().parents[2]
+REPO = Path(__file__).resolve().parents[3]
 RNG = np.random.default_rng(0)
 TREE = {
     "Conv_0/kernel": RNG.normal(size=(2, 3, 3, 1, 4)).astype(np.float32),
@@ -32,9 +32,9 @@ KINDS = {"whole": np.int64(-7), "none": np.zeros((0, 3), np.float32), "said": np
 BOMBED = """
 import resource, sys
 from pathlib import Path
-from ensemble.storage.arrays import read_arrays
-from ensemble.storage.damage import DamagedFileError
-from ensemble.storage.npy import Expected
+from ensemble.storage.arrays.npz import read_arrays
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.arrays.npy import Expected
 read_arrays(Path(sys.argv[1]), {"probabilities": Expected((2, 3))})
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for bomb in sys.argv[2:]:
