@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ensemble.errors import RunError
 from ensemble.jobs import slots
-from ensemble.jobs.folders import folder_of, race_folder, read_name
+from ensemble.jobs.folders import changing, folder_of, race_folder, read_name
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import RACE, REGRESSION, STRESS, TRAINING, Kind
 from ensemble.jobs.slots import Turn
@@ -113,10 +113,12 @@ def hold(folder: Path, what: str) -> Held:
     """The right to be the worker in `folder`, which only one process has at a time.
 
     Raises:
-      RunError: another process has it: two tabs asked for the same at once, say.
+      RunError: another process has it: two tabs asked for the same at once, say; or the folder
+        cannot be written.
     """
-    if held := try_lock(folder / "worker.lock"):
-        return held
+    with changing(folder):
+        if held := try_lock(folder / "worker.lock"):
+            return held
     raise RunError(f"{what} has a worker already: there is nothing to start.")
 
 

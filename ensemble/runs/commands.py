@@ -6,6 +6,7 @@ from dataclasses import replace
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs import job
+from ensemble.jobs.folders import changing
 from ensemble.jobs.launch import keep_child, start_worker, worker_environment
 from ensemble.jobs.status import write_status
 from ensemble.jobs.warm_worker import WarmWorker
@@ -33,15 +34,16 @@ def requeue(run_id: str) -> Run:
     """Put a run that can go on back into state `queued`.
 
     Raises:
-      RunError: it is active, finished, or would diverge again.
+      RunError: it is active, finished, or would diverge again; or cannot be written.
     """
     run = find(run_id)
     if run.state not in RESUMABLE:
         raise RunError(f"The run “{run_id}” cannot be resumed: {_why_not(run.state)}")
-    job.forget_stop(run.path)
     now = time.time()
     status = replace(run.status, state="queued", queued=now, updated=now, pid=None, message="")
-    write_status(run.path, replace(status, seconds_left=None))
+    with changing(run.path):
+        job.forget_stop(run.path)
+        write_status(run.path, replace(status, seconds_left=None))
     return find(run_id)
 
 

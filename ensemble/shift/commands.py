@@ -7,6 +7,7 @@ import time
 
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs import worker
+from ensemble.jobs.folders import changing
 from ensemble.jobs.job import forget_stop, request_stop
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
@@ -26,7 +27,7 @@ def start_stress(run_id: str, limit: int | None = None) -> Stress:
       limit: only the first so many test images; all by default.
 
     Raises:
-      RunError: there is no such run, no checkpoint, or a job is at it already.
+      RunError: there is no such run, no checkpoint, a job is at it already, or it cannot be written.
       ConfigError: a limit below 1.
     """
     start_worker(queue_stress(run_id, limit))
@@ -45,10 +46,11 @@ def queue_stress(run_id: str, limit: int | None = None) -> StressJob:
     if (there := read_stress_job(run)) and there.active:
         raise RunError(f"The run “{run_id}” is being measured already.")
     folder = stress_folder(run.path)
-    folder.mkdir(exist_ok=True)
-    forget_stop(folder)
     now = time.time()
-    write_status(folder, StressStatus(queued=now, updated=now, limit=limit))
+    with changing(run.path):
+        folder.mkdir(exist_ok=True)
+        forget_stop(folder)
+        write_status(folder, StressStatus(queued=now, updated=now, limit=limit))
     return _job_of(run)
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from ensemble.errors import EnsembleError
+from ensemble.storage.refusals import said_of
 
 BUG = (
     "Something went wrong here that should not have: it is a fault of the program, not yours. "
@@ -18,6 +19,8 @@ BUG = (
 def guarded() -> Iterator[None]:
     """Shows an EnsembleError as it stands, and anything else as a bug, logged in full.
 
+    What the disk refuses is logged as well, but said in a sentence.
+
     A fragment that reruns by itself does not pass through `app.py` again: guard it too.
     Streamlit's own stop and rerun are no `Exception` and pass.
     """
@@ -25,6 +28,9 @@ def guarded() -> Iterator[None]:
         yield
     except EnsembleError as error:
         st.error(str(error), icon=":material/error:")
-    except Exception:
+    except Exception as error:
         logging.getLogger("ensemble").exception("A page failed")
-        st.error(BUG, icon=":material/bug_report:")
+        if isinstance(error, OSError) and (said := said_of(error)):
+            st.error(said, icon=":material/error:")
+        else:
+            st.error(BUG, icon=":material/bug_report:")

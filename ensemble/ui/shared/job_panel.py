@@ -7,6 +7,7 @@ import streamlit as st
 
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job, request_stop, stop_requested
+from ensemble.ui.shared.tab import Tab, tab
 
 LOG_LINES = 40
 
@@ -39,11 +40,16 @@ def stop_button(job: Job, prefix: str = "") -> None:
         # It may just have ended: then there is nobody to ask, which the page shows next.
         st.button("Stop", icon=":material/stop:", key=f"{prefix}stop", on_click=stop,
                   args=(job,), help=job.kind.stop_help)  # fmt: skip
+        if said := Tab.stop_problem.take():
+            st.error(said, icon=":material/error:")
 
 
 def stop(job: Job) -> None:
-    """Callback: ask the worker to stop."""
-    request_stop(job)
+    """Callback: ask the worker to stop, or keep the reason why it cannot be asked."""
+    try:
+        request_stop(job)
+    except EnsembleError as error:
+        tab.stop_problem = str(error)
 
 
 def resume_button(resume: Callable[[], object], prefix: str = "") -> None:
