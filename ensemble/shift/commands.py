@@ -27,7 +27,8 @@ def start_stress(run_id: str, limit: int | None = None) -> Stress:
       limit: only the first so many test images; all by default.
 
     Raises:
-      RunError: there is no such run, no checkpoint, a job is at it already, or it cannot be written.
+      RunError: there is no such run, no checkpoint, or a job is at it already; or its folder
+        cannot be written.
       ConfigError: a limit below 1.
     """
     start_worker(queue_stress(run_id, limit))
