@@ -72,7 +72,9 @@ async def forget_closed(app: ASGIApp) -> None:
 
     It does so whenever a tab is closed, and else never: so one is opened and closed.
     """
-    name = next((one.replace("*", "any") for one in st.get_option("server.allowedHosts")), "localhost")
+    name = next(
+        (one.replace("*", "any") for one in st.get_option("server.allowedHosts")), "localhost"
+    )
     scope: Scope = {
         "type": "websocket", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "ws",
         "path": SOCKET, "raw_path": SOCKET.encode(), "root_path": "", "query_string": b"",
