@@ -86,7 +86,7 @@ async def forget_closed(app: ASGIApp) -> None:
         pass
 
     while True:
-        await asyncio.sleep(SCARCE_SECONDS)
+        await asyncio.sleep(st.get_option("server.disconnectedSessionTTL"))
         told = iter((
             {"type": "websocket.connect"}, {"type": "websocket.disconnect", "code": 1000},
         ))  # fmt: skip
