@@ -23,7 +23,7 @@ FEW = 96  # open files: room for some ten tabs
 SHAKE = (
     "GET /_stcore/stream HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n"
     "Connection: Upgrade\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
-    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: streamlit\r\n\r\n"
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: streamlit\r\n"
 )
 
 
@@ -45,18 +45,18 @@ class Answer:
     body: bytes
 
 
-def asked(server: Server, path: str, host: str = "localhost") -> Answer:
+def asked(server: Server, path: str, host: str = "localhost", method: str = "GET") -> Answer:
     port = int(server.url.rpartition(":")[2])
     with closing(http.client.HTTPConnection("localhost", port)) as connection:
-        connection.request("GET", path, headers={"Host": host})
+        connection.request(method, path, headers={"Host": host})
         answer = connection.getresponse()
         return Answer(answer.status, answer.headers, answer.read())
 
 
-def open_tab(server: Server) -> socket.socket | None:
+def open_tab(server: Server, origin: str = "") -> socket.socket | None:
     """A tab's connection; None where it is refused."""
     tab = socket.create_connection(("localhost", int(server.url.rpartition(":")[2])), timeout=10)
-    tab.sendall(SHAKE.encode())
+    tab.sendall((SHAKE + (f"Origin: {origin}\r\n" if origin else "") + "\r\n").encode())
     if b" 101 " in tab.recv(64):
         return tab
     tab.close()
@@ -80,6 +80,17 @@ def test_a_name_that_is_not_allowed_is_answered_nothing(server: Server, path: st
     assert answer.status == 400
     assert answer.body == b"This name is not among server.allowedHosts.\n"
     assert asked(server, path, "127.0.0.1:8501").status == 200
+
+
+def test_another_sites_page_opens_no_connection_and_hands_in_no_file(server: Server) -> None:
+    assert open_tab(server, "http://rebound.example") is None
+    tab = open_tab(server, "http://localhost")
+    assert tab is not None
+    tab.close()
+    assert asked(server, "/_stcore/upload_file/tab/file", method="PUT").status == 403
+    cookies = asked(server, "/_stcore/health").headers.get_all("Set-Cookie") or []
+    assert [one.partition("=")[0] for one in cookies] == ["_streamlit_xsrf"]
+    assert "samesite=strict" in cookies[0].lower()
 
 
 def test_who_looks_whether_it_lives_may_use_any_name(server: Server) -> None:
