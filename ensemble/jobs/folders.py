@@ -75,8 +75,12 @@ def not_writable(error: OSError) -> RunError:
 
 
 @contextlib.contextmanager
-def changing(folder: Path) -> Iterator[None]:
+def changing(folder: Path, failed: str = "") -> Iterator[None]:
     """What the disk refuses while the files of a job are changed is said in a sentence.
+
+    Args:
+      folder: of the job.
+      failed: what could not be done, to begin the sentence with.
 
     Raises:
       RunError: with what to do.
@@ -87,10 +91,8 @@ def changing(folder: Path) -> Iterator[None]:
         mend = remedy(error)
         if error.errno in LOCKED:
             mend = f"make {folder} writable for you, or copy it to where you may write"
-        raise RunError(
-            f"The files of “{folder.name}” cannot be changed ({why(error)}): {mend}, then try "
-            "again."
-        ) from error
+        failed = failed or f"The files of “{folder.name}” cannot be changed"
+        raise RunError(f"{failed} ({why(error)}): {mend}, then try again.") from error
 
 
 def package_versions() -> dict[str, str]:

@@ -27,7 +27,7 @@ def write_note(run_id: str, text: str) -> None:
     folder, text = folder_of(run_id), text.strip()
     if len(text) > NOTE_LENGTH:
         raise RunError(f"A note has at most {NOTE_LENGTH:,} characters; this has {len(text):,}.")
-    with changing(folder):
+    with changing(folder, "The note could not be kept"):
         if text:
             write_bytes(folder / "notes.md", (text + "\n").encode())
         else:
