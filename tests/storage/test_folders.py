@@ -14,7 +14,6 @@ from ensemble.jobs.folders import folder_of, remove
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.refusals import said_of
 
-APP = Path(__file__).parents[2] / "app.py"
 WRONG = ("file", "below a file", "dangling link", "link to itself", "not UTF-8", "long", "pipe")
 
 
@@ -59,12 +58,18 @@ def test_the_command_line_says_one_sentence(
     said.encode()
 
 
-@pytest.mark.parametrize("page", ["train", "runs"])
-def test_a_page_says_it_too(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def drawn() -> None:
+    """A page that lists runs, as `app.py` draws it."""
+    from ensemble.ui.shared import loaders
+    from ensemble.ui.shared.guard import guarded
+
+    with guarded():
+        loaders.all_runs()
+
+
+def test_a_page_says_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_RUNS", str(wrong("not UTF-8", tmp_path)))
-    at = AppTest.from_file(str(APP), default_timeout=60).run()  # opens Train
-    if page != "train":
-        at.switch_page(f"pages/{page}.py").run()
+    at = AppTest.from_function(drawn).run()
     assert not at.exception
     (said,) = [one.value for one in at.error]
     assert r"\udcff\udcfe: its name is not UTF-8" in said
@@ -107,7 +112,7 @@ def test_of_a_run_that_is_a_link_the_link_is_deleted(runs_of_one_test: Path) -> 
 def test_an_error_elsewhere_stays_a_bug(runs_of_one_test: Path) -> None:
     """A sentence is for what was done to the folders; the program's own files are its business."""
     with pytest.raises(FileNotFoundError) as ours:
-        (APP.parent / "missing").read_bytes()
+        (Path(__file__).parent / "missing").read_bytes()
     with pytest.raises(FileNotFoundError) as theirs:
         (runs_of_one_test / "digits-1" / "status.json").read_bytes()
     assert said_of(ours.value) is None
