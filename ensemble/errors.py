@@ -21,6 +21,10 @@ class EnsembleError(Exception):
 
     exit_code = 1
 
+    def __str__(self) -> str:
+        """The message; bytes of a path that are not UTF-8 are spelt out, so that it can be sent."""
+        return super().__str__().encode("utf-8", "backslashreplace").decode()
+
 
 class ConfigError(EnsembleError):
     """A setting is out of its range, or two settings do not fit together."""

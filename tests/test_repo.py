@@ -107,8 +107,9 @@ def test_every_requirement_is_used() -> None:
 
 
 def test_every_import_is_required() -> None:
-    # Whoever has jax has jaxlib, at the version that fits.
-    assert app_imports() - import_names(requirements("requirements.txt")) - {"jaxlib"} == set()
+    # Whoever has jax has jaxlib, and with Streamlit its server's starlette, as fits.
+    there = {"jaxlib", "starlette"}
+    assert app_imports() - import_names(requirements("requirements.txt")) - there == set()
 
 
 def test_every_import_of_the_tests_is_required() -> None:
@@ -122,6 +123,7 @@ def test_server_keeps_to_this_machine() -> None:
     assert server["address"] == "localhost"
     assert set(server["allowedHosts"]) == {"localhost", "127.0.0.1"}
     assert server["maxUploadSize"] <= 20
+    assert server["xsrfCookieSameSite"] == "strict"
     for protection in ("enableCORS", "enableXsrfProtection"):
         assert server.get(protection, True) is True
 

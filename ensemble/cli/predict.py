@@ -1,6 +1,8 @@
 """The command that reads pictures, and what it says: an object for scripts, a line for people."""
 
 import json
+import os
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -38,7 +40,7 @@ def predict(
     for path, found in predict_pictures(run_id, images, epoch, refuse):
         if isinstance(found, EnsembleError):
             failed = True
-            say(f"{path}: {found}", err=True)
+            say(f"{valid(path)}: {found}", err=True)
         else:
             click.echo(json.dumps(found)) if as_json else say(line_of(found))
     sys.exit(1 if failed else 0)
@@ -62,7 +64,7 @@ def predict_pictures(
     classifier = open_classifier(run_id, epoch)
     for path in paths:
         try:
-            yield path, {"image": str(path), **predicted(classifier, read_file(path), refuse)}
+            yield path, {"image": valid(path), **predicted(classifier, read_file(path), refuse)}
         except ImageError as error:
             yield path, error
 
@@ -127,7 +129,27 @@ def read_file(path: Path) -> bytes:
       ImageError: there is no such file, or it cannot be read.
     """
     try:
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+        # A pipe that nobody writes to would be waited for.
+        with open(path, "rb", opener=without_waiting) as file:
+            mode = os.fstat(file.fileno()).st_mode
+            content = file.read(MAX_BYTES + 1) if stat.S_ISREG(mode) else b""
+    except IsADirectoryError as error:
+        raise ImageError("This is a folder: name the pictures in it.") from error
     except OSError as error:
-        raise ImageError(f"The file cannot be read: {error.strerror or error}.") from error
+        raise ImageError(
+            f"The file cannot be read ({error.strerror or error}): name one that is there and "
+            "that you may read."
+        ) from error
+    if not stat.S_ISREG(mode):
+        raise ImageError("This is a pipe or a device: save the picture to a file and name that.")
+    return content
+
+
+def without_waiting(path: str, flags: int) -> int:
+    """Opens a file as `open` does, and waits for nobody at the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def valid(path: Path) -> str:
+    """A path as JSON may have it: bytes that are not UTF-8 are spelt out."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -14,6 +14,7 @@ from ensemble import __version__
 from ensemble.cli.outcome import say
 from ensemble.errors import EnsembleError
 from ensemble.jobs.kinds import KINDS, Kind, entry
+from ensemble.storage.refusals import said_of
 
 # Which module of this package has a command: the others, and what they need, stay on the disk.
 COMMANDS = {
@@ -74,12 +75,17 @@ class Program(click.Group):
         return None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an EnsembleError ends it with its own status."""
+        """Run the command; what a person can mend ends it with a sentence and its own status."""
         try:
             return super().invoke(ctx)
         except EnsembleError as error:
             say(f"Error: {error}", err=True)
             ctx.exit(error.exit_code)
+        except OSError as error:
+            if (said := said_of(error)) is None:
+                raise
+            click.echo(f"Error: {said}", err=True)
+            ctx.exit(EnsembleError.exit_code)
 
 
 @click.group(cls=Program, context_settings={"show_default": False, "max_content_width": 100})

@@ -10,6 +10,7 @@ import re
 import secrets
 import shutil
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from ensemble.storage.atomic import read_json
 from ensemble.storage.fields import odd, read_as
 from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.reading import read_beginning
+from ensemble.storage.refusals import LOCKED, remedy, why
 
 SCHEMA = 1
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
@@ -58,10 +60,25 @@ def folder_of(run_id: str) -> Path:
 
 
 def remove(folder: Path) -> None:
-    """Delete a run's folder: out of sight in one move, so that no reader meets half of it."""
+    """Delete a run's folder: out of sight in one move, so that no reader meets half of it.
+
+    Of one that is a link the link goes; what it leads to is somebody else's.
+
+    Raises:
+      RunError: it cannot be deleted, or not all of it.
+    """
     hidden = folder.with_name(f".deleted-{folder.name}-{secrets.token_hex(4)}")
-    folder.rename(hidden)
-    shutil.rmtree(hidden)
+    with changing(folder):
+        if folder.is_symlink():
+            return folder.unlink()
+        folder.rename(hidden)
+    try:
+        shutil.rmtree(hidden)
+    except OSError as error:
+        raise RunError(
+            f"The run “{folder.name}” is no longer listed, but not all of its files could be "
+            f"removed ({why(error)}): remove what is left in {hidden}."
+        ) from error
 
 
 def not_readable(run_id: str, folder: Path, error: Exception) -> RunError:
@@ -89,9 +106,30 @@ def read_config(folder: Path) -> tuple[str, dict[str, Any]]:
 def not_writable(error: OSError) -> RunError:
     """What to say where a run's folder cannot be made."""
     return RunError(
-        f"The run could not be made in {runs_folder()} ({error.strerror}): free some room "
+        f"The run could not be made in {runs_folder()} ({why(error)}): {remedy(error)}, "
         "or point ENSEMBLE_RUNS at a folder that can be written."
     )
+
+
+@contextlib.contextmanager
+def changing(folder: Path, failed: str = "") -> Iterator[None]:
+    """What the disk refuses while the files of a job are changed is said in a sentence.
+
+    Args:
+      folder: of the job.
+      failed: what could not be done, to begin the sentence with.
+
+    Raises:
+      RunError: with what to do.
+    """
+    try:
+        yield
+    except OSError as error:
+        mend = remedy(error)
+        if error.errno in LOCKED:
+            mend = f"make {folder} writable for you, or copy it to where you may write"
+        failed = failed or f"The files of “{folder.name}” cannot be changed"
+        raise RunError(f"{failed} ({why(error)}): {mend}, then try again.") from error
 
 
 def package_versions() -> dict[str, str]:

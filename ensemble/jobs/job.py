@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ensemble.jobs.folders import changing
 from ensemble.jobs.kinds import Kind
 from ensemble.jobs.status import JobStatus, is_alive
 from ensemble.storage.lock import is_held
@@ -72,10 +73,14 @@ def request_stop(job: Job) -> bool:
     """Ask a job's worker to stop; whether there was one to ask.
 
     One that has ended meanwhile has stopped as well: asking too late is no error.
+
+    Raises:
+      RunError: its folder cannot be written.
     """
     if not job.active:
         return False
-    (job.path / STOP_FILE).touch()
+    with changing(job.path):
+        (job.path / STOP_FILE).touch()
     return True
 
 

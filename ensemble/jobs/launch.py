@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ensemble.jobs.folders import changing
 from ensemble.jobs.job import Job
 from ensemble.machine.jax_settings import given_environment
 from ensemble.storage.folders import runs_folder
@@ -32,7 +33,7 @@ def start_worker(job: Job) -> None:
 
 def start_process(log: Path, *words: str) -> None:
     """`python -m ensemble` with these words: it outlives this process and writes to `log`."""
-    with log.open("ab") as file:
+    with changing(log.parent), log.open("ab") as file:
         child = subprocess.Popen(
             [sys.executable, "-m", "ensemble", *words],
             stdin=subprocess.DEVNULL,

@@ -13,6 +13,7 @@ from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job
 from ensemble.jobs.status import StatusWriter
 from ensemble.storage.atomic import DISK_FULL
+from ensemble.storage.refusals import named, remedy
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +68,9 @@ def outcome_of(job: Job, work: Callable[[], Outcome]) -> Outcome:
         # A full disk is nobody's bug: no traceback tells more than the sentence does.
         if error.errno not in DISK_FULL:
             traceback.print_exc()
-        said = f"Could not write to the disk ({error}). Make room, then {kind.go_on}."
+        mend = remedy(error)
+        said = f"Could not write to the disk ({named(error)}). {mend[0].upper()}{mend[1:]}, then "
+        said += f"{kind.go_on}."
         if kind.kept_in:
             said += f" {kind.what_is_kept(job.path)}"
         return Outcome("failed", said)

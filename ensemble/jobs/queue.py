@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ensemble.errors import RunError
 from ensemble.jobs import slots
 from ensemble.jobs.folders import (
+    changing,
     folder_of,
     not_readable,
     race_folder,
@@ -127,16 +128,12 @@ def hold(folder: Path, what: str) -> Held:
       RunError: another process has it: two tabs asked for the same at once, say; or the folder
         has been deleted meanwhile, or cannot be locked.
     """
-    try:
-        if held := lock_soon(folder / LOCK_FILE):
-            return held
-    except FileNotFoundError as error:
-        raise RunError(f"{what} has been deleted: there is nothing to start.") from error
-    except OSError as error:
-        raise RunError(
-            f"{what} cannot begin: {folder / LOCK_FILE} cannot be locked ({error.strerror}). Make "
-            "room there, or keep runs and data on a disk that knows locks."
-        ) from error
+    with changing(folder, f"{what} cannot begin"):
+        try:
+            if held := lock_soon(folder / LOCK_FILE):
+                return held
+        except FileNotFoundError as error:
+            raise RunError(f"{what} has been deleted: there is nothing to start.") from error
     raise RunError(f"{what} has a worker already: there is nothing to start.")
 
 

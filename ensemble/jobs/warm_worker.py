@@ -9,7 +9,7 @@ well, only slower.
 
 import json
 import os
-import select
+import selectors
 import subprocess
 import sys
 import threading
@@ -99,7 +99,10 @@ class WarmWorker:
     def _idle(self, seconds: float = 0.0) -> bool:
         """Whether it can take a run: it has had none, or has said that the last one is done."""
         if self._at_work and self._child and self._child.stdout:
-            heard = select.select([self._child.stdout], [], [], seconds)[0]
+            # `select.select` knows no handle above 1,023, which a server of many tabs may give.
+            with selectors.DefaultSelector() as ear:
+                ear.register(self._child.stdout, selectors.EVENT_READ)
+                heard = ear.select(seconds)
             self._at_work = not (heard and os.read(self._child.stdout.fileno(), 1))
         return not self._at_work
 

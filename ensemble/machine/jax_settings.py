@@ -5,13 +5,15 @@ that the user made in the environment is left alone.
 """
 
 import contextlib
+import functools
 import importlib.util
+import logging
 import os
 import time
 from pathlib import Path
 from typing import Any
 
-from ensemble.storage.folders import data_folder
+from ensemble.storage.folders import data_folder, is_utf8
 
 COMPILE_CACHE_BYTES = 512 * 1024 * 1024
 BOUND, UNBOUNDED = "JAX_COMPILATION_CACHE_MAX_SIZE", -1
@@ -77,11 +79,13 @@ def prepare_jax() -> None:
             _set("XLA_FLAGS", flags)
     # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
     cache = data_folder() / "compiled"
-    set_unless_given("JAX_COMPILATION_CACHE_DIR", str(cache))
-    set_unless_given(BOUND, str(COMPILE_CACHE_BYTES if has_a_name() else UNBOUNDED))
+    bound = COMPILE_CACHE_BYTES if has_a_name() else UNBOUNDED
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ and usable(cache):
+        _set("JAX_COMPILATION_CACHE_DIR", str(cache))
+        if os.environ.get(BOUND, str(bound)) != str(UNBOUNDED):  # else no program has a second file
+            drop_half_written(cache)
+    set_unless_given(BOUND, str(bound))
     set_unless_given("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
-    if os.environ[BOUND] != str(UNBOUNDED):  # else no program has a second file
-        drop_half_written(cache)
 
 
 def has_a_name() -> bool:
@@ -99,6 +103,30 @@ def has_a_name() -> bool:
         return bool(pwd.getpwuid(os.geteuid()) and grp.getgrgid(os.getegid()))
     except KeyError:
         return False
+
+
+@functools.cache
+def usable(cache: Path) -> bool:
+    """Whether compiled programs can be kept in a folder, which is made; if not, that is logged.
+
+    It is made for its owner alone: whoever writes a program there has it run by this user.
+    """
+    try:
+        cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+        mine = os.access in os.supports_effective_ids
+        writable = os.access(cache, os.W_OK, effective_ids=mine)
+        reason = "" if writable else "it cannot be written"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    if not is_utf8(cache):
+        reason = "its name is not UTF-8"
+    if reason:
+        logging.getLogger("ensemble").warning(
+            "No compiled programs can be kept in %s (%s), so that each start compiles anew: "
+            "point ENSEMBLE_DATA at a folder that can be written.",
+            os.fsencode(cache).decode("utf-8", "backslashreplace"), reason,
+        )  # fmt: skip
+    return not reason
 
 
 def drop_half_written(cache: Path) -> None:

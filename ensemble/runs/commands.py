@@ -6,6 +6,7 @@ from dataclasses import replace
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs import job
+from ensemble.jobs.folders import changing
 from ensemble.jobs.launch import keep_child, start_worker, worker_environment
 from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import write_status
@@ -34,13 +35,14 @@ def requeue(run_id: str) -> Run:
     """Put a run that can go on back into state `queued`.
 
     Raises:
-      RunError: it is active, finished, or would diverge again.
+      RunError: it is active, finished, or would diverge again; or cannot be written.
     """
     run = find(run_id)
     cannot = f"The run “{run_id}” cannot be resumed: "
     if run.state not in RESUMABLE:
         raise RunError(cannot + _why_not(run.state))
-    with without_worker(run.path, f"{cannot}a worker is at it still. Stop it first."):
+    busy = f"{cannot}a worker is at it still. Stop it first."
+    with changing(run.path), without_worker(run.path, busy):
         run = find(run_id)  # Two may ask for the same at once.
         if run.awaited or run.status.state in ("finished", "diverged"):
             raise RunError(cannot + _why_not(run.status.state))

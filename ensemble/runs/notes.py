@@ -1,7 +1,7 @@
 """notes.md: what a person wrote about a run."""
 
 from ensemble.errors import RunError
-from ensemble.jobs.folders import folder_of
+from ensemble.jobs.folders import changing, folder_of
 from ensemble.runs.store import Run
 from ensemble.storage.atomic import write_bytes
 from ensemble.storage.reading import read_beginning
@@ -27,10 +27,8 @@ def write_note(run_id: str, text: str) -> None:
     folder, text = folder_of(run_id), text.strip()
     if len(text) > NOTE_LENGTH:
         raise RunError(f"A note has at most {NOTE_LENGTH:,} characters; this has {len(text):,}.")
-    try:
+    with changing(folder, "The note could not be kept"):
         if text:
             write_bytes(folder / "notes.md", (text + "\n").encode())
         else:
             (folder / "notes.md").unlink(missing_ok=True)
-    except OSError as error:
-        raise RunError(f"The note could not be kept ({error.strerror}): try again.") from error

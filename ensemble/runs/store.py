@@ -14,6 +14,7 @@ from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import (
     NAME_LENGTH,
     SCHEMA,
+    changing,
     folder_of,
     new_folder,
     not_readable,
@@ -115,13 +116,14 @@ def rename(run_id: str, name: str) -> Run:
     """Give a run a name for people; an empty one takes the name away.
 
     Raises:
-      RunError: longer than 80 characters.
+      RunError: longer than 80 characters, or the folder cannot be written.
     """
     folder = folder_of(run_id)
     name = " ".join(name.split())
     if len(name) > NAME_LENGTH:
         raise RunError(f"A name has at most {NAME_LENGTH} characters; this has {len(name)}.")
-    write_bytes(folder / "name.txt", name.encode())
+    with changing(folder):
+        write_bytes(folder / "name.txt", name.encode())
     return find(run_id)
 
 

@@ -7,6 +7,7 @@ import time
 
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs import worker
+from ensemble.jobs.folders import changing
 from ensemble.jobs.job import forget_stop, request_stop
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
@@ -28,7 +29,8 @@ def start_stress(run_id: str, limit: int | None = None) -> Stress:
       limit: only the first so many test images; all by default.
 
     Raises:
-      RunError: there is no such run, no checkpoint, or a job is at it already.
+      RunError: there is no such run, no checkpoint, or a job is at it already; or its folder
+        cannot be written.
       ConfigError: a limit below 1.
     """
     start_worker(queue_stress(run_id, limit))
@@ -48,12 +50,13 @@ def queue_stress(run_id: str, limit: int | None = None) -> StressJob:
     if (there := read_stress_job(run)) and there.active:
         raise RunError(busy)
     folder = stress_folder(run.path)
-    try:
-        folder.mkdir(exist_ok=True)
-    except FileNotFoundError:
-        find(run_id)  # It says that the run has been deleted meanwhile.
-        raise
-    with without_worker(folder, busy):
+    with changing(run.path):
+        try:
+            folder.mkdir(exist_ok=True)
+        except FileNotFoundError:
+            find(run_id)  # It says that the run has been deleted meanwhile.
+            raise
+    with changing(run.path), without_worker(folder, busy):
         run = find(run_id)  # It may have been deleted meanwhile, or two asked for the same.
         if (there := read_stress_job(run)) and there.awaited:
             raise RunError(busy)

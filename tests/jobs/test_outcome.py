@@ -12,8 +12,8 @@ from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs import train_job
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
-READ_ONLY = OSError(errno.EROFS, "Read-only file system")
-ADVICE = "Make room, then resume. No checkpoint was written yet: resume begins anew."
+READ_ONLY = OSError(errno.EROFS, "Read-only file system", "/a")
+ADVICE = "then resume. No checkpoint was written yet: resume begins anew."
 
 
 def failing(error: Exception):
@@ -27,8 +27,12 @@ def failing(error: Exception):
     ("error", "advice"),
     [
         (MemoryError(), "Memory ran out: try fewer members or a smaller batch."),
-        (FULL, f"Could not write to the disk ({FULL}). {ADVICE}"),
-        (READ_ONLY, f"Could not write to the disk ({READ_ONLY}). {ADVICE}"),
+        (FULL, f"Could not write to the disk (No space left on device). Make room, {ADVICE}"),
+        (
+            READ_ONLY,
+            "Could not write to the disk (Read-only file system: /a). Make it writable for you, "
+            + ADVICE,
+        ),
     ],
     ids=["memory", "full", "read-only"],
 )
@@ -51,7 +55,8 @@ def test_a_regression_on_a_full_disk_is_launched_again_as_it_cannot_be_resumed(
     solve = regression.work_solve(regression.create_solve(LbfgsConfig(samples=120, features=8)).id)
     assert solve.state == "failed"
     assert (
-        solve.message == f"Could not write to the disk ({FULL}). Make room, then launch it again."
+        solve.message
+        == "Could not write to the disk (No space left on device). Make room, then launch it again."
     )
 
 

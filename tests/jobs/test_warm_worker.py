@@ -2,7 +2,9 @@
 
 import dataclasses
 import os
+import resource
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -135,3 +137,22 @@ def test_a_changed_program_is_another_circumstance(
     later = time.time_ns() + 10**9
     os.utime(tmp_path / "one.py", ns=(later, later))
     assert circumstances({}) != before
+
+
+def test_it_hears_its_child_with_more_handles_open_than_select_knows() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 1200:
+        pytest.skip("this system allows too few open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (1200, hard))
+    taken = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        child = subprocess.Popen(["echo"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        made = WarmWorker()
+        made._child, made._at_work = child, True
+        assert made._idle(10.0)
+        made.dismiss()
+        child.wait()
+    finally:
+        for handle in taken:
+            os.close(handle)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

@@ -1,6 +1,7 @@
 """What JAX is told before it starts."""
 
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ensemble.jobs.launch import worker_environment
-from ensemble.machine.jax_settings import XLA_CPU_FLAGS, drop_half_written, prepare_jax
+from ensemble.machine.jax_settings import XLA_CPU_FLAGS, drop_half_written, prepare_jax, usable
 
 OPTIONS = "--xla_backend_extra_options"
 
@@ -96,3 +97,32 @@ def test_a_killed_process_does_not_end_the_cache_of_compiled_programs(tmp_path: 
     assert done.stdout == "2\n"
     assert list(cache.glob("*-cache")), done.stderr
     assert not (cache / "killed-cache").exists()
+
+
+@pytest.mark.parametrize("kind", ["file", "not UTF-8"])
+def test_without_a_place_for_compiled_programs_jax_works_and_one_sentence_is_said(
+    kind: str, tmp_path: Path
+) -> None:
+    data = tmp_path / "file" if kind == "file" else Path(os.fsdecode(bytes(tmp_path) + b"/\xff"))
+    if kind == "file":
+        data.touch()
+    script = (
+        "from ensemble.machine.jax_settings import prepare_jax\n"
+        "prepare_jax(), prepare_jax()\n"
+        "import jax\n"
+        "print(jax.jit(lambda x: x + 1)(1))\n"
+    )
+    given = {name: value for name, value in os.environ.items() if "CACHE" not in name}
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**given, "ENSEMBLE_DATA": str(data)},
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.stdout == "2\n", done.stderr
+    (said,) = done.stderr.splitlines()
+    assert said.startswith("No compiled programs can be kept in ")
+    assert said.endswith("point ENSEMBLE_DATA at a folder that can be written.")
+
+
+def test_compiled_programs_are_kept_for_their_owner_alone(tmp_path: Path) -> None:
+    assert usable(tmp_path / "data" / "compiled")
+    assert stat.S_IMODE((tmp_path / "data" / "compiled").stat().st_mode) == 0o700

@@ -5,7 +5,6 @@ called by its own signature rather than through `Image.open`, whose limit on pix
 number for all formats and could only be changed for the whole process.
 """
 
-import io
 import re
 import threading
 import warnings
@@ -24,6 +23,7 @@ from PIL.WebPImagePlugin import WebPImageFile
 
 from ensemble.errors import ImageError
 from ensemble.pictures.files import formats, heif
+from ensemble.pictures.files.timing import Clock, TimedBytes
 
 MAX_BYTES = 20 * 1024 * 1024  # what .streamlit/config.toml lets through
 MEMORY = 600 * 1000**2  # bytes that opening one picture may take at its peak, beside the file's
@@ -32,6 +32,7 @@ LARGE = 100 * 1000**2  # beyond these for its pixels, pictures wait for one anot
 MAX_PIXELS = 250_000_000  # however little memory they take: a phone's 200 megapixels, not more
 MAX_SIDE = 65_535
 MAX_SCANS = 100  # a camera writes 10; each of 100,000 would be one more pass over all pixels
+MAX_PASSED = 2_500_000_000  # pixels, counted anew with each scan: some 2 s of a processor
 MAX_RUNS = 2_000_000  # pixels of a BMP in runs, which Pillow unpacks in Python
 DRAFT = 1600  # a JPEG is not decoded to a longest side smaller than this
 MAX_FRAMES = 1000  # counted; there may be more
@@ -64,12 +65,14 @@ class Decoded:
       size: (width, height) of the whole picture as stored.
       format: its name in `signatures.FORMATS`.
       frames: how many frames or pages there are, `MAX_FRAMES` if there are more.
+      clock: the time that is left.
     """
 
     image: Image.Image
     size: tuple[int, int]
     format: str
     frames: int
+    clock: Clock
 
 
 @contextmanager
@@ -80,7 +83,8 @@ def decoded(content: bytes) -> Iterator[Decoded]:
     takes more than `LARGE` is in such a block at a time; the others wait before they decode.
 
     Raises:
-      ImageError: it cannot be read, or would take more than `MEMORY` bytes.
+      ImageError: it cannot be read, or would take more than `MEMORY` bytes, or takes longer than
+        `timing.SECONDS`: looked at with each block that is read, and with each strip after that.
     """
     if len(content) > MAX_BYTES:
         raise ImageError(
@@ -94,19 +98,20 @@ def decoded(content: bytes) -> Iterator[Decoded]:
 def decode(content: bytes, held: ExitStack) -> Decoded:
     """`decoded`, with the lock in `held`."""
     name = formats.recognise(content)
-    opener = heif.opener() if name == "HEIC" else OPENERS[name]
+    opener, clock = heif.opener() if name == "HEIC" else OPENERS[name], Clock()
     try:
         with quiet():
             if name == "WebP":  # its canvas is made as soon as it is opened
                 check_size(formats.webp_size(content), COSTS[name])
-            image = opener(io.BytesIO(content))
+            image = opener(TimedBytes(content, clock))
             size = image.size
             if check(name, image, content) > LARGE:
-                held.enter_context(ONE_LARGE)
+                clock.wait_for(ONE_LARGE, held)
             frames = count_frames(name, image, content)
             if name == "JPEG":
                 image.draft("RGB", drafted(size))
             image.load()
+            clock.in_time()
     except ImageError:
         raise
     except Image.DecompressionBombError as error:
@@ -117,7 +122,7 @@ def decode(content: bytes, held: ExitStack) -> Decoded:
         ) from error
     except Exception as error:  # decoders meet hostile bytes with exceptions of every kind
         raise ImageError(DAMAGED) from error
-    return Decoded(image, size, name, frames)
+    return Decoded(image, size, name, frames, clock)
 
 
 @contextmanager
@@ -135,7 +140,8 @@ def check(name: str, image: ImageFile.ImageFile, content: bytes) -> float:
     """Refuses by the header what would take too much memory or time; bytes its pixels take."""
     size, cost = cost_of(name, image, content)
     check_size(size, cost)
-    if name == "JPEG" and cost > 1 and content.count(b"\xff\xda") > MAX_SCANS:
+    scans = content.count(b"\xff\xda") if name == "JPEG" and cost > 1 else 0
+    if scans > MAX_SCANS or scans * size[0] * size[1] > MAX_PASSED:
         raise ImageError("This JPEG is put together in an unusual way: save it as PNG.")
     runs = image.info.get("compression") in (1, 2)
     if name == "BMP" and runs and image.width * image.height > MAX_RUNS:

@@ -58,7 +58,8 @@ def open_picture(content: bytes) -> Picture:
     """
     with decoded(content) as found:
         orientation = orientation_of(found.image)
-        working, on_black = toning.on_ground(toning.to_working(found.image, WORKING))
+        working = toning.to_working(found.image, WORKING, found.clock.in_time)
+        working, on_black = toning.on_ground(working)
         working = toning.upright(working, orientation)
     size = (found.size[1], found.size[0]) if orientation >= 5 else found.size
     notes = frames_note(found)

@@ -4,6 +4,8 @@ Strips, so that no second copy of a large picture ever exists: what a mode needs
 or 16 bits deep, is done to about a million pixels at a time, which are then made smaller.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from PIL import Image
 
@@ -24,30 +26,38 @@ TURNS = {
 }
 
 
-def to_working(image: Image.Image, longest: int) -> Image.Image:
+def to_working(
+    image: Image.Image, longest: int, in_time: Callable[[], None] = lambda: None
+) -> Image.Image:
     """RGB, or RGBA if it is transparent, with no side over `longest`; smaller stays as it is.
 
     Whole numbers of pixels are averaged first, then what is left is interpolated. Averaging
     is of the stored values, as cameras and browsers do it; colour profiles are not looked at.
+    `in_time` is called between strips: what it raises ends the work.
     """
     factor = max(1, max(image.size) // longest)
-    if factor > 1 or image.mode != "RGB" or "transparency" in image.info:
-        image = reduced(image, factor)
-    if max(image.size) <= longest:
-        return image
-    share = longest / max(image.size)
-    width, height = (max(1, round(side * share)) for side in image.size)
-    return image.resize((width, height), Image.Resampling.BILINEAR)
+    image = reduced(image, factor, in_time)
+    if max(image.size) > longest:
+        share = longest / max(image.size)
+        width, height = (max(1, round(side * share)) for side in image.size)
+        image = image.resize((width, height), Image.Resampling.BILINEAR)
+    return image.convert("RGB") if image.mode == "L" else image
 
 
-def reduced(image: Image.Image, factor: int) -> Image.Image:
-    """RGB or RGBA, one pixel for `factor` × `factor`, those at the edges of fewer."""
+def reduced(image: Image.Image, factor: int, in_time: Callable[[], None]) -> Image.Image:
+    """L, RGB or RGBA, one pixel for `factor` × `factor`, those at the edges of fewer."""
     width, height = image.size
     rows = factor * max(1, STRIP // (width * factor))
-    mode = "RGBA" if image.mode in TRANSPARENT or "transparency" in image.info else "RGB"
     span = span_of(image)
+    if image.mode in TRANSPARENT or "transparency" in image.info:
+        mode = "RGBA"
+    else:  # Grey has one channel instead of three until it is small.
+        mode = "L" if span or image.mode in ("1", "L") else "RGB"
+    if image.mode == mode != "RGBA":
+        return image.reduce(factor) if factor > 1 else image
     whole = Image.new(mode, (-(-width // factor), -(-height // factor)))
     for top in range(0, height, rows):
+        in_time()
         strip = image.crop((0, top, width, min(top + rows, height)))
         if span:
             strip = levelled(strip, *span)

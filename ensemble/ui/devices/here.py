@@ -5,7 +5,7 @@ import streamlit as st
 from ensemble.machine.estimate import members_per_device
 from ensemble.machine.this_machine import machine as this_machine
 from ensemble.ui.devices import loader, probe
-from ensemble.ui.shared import settings, widget
+from ensemble.ui.shared import serving, settings, widget
 from ensemble.wording import escaping, formats
 from ensemble.wording.devices import times
 
@@ -14,7 +14,12 @@ LISTED = 8  # devices: more are said, not listed
 
 
 def header() -> None:
-    """Devices, cores, memory and bfloat16; looks again until the devices are known."""
+    """Devices, cores, memory and bfloat16; looks again until the devices are known.
+
+    Above them, where tabs may be refused, how many there can be.
+    """
+    if few := serving.few_tabs():
+        st.warning(few, icon=":material/tab:")
     waiting = probe.probe().waiting
     st.fragment(header_body, run_every=0.5 if waiting else None)(waiting)
 

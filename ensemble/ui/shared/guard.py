@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from ensemble.errors import EnsembleError
+from ensemble.storage.refusals import said_of
 from ensemble.wording import escaping
 
 BUG = (
@@ -29,6 +30,8 @@ def problem(why: EnsembleError | str, icon: str = ":material/error:") -> None:
 def guarded() -> Iterator[None]:
     """Shows an EnsembleError in its own words, and anything else as a bug, logged in full.
 
+    What the disk refuses is logged as well, but said in a sentence.
+
     A fragment that reruns by itself does not pass through `app.py` again: guard it too.
     Streamlit's own stop and rerun are no `Exception` and pass.
     """
@@ -36,6 +39,9 @@ def guarded() -> Iterator[None]:
         yield
     except EnsembleError as error:
         problem(error)
-    except Exception:
+    except Exception as error:
         logging.getLogger("ensemble").exception("A page failed")
-        st.error(BUG, icon=":material/bug_report:")
+        if isinstance(error, OSError) and (said := said_of(error)):
+            problem(said)
+        else:
+            st.error(BUG, icon=":material/bug_report:")

@@ -9,6 +9,7 @@ from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job, request_stop, stop_requested
 from ensemble.storage.reading import opened
 from ensemble.ui.shared import guard
+from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import escaping
 
 LOG_LINES, LOG_BYTES = 40, 20_000
@@ -42,11 +43,16 @@ def stop_button(job: Job, prefix: str = "") -> None:
         # It may just have ended: then there is nobody to ask, which the page shows next.
         st.button("Stop", icon=":material/stop:", key=f"{prefix}stop", on_click=stop,
                   args=(job,), help=job.kind.stop_help)  # fmt: skip
+        if said := Tab.stop_problem.take():
+            st.error(said, icon=":material/error:")
 
 
 def stop(job: Job) -> None:
-    """Callback: ask the worker to stop."""
-    request_stop(job)
+    """Callback: ask the worker to stop, or keep the reason why it cannot be asked."""
+    try:
+        request_stop(job)
+    except EnsembleError as error:
+        tab.stop_problem = str(error)
 
 
 def resume_button(resume: Callable[[], object], prefix: str = "") -> None:

@@ -90,6 +90,9 @@ class Tab:
     # The run that was shown last, for screens that are opened without one in their address.
     run_shown = Remembered[str]("run_last_shown", "")
 
+    # Why a job could not be asked to stop: told once.
+    stop_problem = Remembered[str]("stop_problem", "")
+
     # Train.
     # What was launched last, and when: a second click within a moment does not launch two.
     launched: Remembered[tuple[EnsembleConfig | None, float]] = Remembered("launched", (None, 0.0))

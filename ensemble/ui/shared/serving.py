@@ -1,0 +1,171 @@
+"""How the server answers, beyond the pages themselves: to whom, and what browsers are told.
+
+Streamlit checks `server.allowedHosts` where a page opens its WebSocket; here it holds for every
+answer. docs/security.md says what each header is for.
+"""
+
+import asyncio
+import contextlib
+import functools
+import logging
+import threading
+import webbrowser
+from collections.abc import AsyncIterator, Iterator
+from urllib.parse import urlsplit
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import config
+from streamlit.starlette import App
+
+from ensemble.machine import open_files
+
+# Of a page nothing comes from elsewhere, and nobody else frames it. Streamlit's own pages need
+# styles and programs within them, and figures programs that are made while they are drawn.
+POLICY = (
+    "default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; connect-src 'self' data: blob:; "
+    "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Frame-Options": "SAMEORIGIN",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+}
+# Tells nothing but "ok", to whatever looks whether the server lives.
+HEALTH = "/_stcore/health"
+# How long a closed tab's state is kept where files are few: a connection that is lost for longer
+# begins anew.
+SCARCE_SECONDS = 10
+RESERVE = 32  # open files: for pages, and for `forget_closed`
+SOCKET = "/_stcore/stream"
+FEW = (
+    "The system allows this server {limit:,} open files, enough for about {tabs:,} browser tabs "
+    "at once: for more, raise the limit (`ulimit -Hn`, or the service's own setting) and start it "
+    "again."
+)
+
+
+def middleware() -> list[Middleware]:
+    """What every request and answer passes."""
+    few_tabs()  # Before Streamlit reads its settings.
+    return [Middleware(Doors)]
+
+
+@contextlib.asynccontextmanager
+async def lifespan(app: App) -> AsyncIterator[None]:
+    """What the server does once, before it answers."""
+    if few := few_tabs():
+        logging.getLogger("ensemble").warning(few)
+        app.state["forgetting"] = asyncio.create_task(forget_closed(app))
+    if not st.get_option("server.headless"):
+        # Streamlit opens the browser itself only for a script without middleware.
+        threading.Timer(0.5, webbrowser.open, [address()]).start()
+    yield
+
+
+async def forget_closed(app: ASGIApp) -> None:
+    """Again and again have Streamlit forget the closed tabs whose time is over.
+
+    It does so whenever a tab is closed, and else never: so one is opened and closed.
+    """
+    name = next(
+        (one.replace("*", "any") for one in st.get_option("server.allowedHosts")), "localhost"
+    )
+    scope: Scope = {
+        "type": "websocket", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "ws",
+        "path": SOCKET, "raw_path": SOCKET.encode(), "root_path": "", "query_string": b"",
+        "headers": [(b"host", (name or "localhost").encode())], "subprotocols": ["streamlit"],
+        "client": None, "server": None, "state": {},
+    }  # fmt: skip
+
+    async def send(message: Message) -> None:
+        pass
+
+    while True:
+        await asyncio.sleep(st.get_option("server.disconnectedSessionTTL"))
+        told = iter((
+            {"type": "websocket.connect"}, {"type": "websocket.disconnect", "code": 1000},
+        ))  # fmt: skip
+
+        async def receive(told: Iterator[Message] = told) -> Message:
+            return next(told)
+
+        try:
+            await app(dict(scope), receive, send)
+        except Exception:
+            logging.getLogger("ensemble").exception("Closed tabs could not be forgotten")
+
+
+@functools.cache
+def few_tabs() -> str:
+    """What to say where the system allows so few open files that tabs may be refused; else "".
+
+    Has the system allow as many as it will, for this process and all that it starts.
+    """
+    limit = open_files.raise_limit()
+    if limit is None or not open_files.is_scarce(limit):
+        return ""
+    # Those that were closed give theirs back sooner then.
+    if st.get_option("server.disconnectedSessionTTL") > SCARCE_SECONDS:
+        config.set_option("server.disconnectedSessionTTL", SCARCE_SECONDS)
+    return FEW.format(limit=limit, tabs=open_files.tabs(limit))
+
+
+def address() -> str:
+    """Where a browser on this machine finds the server."""
+    host = st.get_option("server.address") or ""
+    if host in ("", "0.0.0.0", "::"):
+        host = "localhost"
+    host = st.get_option("browser.serverAddress") if host == "localhost" else host
+    scheme = "https" if st.get_option("server.sslCertFile") else "http"
+    path = st.get_option("server.baseUrlPath").strip("/")
+    return f"{scheme}://{host}:{st.get_option('server.port')}/{path}"
+
+
+class Doors:
+    """Refuses a Host that is not among `server.allowedHosts`; adds `HEADERS` to each answer."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, as ASGI has it."""
+        if scope["type"] == "websocket" and scope["client"] and not has_room():
+            # The browser tries again by itself, until others are closed.
+            return await send({"type": "websocket.close", "code": 1013})
+        if scope["type"] != "http":  # Streamlit checks a WebSocket's Host itself.
+            return await self._app(scope, receive, send)
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        answer = self._app
+        if scope["path"] != HEALTH and not is_allowed(Headers(scope=scope).get("host", "")):
+            answer = PlainTextResponse("This name is not among server.allowedHosts.\n", 400)
+        await answer(scope, receive, with_headers)
+
+
+def has_room() -> bool:
+    """Whether another tab leaves open files enough for what is served already."""
+    if not few_tabs():
+        return True
+    left = open_files.left()
+    return left is None or left > RESERVE
+
+
+def is_allowed(host: str) -> bool:
+    """Whether a Host header names this server, as `server.allowedHosts` has it."""
+    allowed = [one.strip().lower().rstrip(".") for one in st.get_option("server.allowedHosts")]
+    try:
+        name = (urlsplit(f"//{host}").hostname or "").lower().rstrip(".")
+    except ValueError:
+        return False
+    return not allowed or any(
+        one in ("*", name) or (one.startswith("*.") and name.endswith(one[1:])) for one in allowed
+    )
