@@ -52,7 +52,7 @@ FEW = (
 def middleware() -> list[Middleware]:
     """What every request and answer passes."""
     few_tabs()  # Before Streamlit reads its settings.
-    return [Middleware(Doors)]
+    return [Middleware(SecurityMiddleware)]
 
 
 @contextlib.asynccontextmanager
@@ -126,7 +126,7 @@ def address() -> str:
     return f"{scheme}://{host}:{st.get_option('server.port')}/{path}"
 
 
-class Doors:
+class SecurityMiddleware:
     """Refuses a Host that is not among `server.allowedHosts`; adds `HEADERS` to each answer."""
 
     def __init__(self, app: ASGIApp) -> None:
