@@ -17,6 +17,7 @@ from ensemble.cli.predict import line_of
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.machine.this_machine import machine
+from ensemble.wording.escaping import terminal
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
 
@@ -135,7 +136,7 @@ def check_predict(run_id: str, folder: Path) -> None:
     assert all(90 <= top < bottom <= 202 for _, top, _, bottom in boxes)
     assert len(found[2]["text"]) == 2
 
-    line = line_of({**found[0], "image": names[1], "notes": ["First of 2 pages."]})
+    line = terminal(line_of({**found[0], "image": names[1], "notes": ["First of 2 pages."]}))
     share = found[0]["confidence"]
     sure = "over 99.9 %" if share >= 0.9995 else f"{100 * share:.1f} %"
     votes = " ".join(map(str, found[0]["digits"][0]["votes"]))
