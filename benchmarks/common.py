@@ -24,12 +24,15 @@ def isolated_folders() -> Path:
 
     had = data_folder() if datasets.is_prepared("mnist") else None
     folder = Path(tempfile.mkdtemp(prefix="ensemble-benchmark-"))
-    for name in ("runs", "data", "tmp"):
+    for name in ("runs", "data", "tmp", "cache", "login"):
         (folder / name).mkdir()
     os.environ.update(
         ENSEMBLE_RUNS=str(folder / "runs"),
         ENSEMBLE_DATA=str(folder / "data"),
+        # Turns are taken by locks in these.
         TMPDIR=str(folder / "tmp"),
+        XDG_CACHE_HOME=str(folder / "cache"),
+        XDG_RUNTIME_DIR=str(folder / "login"),
     )
     tempfile.tempdir = None
     if had:

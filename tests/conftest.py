@@ -41,8 +41,10 @@ LONG = ("runs/test_workers", "engine/", "cli/test_cli", "shift/test_job",
 for name, folder in {
     "ENSEMBLE_RUNS": "runs",
     "ENSEMBLE_DATA": "data",
-    # One run trains at a time per machine, by a lock in the temporary folder: a run that a
-    # person has going must not hold up the tests, nor they it.
+    # One run trains at a time per machine, by locks in these folders: a run that a person has
+    # going must not hold up the tests, nor they it.
+    "XDG_CACHE_HOME": "cache",
+    "XDG_RUNTIME_DIR": "runtime",
     "TMPDIR": "tmp",
 }.items():
     (ROOT / folder).mkdir()

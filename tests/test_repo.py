@@ -24,6 +24,7 @@ MAX_LINES = 250
 LONGER: dict[str, str] = {}  # path: why it has to be
 
 IMPORT_NAMES = {
+    "markdown-it-py": "markdown_it",
     "orbax-checkpoint": "orbax",
     "pillow": "PIL",
     "scikit-learn": "sklearn",

@@ -1,16 +1,48 @@
 """Runs on the real digits, with real workers."""
 
+import os
+import socket
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
+from ensemble.jobs.queue import hold
 from ensemble.runs import Run
 
 # Long enough for a first compile on two busy cores.
 PATIENCE_SECONDS = 120
+
+# The workers that this process passes for, in a test.
+_hands = ExitStack()
+
+
+@contextmanager
+def held_by_a_worker(folder: Path) -> Iterator[None]:
+    """The job in `folder` has a worker within this, as far as its lock tells."""
+    with hold(folder, "It"):
+        yield
+
+
+def at_work_here(folder: Path) -> dict[str, Any]:
+    """Take the worker's lock of the job in `folder` until the test ends, as its worker would.
+
+    Returns:
+      What a status says of this process, as its worker.
+    """
+    _hands.enter_context(hold(folder, "It"))
+    return {"pid": os.getpid(), "host": socket.gethostname()}
+
+
+@pytest.fixture(autouse=True)
+def let_go_of_locks() -> Iterator[None]:
+    yield
+    _hands.close()
 
 
 def wait_until(run: Run, condition: Callable[[Run], bool]) -> Run:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from ensemble.storage.folders import cache_folder, home_folder
+
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -34,6 +36,9 @@ def environment() -> dict[str, str]:
     another version. A clone, in turn, is found nowhere but where it lies.
     """
     given = {**os.environ, "PYTHONSAFEPATH": "1"}
+    if home_folder() is None:  # Streamlit does not start without one.
+        own = str(cache_folder())
+        given |= {"HOME": own, "XDG_CACHE_HOME": own}
     if script().parent == PACKAGE.parent:
         paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
         given["PYTHONPATH"] = os.pathsep.join(paths)

@@ -9,6 +9,7 @@ import click
 
 from ensemble import datasets
 from ensemble.cli.options import settings_options
+from ensemble.cli.outcome import say
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.datasets.registry import DATASETS
@@ -27,7 +28,7 @@ def devices(as_json: bool) -> None:
         click.echo(json.dumps(found))
         return
     for one in found["devices"]:
-        click.echo(f"{one['id']}: {one['kind']}")
+        say(f"{one['id']}: {one['kind']}")
 
 
 @click.command()
@@ -68,13 +69,14 @@ def race(as_json: bool, **chosen: Any) -> None:
     with ProgressLine("race") as line:
         job = commands.work_race((lambda status: None) if as_json else line.race)
     if job.message:
-        click.echo(job.message, err=True)
+        say(job.message, err=True)
     if job.state != "finished":
         click.echo(json.dumps({"state": job.state}))
         sys.exit(130 if job.state == "stopped" else 1)
     found = read_races()[-1]
     if not as_json:
-        click.echo("\n".join(table(found)), err=True)
+        for row in table(found):
+            say(row, err=True)
     click.echo(json.dumps({"state": job.state, **asdict(found)}))
 
 

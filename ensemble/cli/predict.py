@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ensemble.cli.outcome import say
 from ensemble.errors import EnsembleError, ImageError
 from ensemble.pictures.files.decoding import MAX_BYTES
 from ensemble.pictures.files.opening import open_picture
@@ -37,9 +38,9 @@ def predict(
     for path, found in predict_pictures(run_id, images, epoch, refuse):
         if isinstance(found, EnsembleError):
             failed = True
-            click.echo(f"{printable(path)}: {found}", err=True)
+            say(f"{path}: {found}", err=True)
         else:
-            click.echo(json.dumps(found) if as_json else line_of(found))
+            click.echo(json.dumps(found)) if as_json else say(line_of(found))
     sys.exit(1 if failed else 0)
 
 
@@ -116,7 +117,7 @@ def line_of(found: dict[str, Any]) -> str:
     else:
         votes = " | ".join(" ".join(map(str, one["votes"])) for one in found["digits"])
         said = f"{found['text']}  ({formats.chance(found['confidence'])}; votes {votes})"
-    return " ".join([f"{printable(found['image'])}: {said}", *found["notes"]])
+    return " ".join([f"{found['image']}: {said}", *found["notes"]])
 
 
 def read_file(path: Path) -> bytes:
@@ -130,11 +131,3 @@ def read_file(path: Path) -> bytes:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ImageError(f"The file cannot be read: {error.strerror or error}.") from error
-
-
-def printable(name: object) -> str:
-    """A name as it may be written to a terminal: what would steer the terminal is spelt out."""
-    return "".join(
-        letter if letter.isprintable() else letter.encode("unicode_escape", "replace").decode()
-        for letter in str(name)
-    )

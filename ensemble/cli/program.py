@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from ensemble import __version__
+from ensemble.cli.outcome import say
 from ensemble.errors import EnsembleError
 from ensemble.jobs.kinds import KINDS, Kind, entry
 
@@ -77,7 +78,7 @@ class Program(click.Group):
         try:
             return super().invoke(ctx)
         except EnsembleError as error:
-            click.echo(f"Error: {error}", err=True)
+            say(f"Error: {error}", err=True)
             ctx.exit(error.exit_code)
 
 

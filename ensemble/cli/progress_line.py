@@ -9,7 +9,7 @@ from ensemble.race import RaceStatus
 from ensemble.regression import SolveStatus
 from ensemble.runs import Status
 from ensemble.shift import StressStatus
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 QUIET_SECONDS = 5.0
 
@@ -68,7 +68,7 @@ class ProgressLine:
         self._say(message + share, urgent=fraction == 1.0)
 
     def _say(self, words: str, urgent: bool) -> None:
-        now = time.monotonic()
+        now, words = time.monotonic(), escaping.terminal(words)
         if self._terminal:
             click.echo(f"\r\x1b[K{self._title} · {words}", nl=False, err=True)
         elif words != self._said and (urgent or now - self._when > QUIET_SECONDS):

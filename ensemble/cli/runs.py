@@ -6,6 +6,7 @@ from dataclasses import asdict
 import click
 
 from ensemble import runs as stored
+from ensemble.cli.outcome import say
 from ensemble.cli.train import run_summary
 from ensemble.wording import formats
 
@@ -26,7 +27,7 @@ def runs_list(as_json: bool) -> None:
         accuracy = run.status.ensemble_test_accuracy
         shown = formats.percent(accuracy)
         epochs = f"epoch {run.status.epoch} of {run.config.epochs}"
-        click.echo(f"{run.id:<32} {run.state:<9} {shown:>9}  {epochs:<16} {run.name}")
+        say(f"{run.id:<32} {run.state:<9} {shown:>9}  {epochs:<16} {run.name}")
 
 
 @runs.command(name="show")
@@ -44,7 +45,7 @@ def runs_show(run_id: str) -> None:
 def runs_stop(run_id: str) -> None:
     """Ask a run to stop; it keeps a checkpoint and can be resumed."""
     stored.request_stop(run_id)
-    click.echo(f"{run_id} was asked to stop.")
+    say(f"{run_id} was asked to stop.")
 
 
 @runs.command(name="delete")
@@ -52,4 +53,4 @@ def runs_stop(run_id: str) -> None:
 def runs_delete(run_id: str) -> None:
     """Delete a run and all its files."""
     stored.delete(run_id)
-    click.echo(f"{run_id} is deleted.")
+    say(f"{run_id} is deleted.")

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from ensemble.datasets.dataset import Dataset
 from ensemble.datasets.registry import Entry
 from ensemble.storage.atomic import read_json, write_json, writing
+from ensemble.storage.damage import DamagedFileError
+from ensemble.storage.npy import Expected, map_npy
 
 FORMAT = 1
 PIXELS = 28 * 28
@@ -77,11 +79,9 @@ def read(folder: Path, entry: Entry) -> Dataset:
     """
     note = read_note(folder, entry)
     try:
-        flat = np.load(array_path(folder, entry.name), mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        flat = map_npy(array_path(folder, entry.name), Expected((entry.nbytes_prepared,), "uint8"))
+    except (OSError, DamagedFileError) as error:
         raise TornError(f"its array cannot be read ({error})") from error
-    if flat.dtype != np.uint8 or flat.shape != (entry.nbytes_prepared,):
-        raise TornError(f"its array has shape {flat.shape}")
     if labels_crc32(flat, entry) != note.get("labels_crc32"):
         raise TornError("its labels are not those that were written")
     return as_dataset(np.asarray(flat), entry, str(note.get("source", entry.source)))

@@ -8,7 +8,7 @@ from ensemble.engine.layout import Layout, choose_devices
 from ensemble.engine.networks.cnn import CNN
 from ensemble.engine.pace import Pace
 from ensemble.engine.predict import predict_probabilities
-from ensemble.engine.step import MemberState, blank_members
+from ensemble.engine.step import MemberState, blank_members, parameter_shapes
 from ensemble.engine.trainer import Trainer
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "activations",
     "blank_members",
     "choose_devices",
+    "parameter_shapes",
     "predict_probabilities",
     "steps_per_epoch",
 ]

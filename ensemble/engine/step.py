@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from flax import traverse_util
 from jax import Array
 from jax.typing import ArrayLike
 
@@ -77,6 +78,13 @@ def blank_members(members: int) -> MemberState:
     """A state of that many members in NumPy, leaves (M, …), all zero."""
     shapes = jax.eval_shape(_creation(members), 0)
     return jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
+
+
+@functools.cache
+def parameter_shapes() -> dict[str, tuple[int, ...]]:
+    """The shape of each of a member's parameters, by its path in the tree: `Conv_0/kernel`."""
+    leaves = traverse_util.flatten_dict(blank_members(1).params, sep="/")
+    return {path: leaf.shape[1:] for path, leaf in leaves.items()}
 
 
 def train_step(

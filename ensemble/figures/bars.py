@@ -16,7 +16,7 @@ from ensemble.figures.palette import (
     member_color,
     member_opacity,
 )
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -42,13 +42,14 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
+    names = [escaping.figure(name) for name in names]
     traces = [bars(made, number, names)]
     if made.members > 1:
         traces += dots(made, number, names, palette)
     rows = list(range(len(names)))
     chart = go.Figure([go.Bar(traces[0]), *[go.Scatter(one) for one in traces[1:]]])
     chart.update_layout(
-        title={"text": title, "font": {"size": 14}, "x": 0, "xanchor": "left"},
+        title={"text": escaping.figure(title), "font": {"size": 14}, "x": 0, "xanchor": "left"},
         height=ROW * len(names) + 110, margin={"l": 8, "r": 70, "t": 36, "b": 80},
         showlegend=1 < made.members <= len(MEMBER_HUES), legend=LEGEND,
         bargap=0.28, hovermode="closest", dragmode=False,
@@ -69,11 +70,14 @@ def figure(
 
 def config(title: str) -> dict[str, Any]:
     """What the chart's toolbar offers: the picture as a file, sharp enough to print."""
-    name = "".join(char if char.isalnum() or char in "-_" else "-" for char in title)
     return {
         "displaylogo": False,
         "modeBarButtons": [["toImage"]],
-        "toImageButtonOptions": {"format": "png", "scale": 3, "filename": name},
+        "toImageButtonOptions": {
+            "format": "png",
+            "scale": 3,
+            "filename": escaping.file_name(title),
+        },
     }
 
 

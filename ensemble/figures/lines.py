@@ -1,7 +1,6 @@
 """How the members and their ensemble are drawn over each other: thin and coloured, bold in ink."""
 
 import functools
-import html
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from ensemble.figures.palette import (
     member_color,
     member_opacity,
 )
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -90,9 +89,9 @@ def layout(title: str, height: int, palette: Palette, **more: Any) -> dict[str, 
     """
     first, _, rest = title.partition(" · ")
     lines = folded(rest)
-    below = {"text": "<br>".join(map(html.escape, lines)), "font": {"size": 12}}
+    below = {"text": "<br>".join(map(escaping.figure, lines)), "font": {"size": 12}}
     return {
-        "title": {"text": html.escape(first), "font": {"size": 14}, "subtitle": below, "x": 0,
+        "title": {"text": escaping.figure(first), "font": {"size": 14}, "subtitle": below, "x": 0,
                   "xanchor": "left", "y": 1, "yref": "container", "yanchor": "top",
                   "pad": {"t": 8}},
         "height": height, "margin": {"l": 8, "r": 16, "t": 40 + 18 * len(lines), "b": 90},

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.figures import lines
 from ensemble.figures.palette import RIGHT, WRONG, Palette
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -36,7 +36,7 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    named = rows(threshold, known)
+    named = [(escaping.figure(name), scores) for name, scores in rows(threshold, known)]
     chart = go.Figure(
         [go.Scatter(dots(one, place, threshold)) for place, one in enumerate(named, 1)]
     )

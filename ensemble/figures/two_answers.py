@@ -1,6 +1,5 @@
 """Two ensembles on one mark: their averaged probabilities as bars beside each other."""
 
-import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from ensemble.figures import bars as figures_bars
 from ensemble.figures import lines
 from ensemble.figures.palette import Palette
 from ensemble.figures.verdict import table as one_table
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:
@@ -50,6 +49,7 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
+    names = [escaping.figure(name) for name in names]
     sides = ((ours, palette.ink), (theirs, palette.primary))
     chart = go.Figure([go.Bar(bars(one, names, color)) for one, color in sides])
     chart.update_layout(**lines.layout(title, ROW * len(names) + 170, palette))
@@ -71,11 +71,11 @@ def figure(
 def bars(side: Side, names: Sequence[str], color: str) -> dict[str, Any]:
     """One side's bars; faint where it rejects the mark."""
     probabilities = np.asarray(side.digit.probabilities)
-    hover = [f"{html.escape(side.name)}: {name} {formats.chance(float(p))}"
+    hover = [f"{escaping.figure(side.name)}: {name} {formats.chance(float(p))}"
              for name, p in zip(names, probabilities, strict=True)]  # fmt: skip
     return {
         "x": probabilities, "y": list(range(len(names))), "orientation": "h",
-        "name": html.escape(side.name), "hovertext": hover, "hoverinfo": "text",
+        "name": escaping.figure(side.name), "hovertext": hover, "hoverinfo": "text",
         "marker": {"color": color, "opacity": 0.35 if side.digit.rejected else 1.0},
     }  # fmt: skip
 

@@ -8,7 +8,7 @@ import pandas as pd
 
 from ensemble.figures import bars, lines
 from ensemble.figures.palette import Palette
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def figure(digit: "Digit", names: Sequence[str], title: str, palette: Palette) -
     chart.update_traces(
         marker={"color": palette.ink, "opacity": opacity.tolist()}, selector={"type": "bar"}
     )
-    chart.update_yaxes(ticktext=labels(digit, names))
+    chart.update_yaxes(ticktext=labels(digit, [escaping.figure(name) for name in names]))
     return chart
 
 

@@ -12,16 +12,17 @@ from typing import ClassVar
 
 from ensemble import datasets
 from ensemble.datasets.registry import find
-from ensemble.errors import StorageError
+from ensemble.errors import RunError, StorageError
 from ensemble.jobs import worker
 from ensemble.jobs.job import Job, forget_stop
 from ensemble.jobs.kinds import FETCH, Kind
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
+from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import JobStatus, StatusWriter
 from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.fields import Figure
 from ensemble.storage.folders import data_folder
+from ensemble.storage.records.fields import Figure
 
 QUIET_SECONDS = 0.25
 
@@ -83,6 +84,7 @@ def start(name: str) -> FetchJob:
     Raises:
       ConfigError: there is no such dataset.
       StorageError: the data folder cannot be written.
+      RunError: the process that did is not quite gone.
     """
     if (there := read(name)) and there.active:
         return there
@@ -90,9 +92,16 @@ def start(name: str) -> FetchJob:
     job = job_of(name, FetchStatus(queued=now, updated=now, message="Starting"))
     try:
         job.path.mkdir(parents=True, exist_ok=True)
-        forget_stop(job.path)
-        write_json(job.status_file, dataclasses.asdict(job.status))
+        with without_worker(job.path, f"Somebody is at {job.name} still: try again in a moment."):
+            if (there := read(name)) and there.awaited:
+                return there  # Two pressed at once.
+            forget_stop(job.path)
+            write_json(job.status_file, dataclasses.asdict(job.status))
         start_worker(job)
+    except RunError:
+        if (there := read(name)) and there.active:
+            return there
+        raise
     except OSError as error:
         raise StorageError(
             f"Nothing can be kept in {data_folder()} ({error.strerror}): free some room, or point "

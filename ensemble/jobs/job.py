@@ -4,8 +4,11 @@ from pathlib import Path
 
 from ensemble.jobs.kinds import Kind
 from ensemble.jobs.status import JobStatus, is_alive
+from ensemble.storage.lock import is_held
 
 STOP_FILE = "stop"
+# A worker holds it for as long as it is there: see `queue.hold`.
+LOCK_FILE = "worker.lock"
 
 
 class Job:
@@ -15,7 +18,8 @@ class Job:
       kind: what kind of job it is.
       id: what its worker is told, and its word in addresses.
       name: what it is called among people.
-      path: the folder of its files: log.txt, worker.lock and, while it is asked to stop, `stop`.
+      path: the folder of its files: log.txt, worker.lock (which its worker holds) and, while it
+        is asked to stop, `stop`.
       status: what its worker last wrote.
     """
 
@@ -33,7 +37,8 @@ class Job:
     @property
     def died(self) -> bool:
         """Whether the worker ended without saying so."""
-        return self.status.state in self.kind.active and not is_alive(self.status, self.kind)
+        # Only one that says it is at work is asked: a list may hold a thousand others.
+        return self._says_active and not is_alive(self.status, is_held(self.path / LOCK_FILE))
 
     @property
     def state(self) -> str:
@@ -46,9 +51,21 @@ class Job:
         return self.state in self.kind.active
 
     @property
+    def awaited(self) -> bool:
+        """Whether a worker is about to begin, or is at it on another host.
+
+        That is all its lock cannot tell: for who holds that, so that no worker of this host does.
+        """
+        return self._says_active and is_alive(self.status, held=False)
+
+    @property
+    def _says_active(self) -> bool:
+        return self.status.state in self.kind.active
+
+    @property
     def message(self) -> str:
         """One or two sentences on the state, possibly empty."""
-        return self.kind.dead if self.died else self.status.message
+        return self.kind.how_it_died(self.path) if self.died else self.status.message
 
 
 def request_stop(job: Job) -> bool:

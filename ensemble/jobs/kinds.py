@@ -6,6 +6,7 @@ every kind there is, and nothing down here imports the workloads.
 
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 STARTING = ("queued", "starting")
@@ -31,6 +32,8 @@ class Kind:
       go_on: what to do once there is room on the disk again.
       doing, kept: what an unexpected error ended, and what is kept.
       dead: what to say where its worker ended without a word.
+      kept_in: a function of the job's folder, as "module:function": a sentence on how far it is
+        kept. Without one `kept` and `dead` say it, whatever lies there.
       too_large: what to do where memory ran out.
       stop_help, stopping_help: what Stop keeps, and when it comes to pass.
       preload: modules that a warm worker imports beforehand.
@@ -60,6 +63,7 @@ class Kind:
     preload: tuple[str, ...] = ()
     work: str = ""
     compile: str = ""
+    kept_in: str = ""
     ended: tuple[str, ...] = ENDED
 
     @property
@@ -71,6 +75,16 @@ class Kind:
     def active(self) -> tuple[str, ...]:
         """The states in which a worker waits, starts or is at it."""
         return (*STARTING, self.working)
+
+    def what_is_kept(self, folder: Path) -> str:
+        """A sentence on what is kept of a job that broke off."""
+        if self.kept_in:
+            return str(entry(self.kept_in)(folder))
+        return f"{self.kept[0].upper()}{self.kept[1:]}."
+
+    def how_it_died(self, folder: Path) -> str:
+        """What to say of a job whose worker ended without a word."""
+        return f"{self.dead} {self.what_is_kept(folder)}" if self.kept_in else self.dead
 
     def share(self, status: Any) -> float:
         """How much is done, in [0, 1], as a status of this kind (or its JSON) says it."""
@@ -90,8 +104,7 @@ TRAINING = Kind(
     name="training", title="Training", working="training", command="work", part="", kept_as=None,
     step="step", steps="steps", resumable=("stopped", "failed"), go_on="resume",
     doing="the training", kept="what was trained so far is kept",
-    dead="The training process ended without a word: it was killed, or the machine restarted. "
-    "Everything up to its last checkpoint is kept; resume continues from there.",
+    dead="The training process ended without a word: it was killed, or the machine restarted.",
     too_large="try fewer members or a smaller batch",
     stop_help="What is learnt so far is kept, and the run can be resumed.",
     stopping_help="After the current chunk of steps",
@@ -99,6 +112,7 @@ TRAINING = Kind(
     preload=("ensemble.runs.session", "filelock"), work="ensemble.runs.train_job:work",
     compile="ensemble.runs.train_job:compile_for",
     ended=("finished", "stopped", "diverged", "failed"),
+    kept_in="ensemble.runs.checkpoint_folders:what_is_kept",
 )  # fmt: skip
 STRESS = Kind(
     name="stress", title="Measuring under shift", working="measuring", command="work-stress",

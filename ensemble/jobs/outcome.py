@@ -10,8 +10,9 @@ from types import FrameType
 from typing import Any
 
 from ensemble.errors import EnsembleError
-from ensemble.jobs.kinds import Kind
+from ensemble.jobs.job import Job
 from ensemble.jobs.status import StatusWriter
+from ensemble.storage.atomic import DISK_FULL
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,29 +56,34 @@ class StopRequest:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def outcome_of(kind: Kind, work: Callable[[], Outcome]) -> Outcome:
+def outcome_of(job: Job, work: Callable[[], Outcome]) -> Outcome:
     """What came of it; what a person can mend is an outcome too, with the kind's advice."""
+    kind = job.kind
     try:
         return work()
     except EnsembleError as error:
         return Outcome("failed", str(error))
     except OSError as error:
-        traceback.print_exc()
-        advice = f"Make room, then {kind.go_on}."
-        return Outcome("failed", f"Could not write to the disk ({error}). {advice}")
+        # A full disk is nobody's bug: no traceback tells more than the sentence does.
+        if error.errno not in DISK_FULL:
+            traceback.print_exc()
+        said = f"Could not write to the disk ({error}). Make room, then {kind.go_on}."
+        if kind.kept_in:
+            said += f" {kind.what_is_kept(job.path)}"
+        return Outcome("failed", said)
     except MemoryError:
         traceback.print_exc()
         return Outcome("failed", f"Memory ran out: {kind.too_large}.")
 
 
 @contextmanager
-def bugs_written_down(kind: Kind, status: StatusWriter[Any]) -> Iterator[None]:
+def bugs_written_down(job: Job, status: StatusWriter[Any]) -> Iterator[None]:
     """An error that nobody expected ends the state as `failed`, and goes on to the log."""
     try:
         yield
     except BaseException as error:
         status.update(
-            state="failed", message=f"An unexpected error ended {kind.doing} ({error!r:.200}). "
-            f"The log has its details; {kind.kept}.",
+            state="failed", message=f"An unexpected error ended {job.kind.doing} ({error!r:.200}). "
+            f"The log has its details. {job.kind.what_is_kept(job.path)}",
         )  # fmt: skip
         raise

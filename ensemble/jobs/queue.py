@@ -7,6 +7,7 @@ business.
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -20,14 +21,14 @@ from ensemble.jobs.folders import (
     read_config,
     read_name,
 )
-from ensemble.jobs.job import Job
+from ensemble.jobs.job import LOCK_FILE, Job
 from ensemble.jobs.kinds import RACE, REGRESSION, STRESS, TRAINING, Kind
 from ensemble.jobs.slots import Turn
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
-from ensemble.storage.fields import Count, Figure, checked, read_as
 from ensemble.storage.folder_index import FILES, FolderIndex
-from ensemble.storage.lock import Held, try_lock
+from ensemble.storage.lock import Held, lock_soon
+from ensemble.storage.records.fields import Count, Figure, checked, read_as
 
 POLL_SECONDS = 0.3
 THIS_MACHINE = "the measuring of this machine"
@@ -82,12 +83,17 @@ def comes_first() -> list[QueuedJob]:
     return every if taken >= slots.count() else []
 
 
-def active_in(folder: Path) -> list[QueuedJob]:
-    """The jobs of the run in `folder` that work or wait: its training, its measuring."""
+def jobs_in(folder: Path) -> list[QueuedJob]:
+    """The jobs of the run in `folder`: its training, its measuring; none that cannot be read."""
     try:
-        return [job for job in _jobs_in(folder) if job.active]
+        return list(_jobs_in(folder))
     except (OSError, ValueError):
         return []
+
+
+def active_in(folder: Path) -> list[QueuedJob]:
+    """The jobs of the run in `folder` that work or wait."""
+    return [job for job in jobs_in(folder) if job.active]
 
 
 def wait_for_turn(
@@ -118,11 +124,40 @@ def hold(folder: Path, what: str) -> Held:
     """The right to be the worker in `folder`, which only one process has at a time.
 
     Raises:
-      RunError: another process has it: two tabs asked for the same at once, say.
+      RunError: another process has it: two tabs asked for the same at once, say; or the folder
+        has been deleted meanwhile.
     """
-    if held := try_lock(folder / "worker.lock"):
-        return held
+    try:
+        if held := lock_soon(folder / LOCK_FILE):
+            return held
+    except FileNotFoundError as error:
+        raise RunError(f"{what} has been deleted: there is nothing to start.") from error
     raise RunError(f"{what} has a worker already: there is nothing to start.")
+
+
+@contextmanager
+def without_worker(folder: Path, busy: str) -> Iterator[None]:
+    """No worker of this host is in `folder` within this, and none can begin.
+
+    For whoever deletes its files or puts its job into the queue again, whatever its status says;
+    what the lock cannot tell is `Job.awaited`, to be read within this. Where nothing can be locked
+    (a full disk, one that knows no locks, somebody else's folder) that is done without: the
+    caller has looked whether the job is active, and what it writes says what is amiss.
+
+    Args:
+      folder: of the job.
+      busy: what to say where there is a worker.
+
+    Raises:
+      RunError: there is one.
+    """
+    held: AbstractContextManager[object] | None = nullcontext()
+    with suppress(OSError):
+        held = lock_soon(folder / LOCK_FILE)
+    if held is None:
+        raise RunError(busy)
+    with held:
+        yield
 
 
 def _every() -> Iterator[QueuedJob]:

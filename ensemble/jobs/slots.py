@@ -6,20 +6,20 @@ share the machine; it then sees these cards alone. Other accelerators cannot be 
 starting JAX: they are one slot. `ENSEMBLE_SLOTS` says another number: then each job takes one, and
 the devices are everybody's.
 
-A slot is a file lock in the machine's temporary folder: the system takes it back from a process
-however that ends.
+A slot is a file lock in folders that are this user's alone: the system takes it back from a
+process however that ends.
 """
 
-import getpass
 import os
 import re
-import tempfile
-from contextlib import ExitStack
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 
-from ensemble.errors import ConfigError
+from ensemble.errors import ConfigError, StorageError
 from ensemble.machine.jax_settings import only_cpu
-from ensemble.storage.lock import Held, try_lock
+from ensemble.storage.folders import lock_folders
+from ensemble.storage.lock import try_lock
 
 VARIABLE = "ENSEMBLE_SLOTS"
 MOST = 1024
@@ -34,7 +34,7 @@ class Turn:
       slots: the names of the slots that it has: of cards, or "0", "1", ….
     """
 
-    def __init__(self, held: dict[str, Held]) -> None:
+    def __init__(self, held: dict[str, AbstractContextManager[object]]) -> None:
         self.slots, self._held = tuple(held), ExitStack()
         for one in held.values():
             self._held.enter_context(one)
@@ -84,12 +84,17 @@ def wanted(asked: int) -> int:
 
 
 def take(slots: int) -> Turn | None:
-    """As many slots, if they are free now."""
-    found: dict[str, Held] = {}
+    """As many slots, if they are free now.
+
+    Raises:
+      StorageError: nowhere can be locked.
+    """
+    found: dict[str, AbstractContextManager[object]] = {}
+    folders = lock_folders()
     for name in devices() or map(str, range(count())):
         if len(found) == slots:
             break
-        if held := try_lock(_file(name)):
+        if held := _lock([folder / _file_name(name) for folder in folders]):
             found[name] = held
     turn = Turn(found)
     if len(found) == slots:
@@ -104,10 +109,25 @@ def keep_to(turn: Turn) -> None:
         os.environ[VISIBLE] = ",".join(turn.slots)
 
 
-def _file(name: str) -> Path:
-    """The lock of a slot; by the card's name, so that who was given other cards locks others."""
-    folder = Path(tempfile.gettempdir()) / f"ensemble-{getpass.getuser()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    safe = re.sub(r"[^A-Za-z0-9-]", "_", name)
+def _lock(files: Sequence[Path]) -> ExitStack | None:
+    """The locks on all of these files; None where somebody has one."""
+    with ExitStack() as held:
+        for file in files:
+            try:
+                one = try_lock(file)
+            except OSError as error:
+                raise StorageError(
+                    f"The turns of this machine's jobs cannot be told: {file} cannot be locked "
+                    f"({error.strerror}). Delete it where no job is at work."
+                ) from error
+            if one is None:
+                return None
+            held.enter_context(one)
+        return held.pop_all()
+
+
+def _file_name(slot: str) -> str:
+    """A slot's lock; by the card's name, so that who was given other cards locks others."""
+    safe = re.sub(r"[^A-Za-z0-9-]", "_", slot)
     # The first has the name that all had when there was one.
-    return folder / ("training.lock" if name == "0" else f"training-{safe}.lock")
+    return "training.lock" if slot == "0" else f"training-{safe}.lock"

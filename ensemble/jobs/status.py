@@ -1,11 +1,11 @@
 """Whether a process is at work: what it writes of itself into a status.json, again and again.
 
 That process is the only writer. One that was killed cannot write that it was: readers see it
-in the process table (same host) or by the age of its heartbeat (another host).
+by the lock that it no longer holds, or (another host) by the age of its heartbeat. No clock is
+asked of a process of this host: it may be set while one works.
 """
 
 import dataclasses
-import os
 import socket
 import threading
 import time
@@ -17,8 +17,8 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import psutil
 
 from ensemble.jobs.kinds import Kind
-from ensemble.storage.atomic import write_json
-from ensemble.storage.fields import Figure, Pid, Time, odd, read_as
+from ensemble.storage.atomic import DISK_FULL, overwrite_json, write_json
+from ensemble.storage.records.fields import Count, Figure, Pid, Time, odd, read_as
 
 HEARTBEAT_SECONDS = 5.0
 SILENCE_SECONDS = 60.0
@@ -34,7 +34,10 @@ class JobStatus:
       message: one or two sentences on the state, possibly empty.
       queued: when it was asked for, which is its place in the queue; unix seconds.
       updated: the last heartbeat; unix seconds.
-      pid, pid_created, host: the worker's process, and where it runs.
+      pid, pid_created, host: the worker's process, and where it runs. Earlier versions compare
+        the second, which moves when the clock is set; nothing here does.
+      pid_ticks: when that process began, in clock ticks since the system did; None where the
+        system does not say.
       seconds_left: about how long it will still take; None where that is not known.
     """
 
@@ -46,6 +49,7 @@ class JobStatus:
     updated: Time = 0.0
     pid: Pid | None = None
     pid_created: Time | None = None
+    pid_ticks: Count | None = None
     host: str = ""
     seconds_left: Figure | None = None
 
@@ -63,11 +67,6 @@ class JobStatus:
         return status
 
     @property
-    def alive(self) -> bool:
-        """Whether a process is at work, or about to be."""
-        return is_alive(self, self.kind)
-
-    @property
     def share(self) -> float:
         """How much is done, in [0, 1]."""
         return self.kind.share(self)
@@ -76,26 +75,47 @@ class JobStatus:
 AnyStatus = TypeVar("AnyStatus", bound=JobStatus)
 
 
-def is_alive(status: JobStatus, kind: Kind) -> bool:
-    """Whether a process is at work on a job of this kind, or about to be."""
-    if status.state not in kind.active:
-        return False
-    silence = time.time() - status.updated
+def is_alive(status: JobStatus, held: bool | None) -> bool:
+    """Whether a process is at a job, or about to be, that says it is in an active state.
+
+    Args:
+      status: the job's.
+      held: whether somebody holds its worker's lock; None where that cannot be told.
+    """
+    if held:
+        return True
+    # A heartbeat from the future says as little as an old one: one of the clocks was set.
+    silence = abs(time.time() - status.updated)
     if status.pid is None:
         return silence < START_SECONDS
     if status.host != socket.gethostname():
         return silence < SILENCE_SECONDS
-    return process_lives(status.pid, status.pid_created)
+    return held is None and process_lives(status.pid, status.pid_ticks)
 
 
-def process_lives(pid: int, created: float | None) -> bool:
-    """Whether the process that had this number then is still the one that has it now."""
+def process_lives(pid: int, ticks: int | None) -> bool:
+    """Whether the process that had this number then is still the one that has it now.
+
+    Args:
+      pid: its number.
+      ticks: its `start_ticks`; None where they are not known: then its number alone counts.
+    """
     try:
         process = psutil.Process(pid)
-        same = created is None or abs(process.create_time() - created) < 1.0
+        same = ticks is None or start_ticks(pid) in (ticks, None)
         return same and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
+    except (psutil.Error, ValueError, OverflowError):
         return False
+
+
+def start_ticks(pid: int) -> int | None:
+    """When a process began, in clock ticks since the system did; None where nobody says."""
+    try:
+        # The second field, its name in brackets, may hold anything; this is the 22nd.
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return int(fields[19])
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def write_status(folder: Path, status: JobStatus) -> None:
@@ -121,8 +141,9 @@ class StatusWriter(Generic[AnyStatus]):
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         me = psutil.Process()
         self._status = dataclasses.replace(
-            status, pid=os.getpid(), pid_created=me.create_time(), host=socket.gethostname()
-        )
+            status, pid=me.pid, pid_created=me.create_time(), pid_ticks=start_ticks(me.pid),
+            host=socket.gethostname(),
+        )  # fmt: skip
 
     @property
     def status(self) -> AnyStatus:
@@ -145,7 +166,13 @@ class StatusWriter(Generic[AnyStatus]):
         """Write the status with these fields changed."""
         with self._lock:
             self._status = dataclasses.replace(self._status, updated=time.time(), **changes)
-            write_json(self._file, dataclasses.asdict(self._status))
+            values = dataclasses.asdict(self._status)
+            try:
+                write_json(self._file, values)
+            except OSError as error:
+                # How it ended has to be known even where nothing fits on the disk any more.
+                if error.errno not in DISK_FULL or not overwrite_json(self._file, values):
+                    raise
 
     def _beat(self) -> None:
         while not self._closed.wait(HEARTBEAT_SECONDS):

@@ -41,8 +41,8 @@ def do(
     kind, stop = job.kind, stop or stop_request(job)
     hand = hold(job.path, f"{kind.title} “{job.id}”")
     with stop, hand, StatusWriter(job.status_file, job.status) as status:
-        with bugs_written_down(kind, status):
-            outcome = outcome_of(kind, lambda: in_turn(job, status, stop, report, begin, devices))
+        with bugs_written_down(job, status):
+            outcome = outcome_of(job, lambda: in_turn(job, status, stop, report, begin, devices))
         status.update(state=outcome.state, message=outcome.message, seconds_left=None)
         report(status.status)
     return status

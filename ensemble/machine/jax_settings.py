@@ -14,6 +14,7 @@ from typing import Any
 from ensemble.storage.folders import data_folder
 
 COMPILE_CACHE_BYTES = 512 * 1024 * 1024
+BOUND, UNBOUNDED = "JAX_COMPILATION_CACHE_MAX_SIZE", -1
 # Nobody is still writing a compiled program that is older than this.
 WRITTEN_SECONDS = 60.0
 # What a worker tells XLA on a CPU. Training is right without any of them, only slower.
@@ -77,9 +78,27 @@ def prepare_jax() -> None:
     # A second launch then compiles nothing; the bound keeps the cache from growing for ever.
     cache = data_folder() / "compiled"
     set_unless_given("JAX_COMPILATION_CACHE_DIR", str(cache))
-    set_unless_given("JAX_COMPILATION_CACHE_MAX_SIZE", str(COMPILE_CACHE_BYTES))
+    set_unless_given(BOUND, str(COMPILE_CACHE_BYTES if has_a_name() else UNBOUNDED))
     set_unless_given("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
-    drop_half_written(cache)
+    if os.environ[BOUND] != str(UNBOUNDED):  # else no program has a second file
+        drop_half_written(cache)
+
+
+def has_a_name() -> bool:
+    """Whether the system knows this process's user and group by name; often not in containers.
+
+    JAX (0.10 and 0.11), where its cache is bounded, asks for the names of whose each file is, and
+    stores nothing where there is none.
+    """
+    if os.name == "nt":
+        return True
+    import grp
+    import pwd
+
+    try:
+        return bool(pwd.getpwuid(os.geteuid()) and grp.getgrgid(os.getegid()))
+    except KeyError:
+        return False
 
 
 def drop_half_written(cache: Path) -> None:

@@ -5,7 +5,6 @@ file, `<label>/<checksum>.png`: the 28×28 that the networks saw, with what they
 the picture's text. Whatever is not such a file is skipped when the folder is read.
 """
 
-import csv
 import hashlib
 import io
 import os
@@ -20,6 +19,7 @@ from PIL import Image, PngImagePlugin
 
 from ensemble.errors import StorageError
 from ensemble.pictures.files.decoding import quiet
+from ensemble.storage import csv_cells
 from ensemble.storage.atomic import writing
 
 FIELDS = ("said", "run_id", "epoch")
@@ -137,15 +137,12 @@ def export() -> bytes:
     np.savez_compressed(
         arrays, images=images, labels=np.array([one.label for one in kept], np.int32)
     )
-    rows = io.StringIO()
-    table = csv.writer(rows, lineterminator="\n")
-    table.writerow(("file", "label", *FIELDS))
-    for one in kept:
-        table.writerow((one.name, one.label, one.said, one.run_id, one.epoch))
+    rows = [(one.name, one.label, one.said, one.run_id, one.epoch) for one in kept]
+    labels = csv_cells.table([("file", "label", *FIELDS), *rows])
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         add(archive, "images.npz", arrays.getvalue())
-        add(archive, "labels.csv", rows.getvalue().encode())
+        add(archive, "labels.csv", labels.encode())
         for one in kept:
             add(archive, one.name, as_png(one.image))
     return out.getvalue()

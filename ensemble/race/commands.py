@@ -11,6 +11,7 @@ from ensemble.jobs import worker
 from ensemble.jobs.folders import race_folder
 from ensemble.jobs.job import forget_stop, request_stop
 from ensemble.jobs.launch import start_worker
+from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import write_status
 from ensemble.jobs.worker import Report
 from ensemble.race.job import Job
@@ -36,15 +37,19 @@ def start_race(config: RaceConfig) -> RaceJob:
 
 def queue_race(config: RaceConfig) -> RaceJob:
     """Put a race into state `queued`, without a worker; for errors see `start_race`."""
+    busy = "This machine is being measured already: let that end, or stop it."
     if (there := read_race_job()) and there.active:
-        raise RunError("This machine is being measured already: let that end, or stop it.")
+        raise RunError(busy)
     now = time.time()
     status = RaceStatus(queued=now, updated=now, settings=config.as_dict())
     try:
         race_folder().mkdir(parents=True, exist_ok=True)
-        forget_stop(race_folder())
-        (race_folder() / "log.txt").unlink(missing_ok=True)
-        write_status(race_folder(), status)
+        with without_worker(race_folder(), busy):
+            if (there := read_race_job()) and there.awaited:
+                raise RunError(busy)
+            forget_stop(race_folder())
+            (race_folder() / "log.txt").unlink(missing_ok=True)
+            write_status(race_folder(), status)
     except OSError as error:
         raise RunError(
             f"The measurements cannot be kept in {race_folder()} ({error.strerror}): free some "

@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from ensemble.datasets import load
 from ensemble.errors import StorageError
 from ensemble.regression.settings import LbfgsConfig
+from ensemble.storage.damage import DamagedFileError
 from ensemble.storage.folders import data_folder
+from ensemble.storage.npy import Expected, map_npy
 
 INFORMATIVE = 50  # features that tell the classes apart, as in JAXopt's example
 REDUNDANT = 2  # sums of those, scikit-learn's default; the others are noise
@@ -51,7 +53,7 @@ def load_problem(config: LbfgsConfig) -> Problem:
 
     Raises:
       NotPreparedError: a dataset that has not been fetched yet.
-      StorageError: the drawn samples cannot be kept.
+      StorageError: the drawn samples cannot be kept or read.
     """
     if config.dataset != "synthetic":
         dataset = load(config.dataset)
@@ -60,8 +62,24 @@ def load_problem(config: LbfgsConfig) -> Problem:
         x /= 255
         return Problem(x, np.asarray(dataset.train_labels, np.int32), len(dataset.class_names))
     folder = drawn(config)
-    x = np.load(folder / "x.npy", mmap_mode="r")
-    return Problem(x, np.load(folder / "labels.npy"), config.classes)
+    try:
+        with contextlib.suppress(DamagedFileError, FileNotFoundError):
+            return _read(folder, config)
+        shutil.rmtree(folder, ignore_errors=True)  # Drawn again they are the same numbers.
+        return _read(drawn(config), config)
+    except (OSError, DamagedFileError) as error:
+        raise StorageError(
+            f"The samples drawn into {folder} cannot be read ({error}): see to that folder, or "
+            "delete it."
+        ) from error
+
+
+def _read(folder: Path, config: LbfgsConfig) -> Problem:
+    x = map_npy(folder / "x.npy", Expected((config.samples, config.features)))
+    labels = np.array(map_npy(folder / "labels.npy", Expected((config.samples,), "int32")))
+    if labels.min() < 0 or labels.max() >= config.classes:
+        raise DamagedFileError("a label is of no class")
+    return Problem(x, labels, config.classes)
 
 
 def drawn(config: LbfgsConfig) -> Path:

@@ -19,6 +19,7 @@ from ensemble.jobs.folders import (
 )
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import REGRESSION, Kind
+from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import write_status
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.status import SolveStatus, read_solve_status
@@ -111,9 +112,13 @@ def delete_solve(solve_id: str) -> None:
       RunError: a worker is at it: stop it first.
     """
     solve = find_solve(solve_id)
+    busy = f"The run “{solve_id}” is still active: stop it, then delete it."
     if solve.active:
-        raise RunError(f"The run “{solve_id}” is still active: stop it, then delete it.")
-    remove(solve.path)
+        raise RunError(busy)
+    with without_worker(solve.path, busy):
+        if find_solve(solve_id).awaited:
+            raise RunError(busy)
+        remove(solve.path)
 
 
 @functools.lru_cache(maxsize=4096)

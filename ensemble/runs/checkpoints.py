@@ -1,14 +1,33 @@
-"""Checkpoints of a run, by orbax: the last one and the best one."""
+"""Checkpoints of a run, by orbax: the last two and the best one, each with its checksums.
 
+What is damaged is set aside, never deleted; what merely cannot be read (no permission, a disk
+that fails) is left as it is, and said: the next look may find it whole.
+"""
+
+import errno
 import functools
+import logging
+import os
+import shutil
+import traceback
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from ensemble import datasets
 from ensemble.engine import blank_members, steps_per_epoch
 from ensemble.errors import RunError
+from ensemble.runs.checkpoint_folders import FOLDER, checkpoint_ticks
 from ensemble.runs.progress import Progress
 from ensemble.runs.store import Run
+from ensemble.storage.checksums import find_damage, has_sums, write_sums
+
+ITEM = "default"  # what orbax calls a checkpoint's only tree
+ASIDE = "damaged"  # in the run's folder
+# Beside the arrays: orbax's own notes, and a place for the last words of a worker.
+MORE_BYTES = 2**20
+FULL = ("RESOURCE_EXHAUSTED", "No space left", "os_error_code='28'", "os_error_code='122'")
 
 
 class Checkpoints:
@@ -17,11 +36,16 @@ class Checkpoints:
     Args:
       folder: the run's.
       read_only: change nothing; for everyone but the run's worker.
+
+    Attributes:
+      set_aside: a sentence on each damaged checkpoint that `restore` met.
     """
 
     def __init__(self, folder: Path, read_only: bool = False) -> None:
-        self._folder = (folder / "checkpoints").absolute()
+        self._run_folder = folder.absolute()
+        self._folder = self._run_folder / FOLDER
         self._read_only = read_only
+        self.set_aside: list[str] = []
 
     @functools.cached_property
     def _manager(self) -> Any:
@@ -29,11 +53,12 @@ class Checkpoints:
         import orbax.checkpoint as ocp
         from orbax.checkpoint.checkpoint_managers import AnyPreservationPolicy, BestN, LatestN
 
+        self._remove_torn()
         best = BestN(get_metric_fn=lambda metrics: metrics["accuracy"], n=1)
         options = ocp.CheckpointManagerOptions(
-            preservation_policy=AnyPreservationPolicy([LatestN(1), best]),
+            # Two: one is there to go on from where the other is damaged.
+            preservation_policy=AnyPreservationPolicy([LatestN(2), best]),
             enable_async_checkpointing=False,
-            read_only=self._read_only,
         )
         return ocp.CheckpointManager(self._folder, options=options)
 
@@ -45,34 +70,112 @@ class Checkpoints:
             self._manager.close()
 
     def save(self, progress: Progress, accuracy: float = -1.0) -> None:
-        """Keep this place; the best is the one with the ensemble's highest `accuracy`."""
+        """Keep this place; the best is the one with the ensemble's highest `accuracy`.
+
+        Raises:
+          OSError: the disk is full, or cannot be written; nothing half-written is left.
+        """
         import orbax.checkpoint as ocp
 
-        if progress.tick not in self._manager.all_steps():
-            tree = ocp.args.StandardSave(progress.as_tree())
-            self._manager.save(progress.tick, args=tree, metrics={"accuracy": accuracy}, force=True)
+        tick, tree = progress.tick, progress.as_tree()
+        if tick in checkpoint_ticks(self._run_folder):
+            return
+        # Before orbax begins, whose threads would go on writing into a full disk.
+        _see_to_room(self._run_folder, _bytes_of(tree) + MORE_BYTES)
+        try:
+            words = {"accuracy": accuracy}
+            save = ocp.args.StandardSave(tree)
+            self._manager.save(tick, args=save, metrics=words, force=True)
+        except Exception as error:
+            self._remove_torn()
+            if any(word in str(error) for word in FULL):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+            raise
+        write_sums(self._folder / str(tick))
 
     def restore(self, like: Progress, tick: int | None = None) -> Progress | None:
-        """The latest place that can be read whole, or None.
+        """The latest place that is undamaged, or None where there is no checkpoint.
 
         Args:
           like: a Progress whose arrays have the shapes to expect.
           tick: only this place, not the latest.
+
+        Raises:
+          RunError: a checkpoint is there and cannot be read, or does not fit the settings;
+            or all there are have been damaged.
         """
-        if not self._folder.is_dir():
-            return None
+        every = checkpoint_ticks(self._run_folder)
+        places = every if tick is None else [tick] if tick in every else []
+        for place in reversed(places):
+            if damage := self._damage(place):
+                self._put_aside(place, damage)
+            elif found := self._read(place, like):
+                return found
+        if self.set_aside and tick is None and not self._read_only:
+            raise RunError(
+                " ".join(self.set_aside) + " No other is left: resume once more to train the "
+                "run from its beginning."
+            )
+        return None
+
+    def _damage(self, place: int) -> str | None:
+        """What is wrong with a checkpoint's files; None where they are as they were written."""
+        try:
+            return find_damage(self._folder / str(place))
+        except OSError as error:
+            raise RunError(
+                f"Checkpoint {place} of the run “{self._run_folder.name}” cannot be read "
+                f"({error.strerror}). Nothing was changed: make {error.filename} readable, then "
+                "try again."
+            ) from error
+
+    def _read(self, place: int, like: Progress) -> Progress | None:
+        """The place; None where an earlier version's, without checksums, is damaged."""
         import orbax.checkpoint as ocp
 
-        kept = sorted(self._manager.all_steps(), reverse=True)
-        for place in kept if tick is None else {tick} & set(kept):
-            try:
-                wanted = ocp.args.StandardRestore(like.as_tree())
-                return Progress.from_tree(self._manager.restore(place, args=wanted))
-            except (ValueError, OSError, KeyError) as error:
-                print(f"Checkpoint {place} is damaged and was skipped: {error}"[:500], flush=True)
-                if not self._read_only:
-                    self._manager.delete(place)
-        return None
+        folder, wanted = self._folder / str(place), like.as_tree()
+        try:
+            with ocp.StandardCheckpointer() as reader:
+                # Orbax's own complaint leaves tasks behind that complain as well.
+                fits = _stored_shape(reader, folder / ITEM) == like.loss.shape
+                tree = reader.restore(folder / ITEM, wanted) if fits else None
+        except MemoryError:
+            raise
+        except Exception as error:  # orbax's and tensorstore's are of every kind
+            if not has_sums(folder):
+                self._put_aside(place, f"{error}"[:300])
+                return None
+            traceback.print_exc()
+            raise RunError(
+                f"Checkpoint {place} of the run “{self._run_folder.name}” is undamaged and cannot "
+                "be read: other versions of jax, flax or orbax wrote it. Nothing was changed; "
+                "config.json names the versions."
+            ) from error
+        if tree is None:
+            raise RunError(
+                f"Checkpoint {place} of the run “{self._run_folder.name}” does not fit the "
+                "run's settings: put back the config.json that it was trained with."
+            )
+        return Progress.from_tree(tree)
+
+    def _put_aside(self, place: int, damage: str) -> None:
+        """Say that a checkpoint is damaged and, as the run's worker, move it out of the way."""
+        said = f"Checkpoint {place} is damaged ({damage})"
+        if self._read_only:
+            print(f"{said} and was skipped.", flush=True)
+            return
+        aside = self._run_folder / ASIDE
+        aside.mkdir(exist_ok=True)
+        names = (f"checkpoint-{place}{again}" for again in ("", *(f"-{n}" for n in range(2, 999))))
+        free = next(name for name in names if not (aside / name).exists())
+        (self._folder / str(place)).rename(aside / free)
+        self.set_aside.append(f"{said}; it was set aside in the run's folder “{ASIDE}”.")
+        print(self.set_aside[-1], flush=True)
+
+    def _remove_torn(self) -> None:
+        """Remove what a kill or a full disk left half-written: orbax gives it another name."""
+        for torn in self._folder.glob("*.orbax-checkpoint-tmp*"):
+            shutil.rmtree(torn, ignore_errors=True)
 
 
 def read_progress(run: Run, epoch: int | None = None) -> Progress:
@@ -100,11 +203,33 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
 
 def checkpoint_epochs(run: Run) -> list[int]:
     """The epochs at whose end a checkpoint is kept, in order; told without starting orbax."""
-    ticks = [path.name for path in (run.path / "checkpoints").glob("*") if path.name.isdigit()]
     # An epoch's end is S steps and one evaluation further than the one before.
     whole = _steps(run) + 1
-    return sorted(int(tick) // whole for tick in ticks if int(tick) % whole == 0 and int(tick))
+    ticks = checkpoint_ticks(run.path)
+    return [tick // whole for tick in ticks if tick and tick % whole == 0]
 
 
 def _steps(run: Run) -> int:
     return steps_per_epoch(datasets.info(run.config.dataset).train_size, run.config.batch_size)
+
+
+def _see_to_room(folder: Path, size: int) -> None:
+    if shutil.disk_usage(folder).free < size:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def _bytes_of(tree: Any) -> int:
+    import jax
+
+    return sum(np.asarray(leaf).nbytes for leaf in jax.tree.leaves(tree))
+
+
+def _stored_shape(reader: Any, folder: Path) -> tuple[int, ...]:
+    """(M, S), which is what a run's settings decide of a checkpoint's arrays."""
+    log = logging.getLogger("absl")
+    before = log.level
+    log.setLevel(logging.ERROR)  # It misses a file that no checkpoint of one tree has.
+    try:
+        return tuple(reader.metadata(folder).item_metadata.tree["loss"].shape)
+    finally:
+        log.setLevel(before)

@@ -7,6 +7,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs import job
 from ensemble.jobs.launch import keep_child, start_worker, worker_environment
+from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import write_status
 from ensemble.jobs.warm_worker import WarmWorker
 from ensemble.runs.status import RESUMABLE
@@ -36,12 +37,17 @@ def requeue(run_id: str) -> Run:
       RunError: it is active, finished, or would diverge again.
     """
     run = find(run_id)
+    cannot = f"The run “{run_id}” cannot be resumed: "
     if run.state not in RESUMABLE:
-        raise RunError(f"The run “{run_id}” cannot be resumed: {_why_not(run.state)}")
-    job.forget_stop(run.path)
-    now = time.time()
-    status = replace(run.status, state="queued", queued=now, updated=now, pid=None, message="")
-    write_status(run.path, replace(status, seconds_left=None))
+        raise RunError(cannot + _why_not(run.state))
+    with without_worker(run.path, f"{cannot}a worker is at it still. Stop it first."):
+        run = find(run_id)  # Two may ask for the same at once.
+        if run.awaited or run.status.state in ("finished", "diverged"):
+            raise RunError(cannot + _why_not(run.status.state))
+        job.forget_stop(run.path)
+        now = time.time()
+        status = replace(run.status, state="queued", queued=now, updated=now, pid=None, message="")
+        write_status(run.path, replace(status, seconds_left=None))
     return find(run_id)
 
 

@@ -7,16 +7,19 @@ the line before; lines of `"kind": "epoch"` close an epoch with the whole test s
 
 import re
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 
-from ensemble.errors import RunError
+from ensemble.datasets import registry
 from ensemble.jobs.folders import folder_of
-from ensemble.storage.atomic import write_arrays
-from ensemble.storage.json_lines import Line, read_lines
+from ensemble.runs.epoch_files import damaged, epoch_file, read_epoch
+from ensemble.runs.store import find
+from ensemble.storage.arrays import write_arrays
+from ensemble.storage.npy import Expected
+from ensemble.storage.records.lines import Line, read_lines
 
 EPOCH_FILE = re.compile(r"epoch-(\d+)\.npz")
+ROUNDING = 1e-3  # A softmax in few bits may round to a little more than 1.
 
 
 def read_history(run_id: str) -> list[Line]:
@@ -26,7 +29,7 @@ def read_history(run_id: str) -> list[Line]:
 
 def write_predictions(folder: Path, epoch: int, probabilities: np.ndarray) -> None:
     """Keep an epoch's test probabilities (M, N, C)."""
-    path = _prediction_file(folder, epoch)
+    path = epoch_file(folder, "predictions", epoch)
     path.parent.mkdir(exist_ok=True)
     write_arrays(path, {"probabilities": probabilities.astype(np.float32)})
 
@@ -35,7 +38,7 @@ def drop_predictions(folder: Path, after: int) -> None:
     """Delete the predictions of every epoch after this one."""
     for epoch in _epochs_in(folder):
         if epoch > after:
-            _prediction_file(folder, epoch).unlink()
+            epoch_file(folder, "predictions", epoch).unlink()
 
 
 def prediction_epochs(run_id: str) -> list[int]:
@@ -47,23 +50,19 @@ def read_predictions(run_id: str, epoch: int) -> np.ndarray:
     """An epoch's test probabilities, float32 (M, N, C).
 
     Raises:
-      RunError: that epoch's are not there, or cannot be read.
+      UnknownRunError: there is no such run.
+      RunError: that epoch's are not there, cannot be read, or are no probabilities of this run's
+        members on its dataset.
     """
-    path = _prediction_file(folder_of(run_id), epoch)
-    try:
-        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-            return np.asarray(file["probabilities"])
-    except FileNotFoundError as error:
-        raise RunError(f"The run “{run_id}” has no predictions of epoch {epoch}.") from error
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise RunError(
-            f"The predictions of epoch {epoch} of the run “{run_id}” cannot be read: choose "
-            "another epoch."
-        ) from error
-
-
-def _prediction_file(folder: Path, epoch: int) -> Path:
-    return folder / "predictions" / f"epoch-{int(epoch):04d}.npz"
+    run = find(run_id)
+    dataset = registry.find(run.config.dataset)
+    shape = (run.config.members, dataset.test_size, len(dataset.class_names))
+    expected = {"probabilities": Expected(shape)}
+    found = read_epoch(run.path, "predictions", epoch, expected)["probabilities"]
+    if not (found.min() >= 0 and found.max() <= 1 + ROUNDING):  # so that NaN is refused too
+        why = "its probabilities are not all between 0 and 1"
+        raise damaged(run.path, "predictions", epoch, why)
+    return found
 
 
 def _epochs_in(folder: Path) -> list[int]:

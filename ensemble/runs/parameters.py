@@ -7,23 +7,20 @@ power of two divides, just large enough that they fit; and always the first, the
 best, whatever they take.
 """
 
-import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ensemble.errors import RunError
-from ensemble.jobs.folders import folder_of
+from ensemble.runs.epoch_files import damaged, epoch_file, read_epoch
 from ensemble.runs.history import EPOCH_FILE
-from ensemble.storage.atomic import writing
+from ensemble.runs.store import find
+from ensemble.storage.arrays import write_arrays
+from ensemble.storage.npy import Expected
 
 MAX_BYTES = 2**30
-# Whatever else a file's end or a foreign file can raise while it is read.
-UNREADABLE = (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile)
 
 
 def write_parameters(folder: Path, epoch: int, params: Any, best: int) -> None:
@@ -38,13 +35,10 @@ def write_parameters(folder: Path, epoch: int, params: Any, best: int) -> None:
     Raises:
       OSError: a full disk, or a folder that cannot be written; nothing half-written is left.
     """
-    path = _file(folder, epoch)
+    path = epoch_file(folder, "parameters", epoch)
     path.parent.mkdir(exist_ok=True)
     # Array by array: all of them in float32 at once would double what a worker needs of memory.
-    with writing(path) as raw, zipfile.ZipFile(raw, "w") as archive:
-        for name, array in _flat(params):
-            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
-                npy.write_array(file, np.asarray(array, np.float32), allow_pickle=False)
+    write_arrays(path, ((name, np.asarray(array, np.float32)) for name, array in _flat(params)))
     _thin_out(folder, epoch, best, path.stat().st_size)
 
 
@@ -52,7 +46,7 @@ def drop_parameters(folder: Path, after: int) -> None:
     """Delete the parameters of every epoch after this one, and what a kill left half-written."""
     for epoch in kept_epochs(folder):
         if epoch > after:
-            _file(folder, epoch).unlink()
+            epoch_file(folder, "parameters", epoch).unlink()
     for torn in (folder / "parameters").glob(".epoch-*"):
         torn.unlink()
 
@@ -61,21 +55,21 @@ def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
     """An epoch's parameters: the tree that was written, of float32 arrays (M, …).
 
     Raises:
-      RunError: that epoch's are not there, or cannot be read.
+      UnknownRunError: there is no such run.
+      RunError: that epoch's are not there, cannot be read, or are not those of this run's
+        members and their network.
     """
-    try:
-        with (
-            _file(folder_of(run_id), epoch).open("rb") as raw,
-            np.load(raw, allow_pickle=False) as file,
-        ):
-            return _nested({name: np.asarray(file[name]) for name in file.files})
-    except FileNotFoundError as error:
-        raise RunError(f"The run “{run_id}” has no parameters of epoch {epoch}.") from error
-    except UNREADABLE as error:
-        raise RunError(
-            f"The parameters of epoch {epoch} of the run “{run_id}” cannot be read: choose "
-            "another epoch."
-        ) from error
+    from ensemble.engine import parameter_shapes  # JAX: whoever only writes or lists needs none.
+
+    run = find(run_id)
+    shapes = parameter_shapes().items()
+    expected = {name: Expected((run.config.members, *shape)) for name, shape in shapes}
+    found = read_epoch(run.path, "parameters", epoch, expected)
+    for name, array in found.items():
+        if not (np.isfinite(array.min()) and np.isfinite(array.max())):
+            why = f"{name} holds what is no finite number"
+            raise damaged(run.path, "parameters", epoch, why)
+    return _nested(found)
 
 
 def kept_epochs(folder: Path) -> list[int]:
@@ -100,7 +94,7 @@ def _thin_out(folder: Path, last: int, best: int, size: int) -> None:
     wanted = wanted_epochs(last, best, MAX_BYTES // size)
     for epoch in kept_epochs(folder):
         if epoch not in wanted:
-            _file(folder, epoch).unlink()
+            epoch_file(folder, "parameters", epoch).unlink()
 
 
 def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -120,7 +114,3 @@ def _nested(flat: dict[str, NDArray[np.float32]]) -> dict[str, Any]:
             place = place.setdefault(step, {})
         place[leaf] = array
     return tree
-
-
-def _file(folder: Path, epoch: int) -> Path:
-    return folder / "parameters" / f"epoch-{int(epoch):04d}.npz"

@@ -3,6 +3,7 @@
 A run's id is made here and checked wherever one comes in: it is a name, never a path.
 """
 
+import contextlib
 import functools
 import time
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from ensemble.jobs.folders import (
 )
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import STRESS, TRAINING, Kind
-from ensemble.jobs.queue import active_in
+from ensemble.jobs.queue import active_in, jobs_in, without_worker
 from ensemble.jobs.status import write_status
 from ensemble.runs.status import Status, read_status
 from ensemble.storage.atomic import write_bytes, write_json
@@ -131,15 +132,22 @@ def delete(run_id: str) -> None:
       RunError: a worker is at it: stop it first.
     """
     folder = folder_of(run_id)
-    at_work = [job.kind for job in active_in(folder)]
-    if TRAINING in at_work:
-        raise RunError(f"The run “{run_id}” is still active: stop it, then delete it.")
-    if STRESS in at_work:
-        raise RunError(
-            f"The run “{run_id}” is being measured under shift: stop that on Inspect, or let it "
-            "end, then delete the run."
-        )
-    remove(folder)
+    busy = f"The run “{run_id}” is still active: stop it, then delete it."
+    measured = (
+        f"The run “{run_id}” is being measured under shift: stop that on Inspect, or let it "
+        "end, then delete the run."
+    )
+    for job in active_in(folder):
+        raise RunError(measured if job.kind is STRESS else busy)
+    stress = folder / STRESS.part
+    with without_worker(folder, busy):
+        with contextlib.suppress(OSError):
+            stress.mkdir(exist_ok=True)  # So that nobody begins to measure what is going.
+        with without_worker(stress, measured):
+            for job in jobs_in(folder):
+                if job.awaited:
+                    raise RunError(measured if job.kind is STRESS else busy)
+            remove(folder)
 
 
 # What a run of any kind has in common.

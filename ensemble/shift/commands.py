@@ -10,11 +10,13 @@ from ensemble.jobs import worker
 from ensemble.jobs.job import forget_stop, request_stop
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
+from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.jobs.worker import Report
 from ensemble.machine.jax_settings import prepare_jax
+from ensemble.runs.checkpoint_folders import last_tick
 from ensemble.runs.store import Run, find
-from ensemble.shift.results import Stress, last_tick, read_stress, read_stress_job
+from ensemble.shift.results import Stress, read_stress, read_stress_job
 from ensemble.shift.status import StressJob, StressStatus, stress_folder
 
 
@@ -42,13 +44,18 @@ def queue_stress(run_id: str, limit: int | None = None) -> StressJob:
         raise RunError(
             f"The run “{run_id}” has no checkpoint yet: one is kept at the end of its first epoch."
         )
+    busy = f"The run “{run_id}” is being measured already."
     if (there := read_stress_job(run)) and there.active:
-        raise RunError(f"The run “{run_id}” is being measured already.")
+        raise RunError(busy)
     folder = stress_folder(run.path)
     folder.mkdir(exist_ok=True)
-    forget_stop(folder)
-    now = time.time()
-    write_status(folder, StressStatus(queued=now, updated=now, limit=limit))
+    with without_worker(folder, busy):
+        run = find(run_id)  # It may have been deleted meanwhile, or two asked for the same.
+        if (there := read_stress_job(run)) and there.awaited:
+            raise RunError(busy)
+        forget_stop(folder)
+        now = time.time()
+        write_status(folder, StressStatus(queued=now, updated=now, limit=limit))
     return _job_of(run)
 
 

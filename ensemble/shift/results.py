@@ -1,7 +1,6 @@
 """What a stress job has found so far: results.json, and the scores of OOD images."""
 
 import re
-import zipfile
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,18 +8,30 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.runs.checkpoint_folders import last_tick
 from ensemble.runs.store import Run, find
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.figures import Measured, Step, Unknown
 from ensemble.shift.status import StressJob, StressStatus, read_stress_status, stress_folder
-from ensemble.storage.atomic import read_json, write_arrays, write_json
-from ensemble.storage.fields import Count, Within, checked, read_as
+from ensemble.storage.arrays import read_arrays, write_arrays
+from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.damage import DamagedFileError
+from ensemble.storage.npy import Expected
+from ensemble.storage.records.fields import Count, Within, checked, read_as
 
 FORMAT = 1
 KNOWN = "known"
 # What out-of-distribution images are called in results.json and in the names of files: run folders
 # of earlier versions have them so.
 ON_DISK = "outside"
+
+# What `write_scores` writes, of K images and M members.
+SCORES = {
+    "tick": Expected((), "int64"),
+    **{one: Expected(("K",)) for one in ("entropy", "information", "doubt", "mean_member_entropy")},
+    "member_entropy": Expected(("M", "K")),
+}
+MOST_SCORE_BYTES = 64 * 2**20  # 64 members on 10,000 images take 2.7 MB.
 
 Figures = dict[str, Any]
 KEY = re.compile(r"[a-z0-9_]+")
@@ -160,13 +171,6 @@ def write_results(run_folder: Path, results: Results) -> None:
     write_json(stress_folder(run_folder) / "results.json", stored)
 
 
-def last_tick(run_folder: Path) -> int | None:
-    """The number of a run's last checkpoint; None where there is none."""
-    # What a killed worker left half written has another name, and is no checkpoint.
-    names = [one.name for one in (run_folder / "checkpoints").glob("*")]
-    return max((int(one) for one in names if one.isascii() and one.isdigit()), default=None)
-
-
 def scores_path(run_folder: Path, key: str) -> Path:
     """The file with the scores of a set of images; `KNOWN` are the dataset's own."""
     return stress_folder(run_folder) / f"{ON_DISK}-{key}.npz"
@@ -189,8 +193,7 @@ def write_scores(run_folder: Path, key: str, tick: int, scores: dict[str, NDArra
 def read_scores(run_folder: Path, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
     """What `write_scores` wrote of that checkpoint; None where it is missing or damaged."""
     try:
-        with np.load(scores_path(run_folder, key)) as file:
-            scores = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        scores = read_arrays(scores_path(run_folder, key), SCORES, MOST_SCORE_BYTES)
+    except (OSError, DamagedFileError):
         return None
-    return scores if scores.pop("tick", None) == tick else None
+    return scores if scores.pop("tick") == tick else None

@@ -4,19 +4,19 @@ All is written beside and put in place as a whole. A crash leaves the old file, 
 `.part` that nobody reads; a full disk raises OSError and leaves nothing.
 """
 
+import errno
 import json
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ensemble.storage.reading import parse_json, read_bytes
 
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+BLOCK = 4096  # bytes that a file system gives out at once
 MOST_BYTES = 2**20  # of JSON that is one object; the largest there is has 200 kB
 
 
@@ -68,13 +68,23 @@ def write_json(path: Path, value: Any, *, durable: bool = False) -> None:
         file.write(text.encode() + b"\n")
 
 
-def write_arrays(
-    path: Path, arrays: Mapping[str, NDArray[Any]], *, compressed: bool = False
-) -> None:
-    """Write an .npz that can be read without pickle."""
-    save = np.savez_compressed if compressed else np.savez
-    with writing(path) as file:
-        save(file, allow_pickle=False, **arrays)
+def overwrite_json(path: Path, value: Any) -> bool:
+    """Write a short value into the room that its file has: for a full disk, where no new file fits.
+
+    One write of less than a block: a reader meets the old one or the new one here as well.
+
+    Returns:
+      Whether it was written; not where there is no file, or it would need more room.
+    """
+    text = json.dumps(value, allow_nan=False).encode() + b"\n"
+    try:
+        with path.open("r+b", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            if not 0 < max(len(text), size) <= BLOCK:
+                return False
+            return file.write(text.ljust(size)) >= len(text)
+    except OSError:
+        return False
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -11,16 +11,14 @@ import os
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.storage.atomic import write_arrays
+from ensemble.storage.arrays import Arrays, read_arrays, write_arrays
+from ensemble.storage.damage import DamagedFileError
+from ensemble.storage.digest import digest_of_arrays
 from ensemble.storage.folders import data_folder
-
-Arrays = dict[str, NDArray[Any]]
 
 FOLDER = "kept"  # below the data folder; the name is documented
 MOST_BYTES = 256 * 1024 * 1024  # of the whole cache; what was used last stays
@@ -40,11 +38,10 @@ def cached(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
     digest = hashlib.sha256(f"{name} {made_from} {program()}".encode()).hexdigest()[:20]
     path = data_folder() / FOLDER / f"{name}-{digest}.npz"
     try:
-        with np.load(path, allow_pickle=False) as file:
-            found = {key: file[key] for key in file.files}
+        found = read_arrays(path, None, MOST_BYTES, need_checksum=True)
         os.utime(path)
         return found
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile):
+    except (OSError, DamagedFileError):
         made = make()
         with contextlib.suppress(OSError):  # A full disk costs the next one seconds, no more.
             _write(path, made)
@@ -52,12 +49,8 @@ def cached(name: str, made_from: str, make: Callable[[], Arrays]) -> Arrays:
 
 
 def digest_of(tree: list[NDArray[np.generic]]) -> str:
-    """SHA-256 of the arrays' shapes and bytes."""
-    digest = hashlib.sha256()
-    for array in tree:
-        digest.update(str(array.shape).encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+    """SHA-256 of the arrays' types, shapes and bytes, in their order."""
+    return digest_of_arrays((str(number), array) for number, array in enumerate(tree))
 
 
 @functools.cache

@@ -11,6 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 POLL_SECONDS = 0.2
+# Whoever asks after a lock has it for an instant, and a worker lets go just after its last word.
+GRACE_SECONDS = 2.0
+GRACE_POLL_SECONDS = 0.02
+# A link in a lock's place would have us lock, or make, a file that somebody else chose.
+NO_LINKS = os.O_CLOEXEC | os.O_NOFOLLOW if os.name != "nt" else 0
 
 
 class Held:
@@ -33,10 +38,10 @@ def try_lock(path: Path) -> Held | None:
     go: whoever deleted it would let two processes lock two files of one name.
 
     Raises:
-      OSError: the file cannot be written, or its disk knows no locks.
+      OSError: the file cannot be written or is a link, or its disk knows no locks.
     """
     while True:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | NO_LINKS, 0o600)
         try:
             taken = _take(descriptor)
             # Somebody may have cleaned up since it was opened.
@@ -49,6 +54,50 @@ def try_lock(path: Path) -> Held | None:
         os.close(descriptor)
         if not taken:
             return None
+
+
+def lock_soon(path: Path) -> Held | None:
+    """The lock on the file `path`, as `try_lock`; None if somebody keeps it for `GRACE_SECONDS`."""
+    end = time.monotonic() + GRACE_SECONDS
+    while (held := try_lock(path)) is None and time.monotonic() < end:
+        time.sleep(GRACE_POLL_SECONDS)
+    return held
+
+
+def is_held(path: Path) -> bool | None:
+    """Whether somebody has the lock on `path`, a file or a folder, in this process or another.
+
+    Makes and changes nothing. Those who ask do so with a shared lock, so that they do not take
+    each other for its holder; for an instant it keeps `try_lock` from having it.
+
+    Returns:
+      None where that cannot be told: there is no such file or it is a link, it cannot be read,
+      its disk knows no locks, or the system has no shared ones (Windows).
+    """
+    if os.name == "nt":
+        return None
+    import fcntl
+
+    try:
+        # A pipe in its place would keep us waiting.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | NO_LINKS)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    else:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def knows_locks(folder: Path) -> bool:
+    """Whether files in a folder can be locked, for all that can be told: its disk may know none."""
+    return os.name == "nt" or is_held(folder) is not None
 
 
 @contextmanager

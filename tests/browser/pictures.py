@@ -220,7 +220,8 @@ def main(names: list[str]) -> None:
         # A place in the queue of its own too: a person's run need not wait for this.
         os.environ |= {
             "ENSEMBLE_RUNS": str(folder / "runs"), "ENSEMBLE_DATA": str(folder / "data"),
-            "TMPDIR": root, "JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "2",
+            "TMPDIR": root, "XDG_CACHE_HOME": root, "XDG_RUNTIME_DIR": root,
+            "JAX_PLATFORMS": "cpu", "JAX_NUM_CPU_DEVICES": "2",
         }  # fmt: skip
         os.environ.pop("ENSEMBLE_CORRECTIONS", None)
         tempfile.tempdir = None

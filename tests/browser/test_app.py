@@ -1,6 +1,8 @@
 """The app opens, and keeps to this machine."""
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -8,9 +10,15 @@ import psutil
 import pytest
 from playwright.sync_api import Page, Request, expect
 
+from ensemble import runs
 from tests.browser.conftest import App
 from tests.browser.serving import REPO, serving
 from tests.browser.traffic import Traffic
+from tests.pages.ensembles import trained
+from tests.wording.test_escaping import HOSTILE
+
+# What Markdown would make of such words.
+MARKUP = "a, img, b, strong, em, code, del, ul, ol, h1, blockquote, table, .katex, span[role=img]"
 
 
 def test_opens_with_a_heading_and_no_exception(app: App) -> None:
@@ -41,13 +49,42 @@ def test_the_command_app_opens_a_clones_dashboard(
     assert "streamlit" in command
 
 
-def test_loads_nothing_from_another_machine(app: App, page: Page) -> None:
-    hosts: set[str | None] = set()
+@contextmanager
+def hosts_asked(page: Page) -> Iterator[set[str]]:
+    """The names of the machines that the tab asks for anything meanwhile."""
+    hosts: set[str] = set()
 
     def note(request: Request) -> None:
-        hosts.add(urlsplit(request.url).hostname)
+        hosts.add(urlsplit(request.url).hostname or "localhost")
 
     page.on("request", note)
-    app.open()
+    yield hosts
     page.remove_listener("request", note)
-    assert hosts - {None} == {"localhost"}
+
+
+def test_loads_nothing_from_another_machine(app: App, page: Page) -> None:
+    with hosts_asked(page) as hosts:
+        app.open()
+    assert hosts == {"localhost"}
+
+
+def test_words_from_a_link_and_from_a_run_are_shown_as_they_are_and_ask_nobody(
+    app: App, page: Page
+) -> None:
+    picture, hostile = "![](http://127.0.0.1:9/x.png)", " ".join(HOSTILE)
+    run = trained(name=f"{picture} :red[x] $x$", state="failed", message=hostile)
+    alert = page.get_by_test_id("stMainBlockContainer").get_by_test_id("stAlert")
+    with hosts_asked(page) as hosts:
+        app.open("train", run=picture)
+        expect(alert).to_contain_text("There is no run “![](http:")
+        app.open("train", run=run.id)
+        expect(alert).to_contain_text("full: free some room")
+        page.wait_for_timeout(500)  # for an icon or a picture that comes a moment later
+    shown = alert.get_by_test_id("stMarkdownContainer").inner_text()
+    assert shown.replace("\N{WORD JOINER}", "") == " ".join(hostile.split())
+    assert alert.locator(MARKUP).count() == 0
+    title = page.get_by_test_id("stHeading").first
+    assert (title.text_content() or "").replace("\N{WORD JOINER}", "") == run.name
+    assert title.locator(MARKUP).count() == 0
+    assert hosts == {"localhost"}
+    runs.delete(run.id)

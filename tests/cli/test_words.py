@@ -5,10 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from ensemble import runs
 from ensemble.cli import progress_line
+from ensemble.cli.outcome import end_with
 from ensemble.cli.predict import line_of
+from ensemble.cli.program import main
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.config import EnsembleConfig
 from ensemble.recognition.answer import WHOLE
 from ensemble.runs import Status
 from ensemble.shift.status import StressStatus
@@ -93,3 +98,30 @@ def test_a_terminal_has_one_line_written_over(
         line.fraction(None, "Asking")
         line.fraction(0.25, "Fetching")
     assert capsys.readouterr().err == "\r\x1b[Kmnist · Asking\r\x1b[Kmnist · Fetching · 25 %\n"
+
+
+HOSTILE = "\x1b[2J\x1b]0;title\x07\x9b31m\rforged\nline"
+SPELT = r"\x1b[2J\x1b]0;title\x07\x9b31m\rforged\nline"
+
+
+def test_a_name_and_an_id_from_outside_do_not_steer_the_terminal() -> None:
+    run = runs.create(EnsembleConfig())
+    (run.path / "name.txt").write_text(HOSTILE)
+    (line,) = CliRunner().invoke(main, ["runs", "list"]).output.splitlines()
+    assert line.endswith(SPELT.replace(r"\r", " ").replace(r"\n", " "))
+    said = CliRunner().invoke(main, ["runs", "show", HOSTILE])
+    assert (said.exit_code, said.stdout) == (1, "")
+    assert said.stderr.startswith(f"Error: There is no run “{SPELT}”.")
+
+
+def test_what_a_status_says_does_not_steer_the_terminal(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with ProgressLine("stress") as line:
+        line.stress(StressStatus("measuring", message=HOSTILE))
+    with pytest.raises(SystemExit):
+        end_with("failed", HOSTILE, {"run_id": "x"})
+    assert line_of(FOUND | {"image": HOSTILE}).startswith(HOSTILE)  # until it is printed
+    out, err = capsys.readouterr()
+    assert err == f"stress · measuring · {SPELT}\n{SPELT}\n"
+    assert out == '{"run_id": "x"}\n'

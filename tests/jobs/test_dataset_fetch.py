@@ -16,13 +16,15 @@ import pytest
 from ensemble import datasets
 from ensemble.datasets import original_files, store
 from ensemble.datasets.registry import ENTRIES
-from ensemble.errors import StorageError
+from ensemble.errors import RunError, StorageError
 from ensemble.jobs import dataset_fetch
 from ensemble.jobs.dataset_fetch import FetchJob, FetchStatus
 from ensemble.jobs.job import request_stop, stop_requested
 from ensemble.jobs.kinds import FETCH
+from ensemble.storage import lock
 from ensemble.storage.atomic import write_json
 from ensemble.storage.lock import only_one
+from tests.workers import held_by_a_worker
 
 
 @pytest.fixture(autouse=True)
@@ -132,32 +134,45 @@ def note(status: FetchStatus) -> Path:
     return job.status_file
 
 
-def mine(**changes: object) -> FetchStatus:
-    me = psutil.Process()
-    return FetchStatus(
-        "running", "Fetching", time.time(), time.time(), me.pid, me.create_time(),
-        os.uname().nodename, **changes,
-    )  # fmt: skip
+def begun(pid: int) -> FetchStatus:
+    """What the process of this number wrote when it began to fetch."""
+    now = time.time()
+    return FetchStatus("running", "Fetching", now, now, pid=pid, host=os.uname().nodename)
 
 
 def test_a_process_that_is_gone_reads_as_cut_off() -> None:
-    gone = subprocess.Popen([sys.executable, "-c", ""])
-    gone.wait()
-    note(replace(mine(), pid=gone.pid))
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        pass
+    note(begun(gone.pid))
     found = dataset_fetch.read("mnist")
     assert found is not None
     assert (found.state, found.message) == ("failed", FETCH.dead)
 
 
 def test_a_number_that_another_process_has_now_reads_as_cut_off() -> None:
-    note(mine())
-    assert dataset_fetch.read("mnist").state == "running"
-    note_of = dataset_fetch.job_of("mnist").status_file
-    write_json(note_of, dataclasses.asdict(replace(mine(), pid_created=mine().pid_created - 100)))
-    assert dataset_fetch.read("mnist").state == "failed"
+    note(begun(os.getpid()))
+    job = dataset_fetch.job_of("mnist")
+    with held_by_a_worker(job.path):
+        assert dataset_fetch.read("mnist").state == "running"
+        assert dataset_fetch.start("mnist").state == "running", "there is one already"
+    assert dataset_fetch.read("mnist").state == "failed", "whoever has its number has no lock"
     # As a version before this one wrote it: nobody can tell whose number that is.
-    write_json(note_of, {"state": "running", "fraction": 0.5, "message": "", "pid": os.getpid()})
+    old = {"state": "running", "fraction": 0.5, "message": "", "pid": os.getpid()}
+    write_json(job.status_file, old)
     assert dataset_fetch.read("mnist").state == "failed"
+
+
+def test_one_that_is_just_ending_is_not_begun_anew_beside_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lock, "GRACE_SECONDS", 0.05)
+    note(replace(begun(os.getpid()), state="stopped"))
+    with (
+        held_by_a_worker(dataset_fetch.job_of("mnist").path),
+        pytest.raises(RunError, match="at the fetching of MNIST still: try again"),
+    ):
+        dataset_fetch.start("mnist")
+    assert dataset_fetch.read("mnist").state == "stopped"
 
 
 def test_a_fetch_that_is_stopped_says_so_and_goes_on_at_the_next_press(held: ExitStack) -> None:
@@ -173,7 +188,7 @@ def test_a_fetch_that_is_stopped_says_so_and_goes_on_at_the_next_press(held: Exi
 
 
 def test_a_damaged_note_is_none() -> None:
-    note(mine()).write_text('{"state": "run')
+    note(begun(os.getpid())).write_text('{"state": "run')
     assert dataset_fetch.read("mnist") is None
 
 

@@ -12,6 +12,8 @@ from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs import train_job
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
+READ_ONLY = OSError(errno.EROFS, "Read-only file system")
+ADVICE = "Make room, then resume. No checkpoint was written yet: resume begins anew."
 
 
 def failing(error: Exception):
@@ -25,9 +27,10 @@ def failing(error: Exception):
     ("error", "advice"),
     [
         (MemoryError(), "Memory ran out: try fewer members or a smaller batch."),
-        (FULL, f"Could not write to the disk ({FULL}). Make room, then resume."),
+        (FULL, f"Could not write to the disk ({FULL}). {ADVICE}"),
+        (READ_ONLY, f"Could not write to the disk ({READ_ONLY}). {ADVICE}"),
     ],
-    ids=["memory", "disk"],
+    ids=["memory", "full", "read-only"],
 )
 def test_a_run_that_does_not_fit_ends_as_failed_with_advice(
     error: Exception, advice: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
@@ -37,7 +40,8 @@ def test_a_run_that_does_not_fit_ends_as_failed_with_advice(
     run = runs.work(runs.create(EnsembleConfig()).id, said.append)
     assert (run.state, run.message) == ("failed", advice)
     assert (said[-1].state, said[-1].message) == ("failed", advice)
-    assert type(error).__name__ in capsys.readouterr().err, "the log has where it happened"
+    # A full disk is nobody's bug; of all else the log has where it happened.
+    assert ("Traceback" in capsys.readouterr().err) == (error is not FULL)
 
 
 def test_a_regression_on_a_full_disk_is_launched_again_as_it_cannot_be_resumed(

@@ -1,7 +1,6 @@
 """The one queue: every kind of job in it, in the order they came, whatever one file says."""
 
 import json
-import os
 import socket
 import time
 from dataclasses import asdict, replace
@@ -17,6 +16,7 @@ from ensemble.race import RaceConfig
 from ensemble.regression import LbfgsConfig
 from ensemble.shift import StressStatus
 from ensemble.shift.status import stress_folder
+from tests.workers import at_work_here
 
 
 @pytest.fixture(autouse=True)
@@ -26,8 +26,8 @@ def data_of_one_test(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def measured(run: runs.Run) -> None:
     """The run is being measured under shift, by this process."""
-    mine = {"pid": os.getpid(), "host": socket.gethostname(), "queued": time.time()}
     stress_folder(run.path).mkdir()
+    mine = {**at_work_here(stress_folder(run.path)), "queued": time.time()}
     write_status(stress_folder(run.path), StressStatus(state="measuring", progress=0.5, **mine))
 
 

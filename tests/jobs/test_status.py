@@ -1,61 +1,86 @@
 """Who is alive."""
 
+import errno
 import os
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import psutil
 import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.jobs.status import StatusWriter, write_status
-from ensemble.runs.status import Status, read_status
+from ensemble.jobs import job
+from ensemble.jobs.status import StatusWriter, process_lives, write_status
+from ensemble.runs.status import read_status
+from tests.workers import held_by_a_worker
 
 
-def me(**changes: object) -> Status:
-    mine = Status(
-        state="training",
-        pid=os.getpid(),
-        pid_created=psutil.Process().create_time(),
-        host=os.uname().nodename,
-        updated=time.time(),
-    )
-    return replace(mine, **changes)
+def training(**changes: object) -> runs.Run:
+    """A run in training, as its worker has written it; by default that is this process."""
+    run = runs.create(EnsembleConfig())
+    mine = {"state": "training", "pid": os.getpid(), "host": os.uname().nodename}
+    write_status(run.path, replace(run.status, **{**mine, **changes}))
+    return runs.find(run.id)
 
 
-def test_a_worker_that_runs_is_alive():
-    assert me().alive
+def test_a_worker_is_alive_while_it_holds_its_lock_and_whatever_it_has_written():
+    run = training(pid=2**22 + 1, updated=0.0)
+    assert not run.active
+    with held_by_a_worker(run.path):
+        assert run.active, "and so it is for the process that is the worker itself"
+        assert run.state == "training"
+    assert run.died, "the number of a process says nothing where the lock does"
+    assert training().active, "but where there is no lock"
 
 
 @pytest.mark.parametrize("state", ["finished", "stopped", "diverged", "failed"])
-def test_an_ended_run_has_no_worker(state):
-    assert not me(state=state).alive
-
-
-def test_a_number_that_another_process_has_now_is_not_the_worker():
-    assert not me(pid_created=psutil.Process().create_time() - 100).alive
+def test_an_ended_run_has_no_worker_and_is_not_asked_for_one(state, monkeypatch):
+    monkeypatch.setattr(job, "is_held", lambda path: pytest.fail("asked"))
+    run = training(state=state)
+    assert (run.active, run.died, run.state) == (False, False, state)
 
 
 def test_a_killed_worker_is_dead_even_before_it_is_reaped():
-    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-    status = me(pid=child.pid, pid_created=psutil.Process(child.pid).create_time())
-    assert status.alive
+    code = (
+        "import pathlib, sys, time; from ensemble.storage.lock import try_lock\n"
+        "held = try_lock(pathlib.Path(sys.argv[1])); print(flush=True); time.sleep(60)"
+    )
+    run = training()
+    lock = str(run.path / "worker.lock")
+    child = subprocess.Popen([sys.executable, "-c", code, lock], stdout=subprocess.PIPE)
+    child.stdout.readline()
+    assert run.active
     child.kill()
     while psutil.Process(child.pid).status() != psutil.STATUS_ZOMBIE:
         time.sleep(0.01)
-    assert not status.alive
-    child.wait()
-    assert not status.alive
+    assert run.died
+    assert not process_lives(child.pid, None)
+    child.communicate()
+    assert run.died
+    assert not process_lives(child.pid, None)
 
 
-def test_on_another_host_the_heartbeat_decides():
-    assert me(host="elsewhere", pid=1).alive
+def test_on_another_host_the_heartbeat_decides_unless_the_lock_is_seen_from_here():
+    now = time.time()
+    assert training(host="elsewhere", pid=1, updated=now).active
     # Some beats may be late: a shared disk hands them on when it likes.
-    assert me(host="elsewhere", pid=1, updated=time.time() - 50).alive
-    assert not me(host="elsewhere", pid=1, updated=time.time() - 61).alive
+    assert training(host="elsewhere", pid=1, updated=now - 50).active
+    silent = training(host="elsewhere", pid=1, updated=now - 61)
+    assert silent.died
+    with held_by_a_worker(silent.path):
+        assert silent.active
+    (silent.path / "worker.lock").touch()
+    assert training(host="elsewhere", pid=1, updated=now).active
+
+
+@pytest.mark.parametrize("pid", [0, -1, 2**22 + 1, 2**40])
+def test_a_number_that_no_process_can_have_is_nobodys(pid):
+    run = training()
+    assert replace(run, status=replace(run.status, pid=pid)).died
 
 
 def test_a_run_that_nobody_took_up_is_dead_after_a_while():
@@ -104,3 +129,19 @@ def test_a_reader_never_sees_half_a_status():
     assert child.returncode == 0
     assert steps == sorted(steps)
     assert read_status(run.path).step == 499
+
+
+def test_how_it_ended_is_known_where_nothing_new_fits_on_the_disk(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = runs.create(EnsembleConfig())
+
+    def full(path: Path, value: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with StatusWriter(run.status_file, run.status) as status:
+        monkeypatch.setattr("ensemble.jobs.status.write_json", full)
+        status.update(state="failed", message="The disk is full.")
+    assert (read_status(run.path).state, read_status(run.path).message) == (
+        "failed", "The disk is full.",
+    )  # fmt: skip

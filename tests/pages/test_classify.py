@@ -13,10 +13,11 @@ from ensemble import datasets
 from ensemble.runs import Run
 from ensemble.ui.classify.input import members, sheet, sources, tray
 from ensemble.ui.shared.tab import Tab
+from tests.pages import hostile
 from tests.pages.members import askable
 from tests.pages.predictions_screen import opened, value, widget
 
-NAME = "<b>one</b> **two** $x$ [a](b).png"
+NAME = f"{hostile.NAME}.png"
 SEVEN = [[60, 60, 160, 60], [160, 60, 100, 230]]
 
 
@@ -26,7 +27,7 @@ def runs_of_this_file(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any
     folder = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(folder))
-        return {"folder": folder, "run": askable()}
+        return {"folder": folder, "run": askable(name=hostile.NAME)}
 
 
 @pytest.fixture
@@ -42,6 +43,7 @@ def classify(run: Any = "", **address: object) -> AppTest:
 def sound(at: AppTest) -> AppTest:
     """The screen, with no word of a fault on it."""
     assert not at.exception
+    assert hostile.holes(at) == []
     assert not [one.value for one in at.error if "fault of the program" in one.value]
     return at
 
@@ -102,7 +104,7 @@ def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
     assert number(at) == said.text[known]
     (box,) = sent(at, "src")["boxes"]
     assert box["place"] == [0, 0, 1, 1]
-    assert "\\<b\\>one\\</b\\> \\*\\*two\\*\\* \\$x\\$ \\[a\\]\\(b\\)\\.png" in words(at)
+    assert NAME in hostile.literal(at)
     assert not at.get("file_uploader")[0].value, "the uploader keeps no file"
 
 

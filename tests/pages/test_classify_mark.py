@@ -14,9 +14,10 @@ from ensemble.config import EnsembleConfig
 from ensemble.pictures import corrections
 from ensemble.runs.parameters import write_parameters
 from ensemble.ui.classify.answer import verdict
-from ensemble.ui.classify.details import compare
+from ensemble.ui.classify.details import compare, saliency
 from ensemble.ui.classify.input import members
 from ensemble.ui.shared import loaders
+from tests.pages import hostile, marks
 from tests.pages.ensembles import trained
 from tests.pages.marks import IMAGE, shown
 from tests.pages.members import askable
@@ -42,6 +43,25 @@ def compared(run_id: str) -> None:
 
     run = runs.find(run_id)
     compare.show(shown(run, classifier=members.classifier(run, 1)))
+
+
+def told(run_id: str) -> None:
+    from ensemble import runs
+    from ensemble.figures.two_answers import Side
+    from ensemble.ui.classify.answer import verdict
+    from ensemble.ui.classify.details import compare, saliency
+    from tests.pages.marks import shown
+    from tests.ui.marks import covered, voting
+
+    for digit in (voting(7, 7, 1), voting(7, 7, 1, rejected=True), voting(*range(10), 3)):
+        mark = shown(runs.find(run_id), digit)
+        verdict.words(mark)
+    verdict.chart(mark)
+    sides = [Side(voting(7, 1, 1, rejected=one), mark.run.name) for one in (False, True)]
+    for one, other in ((0, 0), (0, 1), (1, 1)):
+        compare.st.markdown(compare.sentence(sides[one], sides[other], mark.names))
+    saliency.occlusion = lambda shown: covered((3, 7), (5, 1), *(None,) * 9)
+    saliency.show(mark)
 
 
 def opened(screen: object, *args: object, **address: str) -> AppTest:
@@ -152,3 +172,17 @@ def test_whoever_votes_against_the_ensemble_stands_out() -> None:
     assert "opacity" not in strip
     assert "opacity" in verdict.strip(shown(run, voting(7, 7, 1, rejected=True)))
     assert verdict.strip(shown(run, voting(7))) == ""
+
+
+def test_names_of_classes_stay_text_in_all_that_is_said_of_a_mark(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(marks, "NAMES", tuple(f"{hostile.WORDS} {c}" for c in range(10)))
+    monkeypatch.setattr(saliency, "occlusion", saliency.occlusion)  # `told` puts another there
+    monkeypatch.setenv("ENSEMBLE_CORRECTIONS", str(tmp_path / "kept"))
+    run = trained(name=hostile.NAME)
+    for screen, rest in ((told, ()), (corrected, (False,))):
+        at = opened(screen, run.id, *rest)
+        assert not at.exception
+        assert hostile.holes(at) == []
+        assert hostile.WORDS in hostile.literal(at)

@@ -22,11 +22,11 @@ from ensemble.race.results import write_race
 from ensemble.race.status import race_folder
 from ensemble.ui.devices import here, loader
 from ensemble.ui.shared import loaders
-from ensemble.ui.shared.run_panel import plain
 from ensemble.ui.train.launch import rounded
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 from tests.race.test_race import RACE, TINY
+from tests.workers import at_work_here
 
 APP = Path(__file__).parents[2] / "app.py"
 Open = Callable[..., AppTest]
@@ -61,7 +61,8 @@ def said(at: AppTest) -> str:
 def racing(**status: Any) -> None:
     """A race that a process is at: this one."""
     job = queue_race(TINY)
-    known = {"state": "racing", "pid": os.getpid(), "host": socket.gethostname()}
+    mine = {"host": socket.gethostname()} if "pid" in status else at_work_here(job.path)
+    known = {"state": "racing", **mine}
     changed = replace(job.status, **{**known, **status}, updated=time.time())
     (race_folder() / "status.json").write_text(json.dumps(asdict(changed)))
 
@@ -106,7 +107,7 @@ def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open) -> Non
     assert button(at, "race_measure") is None
     assert "racing · 40 %" in said(at)
     assert "waits, 1 job before it" in said(at)
-    assert plain(waits.name) in [link.proto.label for link in at.get("page_link")]
+    assert escaping.markdown(waits.name) in [link.proto.label for link in at.get("page_link")]
     button(at, "race_stop").click().run()
     assert stop_requested(read_race_job())
     assert button(at, "race_stopping").disabled

@@ -5,7 +5,6 @@ import time
 from dataclasses import replace
 
 import numpy as np
-import psutil
 import pytest
 
 from ensemble import shift
@@ -16,6 +15,7 @@ from ensemble.shift.status import stress_folder
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import value, widget
 from tests.pages.stressed import checkpointed, figure, measured, no_job_left, opened, said, values
+from tests.workers import at_work_here
 
 __all__ = ["no_job_left"]
 
@@ -50,11 +50,10 @@ def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
     run = checkpointed(trained())
     results = measured(run, kinds=1, state="measuring", message="Shift 1 px", progress=0.25,
                        seconds_left=83.0)  # fmt: skip
-    me = psutil.Process()
     status = shift.read_stress(run.id).status
     assert status
-    alive = replace(status, pid=me.pid, pid_created=me.create_time(), host=socket.gethostname())
-    write_status(stress_folder(run.path), alive)
+    folder = stress_folder(run.path)
+    write_status(folder, replace(status, **at_work_here(folder)))
     at = opened(run, "shift", kind="blur")
     assert at.get("progress")[0].proto.text == "Shift 1 px · 7 of 33 done · 1 min 23 s left"
     assert "Blur has not been measured yet." in said(at)

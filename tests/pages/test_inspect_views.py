@@ -226,5 +226,5 @@ def test_another_run_whose_predictions_are_damaged_is_said_in_a_sentence() -> No
     other = trained(epochs=1)
     (other.path / "predictions" / "epoch-0001.npz").write_bytes(b"PK\x03\x04 no archive")
     at = opened(trained(), "compare")
-    assert "cannot be read" in at.error[0].value
+    assert "are damaged" in at.error[0].value
     assert widget(at, "selectbox", "compare_with").value == other.id

@@ -1,8 +1,6 @@
 """Launch: what stands beside the button, and what a press, or two in a row, does."""
 
 import json
-import os
-import socket
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -31,6 +29,7 @@ from ensemble.ui.shared import loaders, settings
 from ensemble.ui.train import launch
 from tests.pages.ensembles import trained
 from tests.race.test_race import TINY
+from tests.workers import at_work_here
 
 APP = Path(__file__).parents[2] / "app.py"
 Open = Callable[..., AppTest]
@@ -83,14 +82,15 @@ def beside(at: AppTest) -> str:
 
 def at_work(state: str = "training", **status: Any) -> runs.Run:
     """A run that this process is at, as far as anybody can see."""
-    mine = {"pid": os.getpid(), "host": socket.gethostname(), "updated": time.time()}
-    return trained(done=1, state=state, **{**mine, **status})
+    run = trained(done=1, state=state, **status)
+    write_status(run.path, replace(run.status, **at_work_here(run.path), updated=time.time()))
+    return runs.find(run.id)
 
 
 def racing(state: str) -> None:
     """A race in `state`, which this process is at."""
     job = race.queue_race(TINY)
-    mine = {"state": state, "pid": os.getpid(), "host": socket.gethostname()}
+    mine = {"state": state, **at_work_here(job.path)}
     (race_folder() / "status.json").write_text(json.dumps(asdict(replace(job.status, **mine))))
 
 
@@ -148,9 +148,9 @@ def solving() -> Any:
 def measuring() -> Any:
     """The measuring of a run under shift, which this process is at."""
     run = trained(state="finished")
-    mine = {"state": "measuring", "pid": os.getpid(), "host": socket.gethostname()}
     stress_folder(run.path).mkdir()
-    write_status(stress_folder(run.path), StressStatus(**mine))
+    mine = at_work_here(stress_folder(run.path))
+    write_status(stress_folder(run.path), StressStatus(state="measuring", **mine))
     return run
 
 
@@ -195,12 +195,12 @@ def test_two_datasets_are_fetched_at_once_and_each_can_be_stopped(
     page: Open, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
-    mine = {"state": "running", "pid": os.getpid(), "host": socket.gethostname(),
-            "updated": time.time()}  # fmt: skip
     for name in ("mnist", "kmnist"):
-        job = dataset_fetch.job_of(name, FetchStatus(**mine, fraction=0.25, message="Fetching x"))
+        job = dataset_fetch.job_of(name)
         job.path.mkdir(parents=True)
-        write_json(job.status_file, asdict(job.status))
+        mine = {**at_work_here(job.path), "updated": time.time()}
+        status = FetchStatus(state="running", fraction=0.25, message="Fetching x", **mine)
+        write_json(job.status_file, asdict(status))
     at = page()
     at.selectbox(settings.key("dataset")).set_value("kmnist").run()
     assert not at.exception

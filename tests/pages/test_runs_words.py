@@ -61,7 +61,7 @@ def test_the_run_of_the_address_is_the_row_that_is_chosen() -> None:
     assert (rows(at), how in captions(at)) == ([], True)
     at = opened(run, "runs")
     assert (rows(at), how in captions(at)) == ([1], False)
-    assert "The disk is \\*full\\*\\." in captions(at)
+    assert "The disk is \\*full\\*." in captions(at)
 
 
 def rows(at: AppTest) -> list[int]:

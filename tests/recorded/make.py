@@ -46,6 +46,7 @@ def main(folder: Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         root = Path(scratch)
         places = {"ENSEMBLE_RUNS": "runs", "ENSEMBLE_DATA": "data", "TMPDIR": "tmp",
+                  "XDG_CACHE_HOME": "cache", "XDG_RUNTIME_DIR": "login",
                   "JAX_COMPILATION_CACHE_DIR": "compiled"}  # fmt: skip
         for name in places.values():
             (root / name).mkdir()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -10,7 +11,7 @@ import pytest
 
 from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
-from ensemble.errors import ConfigError, RunError, UnknownRunError
+from ensemble.errors import ConfigError, RunError, StorageError, UnknownRunError
 from ensemble.jobs.queue import ahead_of
 from ensemble.regression.samples import load_problem
 from ensemble.regression.settings import LbfgsConfig
@@ -79,6 +80,20 @@ def test_drawn_samples_are_scikit_learns_and_are_drawn_once() -> None:
     np.testing.assert_array_equal(first.labels, labels)
     load_problem(SMALL)
     assert len(list((data_folder() / "synthetic").glob("120-8-3-*"))) == 1
+
+
+def test_damaged_samples_are_drawn_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = load_problem(SMALL).labels
+    (folder,) = (data_folder() / "synthetic").glob("120-8-3-*")
+    path = folder / "labels.npy"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-4] + b"\xff\xff\xff\x7f")  # a class that there is not
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", lambda *_, **__: None)  # as in a read-only folder
+        with pytest.raises(StorageError, match="a label is of no class"):
+            load_problem(SMALL)
+    np.testing.assert_array_equal(load_problem(SMALL).labels, right)
+    assert path.read_bytes() == whole
 
 
 def test_a_datasets_pixels_are_samples_too() -> None:

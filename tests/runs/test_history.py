@@ -9,12 +9,12 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.runs import history
-from ensemble.storage import json_lines
+from ensemble.storage.records import lines as json_lines
 
 
 @pytest.fixture
 def run():
-    return runs.create(EnsembleConfig())
+    return runs.create(EnsembleConfig(members=3))
 
 
 def test_a_torn_last_line_is_left_out(run):
@@ -53,11 +53,11 @@ def test_lines_after_a_checkpoint_are_dropped(run):
 
 
 def test_predictions_come_back_as_they_were(run):
-    probabilities = np.random.default_rng(0).dirichlet(np.ones(10), (3, 7)).astype(np.float32)
+    probabilities = np.random.default_rng(0).dirichlet(np.ones(10), (3, 500)).astype(np.float32)
     for epoch in (1, 2, 12):
-        history.write_predictions(run.path, epoch, probabilities * epoch)
+        history.write_predictions(run.path, epoch, probabilities / epoch)
     assert runs.prediction_epochs(run.id) == [1, 2, 12]
-    np.testing.assert_array_equal(runs.read_predictions(run.id, 12), probabilities * 12)
+    np.testing.assert_array_equal(runs.read_predictions(run.id, 12), probabilities / np.float32(12))
     history.drop_predictions(run.path, after=1)
     assert runs.prediction_epochs(run.id) == [1]
 

@@ -185,6 +185,10 @@ def test_files_that_cannot_be_read_are_as_none(run):
         (folder / name).write_text('{"format": 1, "unheard": [')
     stress = shift.read_stress(run.id)
     assert (stress.state, stress.results) == ("none", None)
+    for content in (b"", b"{", b"PK\3\4 torn", b"PK\5\6" + bytes(18)):
+        (folder / "outside-known.npz").write_bytes(content)
+        assert shift.read_scores(run.path, "known", 1) is None
+    np.savez(folder / "outside-known.npz", tick=np.int64(1), entropy=np.zeros(3, np.float32))
     assert shift.read_scores(run.path, "known", 1) is None
     (folder / "results.json").write_text('{"format": 1}')
     assert shift.read_stress(run.id).results is None

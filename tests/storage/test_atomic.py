@@ -12,10 +12,11 @@ from typing import BinaryIO
 import numpy as np
 import pytest
 
+from ensemble.storage.arrays import write_arrays
 from ensemble.storage.atomic import (
+    overwrite_json,
     read_json,
     remove_parts,
-    write_arrays,
     write_bytes,
     write_json,
     writing,
@@ -27,7 +28,8 @@ LIMITED = """
 import errno, resource, sys
 from pathlib import Path
 import numpy as np
-from ensemble.storage.atomic import write_arrays, write_bytes, write_json, writing
+from ensemble.storage.arrays import write_arrays
+from ensemble.storage.atomic import write_bytes, write_json, writing
 resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
 path = Path(sys.argv[1])
 def stream():
@@ -162,3 +164,16 @@ def test_json_reads_back_and_is_for_people_too(tmp_path: Path) -> None:
     (tmp_path / "two.json").write_text("[]")
     with pytest.raises(ValueError, match=r"two\.json holds no object"):
         read_json(tmp_path / "two.json")
+
+
+def test_a_status_is_written_into_its_own_room_where_nothing_new_fits(tmp_path: Path) -> None:
+    file = tmp_path / "status.json"
+    assert not overwrite_json(file, {"state": "failed"}), "there is no room of its own"
+    for before in ({"state": "training", "message": "x" * 300}, {"state": "no"}):
+        write_json(file, before)
+        inode = file.stat().st_ino
+        assert overwrite_json(file, {"state": "failed", "message": "The disk is full."})
+        assert read_json(file) == {"state": "failed", "message": "The disk is full."}
+        assert file.stat().st_ino == inode
+    assert not overwrite_json(file, {"message": "x" * 5000}), "more than a block is not one write"
+    assert read_json(file)["state"] == "failed"

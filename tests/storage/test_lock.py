@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,8 @@ import filelock
 import psutil
 import pytest
 
-from ensemble.storage.lock import only_one, try_lock
+from ensemble.storage import lock
+from ensemble.storage.lock import is_held, lock_soon, only_one, try_lock
 
 REPO = Path(__file__).resolve().parents[2]
 # Holds a lock, has a child that inherits whatever can be inherited, says its number and waits.
@@ -57,6 +59,55 @@ def test_one_holder_at_a_time_also_within_a_process(tmp_path: Path) -> None:
     assert path.stat().st_mode & 0o777 == 0o600
     with try_lock(path):
         assert path.stat().st_ino == inode
+
+
+def test_asking_after_a_lock_tells_who_holds_it_and_makes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "worker.lock"
+    assert is_held(path) is None
+    assert not path.exists()
+    with try_lock(path):
+        assert is_held(path) is True
+    assert is_held(path) is False
+    with flocked(path, os.O_RDWR) as got:
+        assert got
+        assert is_held(path) is True, "an earlier version's too"
+    (tmp_path / "link").symlink_to(path)
+    assert is_held(tmp_path / "link") is None
+    os.mkfifo(tmp_path / "pipe")
+    assert is_held(tmp_path / "pipe") is False, "it waits for nobody"
+
+
+def test_those_who_ask_neither_see_each_other_nor_keep_a_worker_from_its_lock(
+    tmp_path: Path,
+) -> None:
+    path, done = tmp_path / "worker.lock", threading.Event()
+    path.touch()
+    seen: list[bool | None] = []
+
+    def ask() -> None:
+        while not done.is_set():
+            seen.append(is_held(path))
+
+    askers = [threading.Thread(target=ask) for _ in range(4)]
+    for one in askers:
+        one.start()
+    while len(seen) < 500:
+        pass
+    assert True not in seen
+    for _ in range(50):
+        with lock_soon(path) as held:
+            assert held
+    done.set()
+    for one in askers:
+        one.join()
+
+
+def test_a_lock_that_is_kept_is_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "GRACE_SECONDS", 0.1)
+    with try_lock(tmp_path / "worker.lock"):
+        assert lock_soon(tmp_path / "worker.lock") is None
 
 
 def test_an_earlier_versions_flock_and_this_lock_exclude_each_other(tmp_path: Path) -> None:

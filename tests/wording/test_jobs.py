@@ -1,7 +1,5 @@
 """What is said of jobs: who they wait for, how far they are, and that one has fallen silent."""
 
-import os
-import socket
 import time
 from dataclasses import replace
 from types import SimpleNamespace
@@ -15,6 +13,7 @@ from ensemble.jobs.queue import QueuedJob, ahead_of
 from ensemble.jobs.status import JobStatus
 from ensemble.regression import LbfgsConfig, SolveStatus
 from ensemble.wording import jobs as jobs_words
+from tests.workers import at_work_here
 
 NOW = 5000.0
 
@@ -25,8 +24,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def status(**changes: object) -> SolveStatus:
-    mine = {"pid": os.getpid(), "host": socket.gethostname(), "updated": NOW, "state": "solving"}
-    return SolveStatus(**{**mine, **changes})
+    return SolveStatus(**{"updated": NOW, "state": "solving", **changes})
 
 
 def test_those_that_wait_name_the_next_and_count_the_others() -> None:
@@ -60,13 +58,15 @@ def test_those_that_wait_name_the_next_and_count_the_others() -> None:
 )  # fmt: skip
 def test_what_a_job_is_doing(changes: dict[str, object], detail: str, said: str) -> None:
     solve = regression.create_solve(LbfgsConfig())
-    assert jobs_words.stage(replace(solve, status=status(**changes)), [], detail) == said
+    mine = status(**at_work_here(solve.path), **changes)
+    assert jobs_words.stage(replace(solve, status=mine), [], detail) == said
 
 
 def test_one_in_the_queue_says_what_it_waits_for_and_not_what_it_said_last() -> None:
     first = runs.create(EnsembleConfig())
     solve = regression.create_solve(LbfgsConfig())
-    waits = replace(solve, status=status(state="queued", message="It waits its turn: x."))
+    mine = at_work_here(solve.path)
+    waits = replace(solve, status=status(state="queued", message="It waits its turn: x.", **mine))
     assert jobs_words.stage(waits, [first]).startswith(f"Waiting for its turn, after {first.name}")
 
 
@@ -81,8 +81,8 @@ def test_one_in_the_queue_says_what_it_waits_for_and_not_what_it_said_last() -> 
     ],
 )
 def test_how_one_stands_in_a_list(state: str, number: int, left: float | None, said: str) -> None:
-    now = JobStatus(state, pid=os.getpid(), host=socket.gethostname(), updated=NOW)
     run = runs.create(EnsembleConfig())
+    now = JobStatus(state, **at_work_here(run.path), updated=NOW)
     job = QueuedJob(TRAINING, run.id, run.name, run.path, replace(now, seconds_left=left), 0.4)
     assert jobs_words.stands(job, number) == said
     assert time.time() > NOW

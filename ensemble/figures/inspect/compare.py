@@ -11,7 +11,7 @@ from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import lines
 from ensemble.figures.palette import MUTED, RIGHT, WRONG, Palette
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -45,6 +45,7 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
+    names = [escaping.figure(name) for name in names]
     sides = (("won", 1, RIGHT), ("lost", -1, WRONG))
     bars: list[dict[str, Any]] = [
         {

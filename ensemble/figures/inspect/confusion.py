@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ensemble.figures import lines
 from ensemble.figures.palette import RIGHT, WRONG, Palette, mixed, on
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -42,6 +42,7 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
+    names = [escaping.figure(name) for name in names]
     C = len(matrix)
     cells = [(row, column) for row in range(C) for column in range(C)]
     count = matrix.ravel().tolist()

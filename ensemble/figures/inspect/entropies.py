@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ensemble.figures.inspect.shift import layout
 from ensemble.figures.palette import MUTED, Palette, parts
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -32,10 +32,11 @@ def figure(
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
     alone = len(known["member_entropy"]) == 1
+    called = [escaping.figure(name) for name in names]
     panels = ["the one member"] if alone else ["members, pooled", "ensemble"]
     chart = make_subplots(1, len(panels), subplot_titles=panels, shared_yaxes=True)
     for column, score in enumerate(("member_entropy", "entropy")[: len(panels)], 1):
-        for place, (name, found) in enumerate(zip(names, (known, unknown), strict=True)):
+        for place, (name, found) in enumerate(zip(called, (known, unknown), strict=True)):
             chart.add_scatter(**outline(found[score], name, place, palette, first=column == 1),
                               row=1, col=column)  # fmt: skip
         chart.update_xaxes(title="entropy (nats)", fixedrange=True, range=[0, top()],

@@ -18,7 +18,7 @@ from ensemble.figures.inspect.shift import amount, layout
 from ensemble.figures.palette import RIGHT, WRONG, Palette, mixed
 from ensemble.runs import Members
 from ensemble.shift.corruptions import Kind
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -63,6 +63,7 @@ def figure(
     """
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
+    names = [escaping.figure(name) for name in names]
     who = rows(asked)
     heights = [170, ROW * len(who) + 8, 120]
     label = names[int(asked.made.labels[0])]

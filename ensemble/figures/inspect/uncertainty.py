@@ -8,6 +8,7 @@ from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import lines
 from ensemble.figures.palette import RIGHT, WRONG, Palette
+from ensemble.wording import escaping
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -35,6 +36,7 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
+    names = [escaping.figure(name) for name in names]
     traces = []
     for name, kept, mark in (
         ("right", made.right, {"color": RIGHT, "symbol": "circle", "opacity": 0.6}),

@@ -6,7 +6,7 @@ from ensemble.machine.estimate import members_per_device
 from ensemble.machine.this_machine import machine as this_machine
 from ensemble.ui.devices import loader, probe
 from ensemble.ui.shared import settings, widget
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording.devices import times
 
 MEMBERS = "devices_members"
@@ -28,7 +28,7 @@ def header_body(was_waiting: bool) -> None:
         said = here.said
     else:
         said = "Looking for devices…" if found.waiting else "The devices could not be asked."
-    st.subheader(said, anchor=False)
+    st.subheader(escaping.markdown(said), anchor=False)
     processor = this_machine()
     with st.container(horizontal=True, gap="medium", key="machine_figures"):
         for label, value, help in (
@@ -39,7 +39,7 @@ def header_body(was_waiting: bool) -> None:
              "the hardware has units for it, and a little slower where it has not."),
         ):  # fmt: skip
             st.metric(label, value, width="content", help=help)
-    st.caption(processor.processor)
+    st.caption(escaping.markdown(processor.processor))
 
 
 def bfloat16(platform: str) -> str:

@@ -6,7 +6,7 @@ from ensemble.jobs.kinds import REGRESSION, STRESS, TRAINING
 from ensemble.jobs.queue import QueuedJob, in_order
 from ensemble.ui.shared import address
 from ensemble.ui.shared.guard import guarded
-from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import escaping
 from ensemble.wording import jobs as jobs_words
 
 SECONDS_BETWEEN = 2.0
@@ -45,8 +45,8 @@ def line(job: QueuedJob, said: str) -> None:
     """One row: a link to its screen, its kind, how it stands."""
     if job.kind in SCREENS:
         page, word = SCREENS[job.kind]
-        st.page_link(page, label=plain(job.name), query_params=word.link(job.id))
-        st.caption(f"{job.kind.title} · {said}")
+        st.page_link(page, label=escaping.markdown(job.name), query_params=word.link(job.id))
+        st.caption(f"{job.kind.title} · {escaping.markdown(said)}")
     else:
         st.markdown(job.kind.title)
-        st.caption(said)
+        st.caption(escaping.markdown(said))

@@ -18,10 +18,10 @@ from ensemble.race.job import expected_seconds
 from ensemble.ui.devices import loader
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import job_panel, theme, widget
-from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared.guard import guarded, problem
 from ensemble.ui.train.launch import rounded
 from ensemble.wording import devices as devices_words
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 SECONDS_BETWEEN = 1.0
@@ -81,7 +81,7 @@ def found(race: Race) -> None:
     if said := devices_words.answer(race):
         st.markdown(f"#### {said}")
     for doubt in devices_words.doubts(race):
-        st.warning(doubt, icon=":material/warning:")
+        st.warning(escaping.markdown(doubt), icon=":material/warning:")
     if race.rates:
         on = devices_words.machine_and_day(race)
         best = max(race.rates, key=lambda name: max(race.rates[name].values()))
@@ -90,10 +90,10 @@ def found(race: Race) -> None:
             speeds_figure.speeds(race, f"Training speed by members · {on}", theme.palette()),
             key="race_speeds", name="training-speed", title="Training speed by members",
             alt=f"Speed against members; the fastest is {devices_words.NAMES[best]}: {top}",
-            table=lambda: speeds_figure.table(race), sees=devices_words.bfloat16(race) or
-            "Higher is faster.", help=HELP,
+            table=lambda: speeds_figure.table(race), help=HELP,
+            sees=escaping.markdown(devices_words.bfloat16(race) or "Higher is faster."),
         )  # fmt: skip
-    st.caption(devices_words.measured_on(race))
+    st.caption(escaping.markdown(devices_words.measured_on(race)))
     st.caption(devices_words.check(race))
 
 
@@ -116,7 +116,7 @@ def measure(again: bool) -> None:
                 help="Without bfloat16 units, as here, it is a little slower than float32.",
             )  # fmt: skip
     after = jobs_words.starts_after(comes_first())
-    st.caption(f"It has the machine to itself meanwhile. {after}")
+    st.caption(f"It has the machine to itself meanwhile. {escaping.markdown(after)}")
     if pressed:
         start(bool(widget.value(EMULATED_TOO, False)) and emulates)
 
@@ -127,6 +127,6 @@ def start(emulated: bool) -> None:
     try:
         start_race(RaceConfig.from_dict({**usual, "emulated": emulated}))
     except EnsembleError as error:
-        st.error(str(error), icon=":material/error:")
+        problem(error)
         return
     st.rerun()

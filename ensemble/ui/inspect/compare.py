@@ -15,10 +15,9 @@ from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls, loader
-from ensemble.ui.shared import address, loaders, settings, theme, widget
+from ensemble.ui.shared import address, guard, loaders, settings, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.ui.shared.run_panel import plain
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import inspect as inspect_words
 
 SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ"}
@@ -34,11 +33,11 @@ def show(shown: Inspected) -> None:
     try:
         theirs = loader.predictions(other, epoch)
     except EnsembleError as error:
-        st.error(str(error), icon=":material/error:")
+        guard.problem(error)
         return
     path = other.path / "predictions" / f"epoch-{epoch:04d}.npz"
     found = measured(shown, against, other.id, epoch, loaders.version(path))
-    st.markdown(f"##### {answer(found, plain(other.name), shown.noun)}")
+    st.markdown(f"##### {answer(found, escaping.markdown(other.name), shown.noun)}")
     picture(shown, theirs, other, epoch)
     details(shown, theirs, other)
 
@@ -158,7 +157,7 @@ def details(shown: Inspected, theirs: Predictions, other: runs.Run) -> None:
         differing(shown.run, other)
         return
     numbers = won if name == "won" else lost
-    who = "this run" if name == "won" else plain(other.name)
+    who = "this run" if name == "won" else escaping.markdown(other.name)
     if not len(numbers):
         st.caption(f"There is no {shown.noun} that only {who} gets right.")
         return

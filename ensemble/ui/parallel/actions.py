@@ -5,8 +5,9 @@ import streamlit as st
 from ensemble import regression
 from ensemble.errors import EnsembleError
 from ensemble.ui.parallel import launch, loader, picker, settings
-from ensemble.ui.shared.run_panel import plain
+from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import Tab, tab
+from ensemble.wording import escaping
 
 
 def actions(solve: regression.Solve) -> None:
@@ -31,7 +32,7 @@ def actions(solve: regression.Solve) -> None:
 
 def sure(solve: regression.Solve) -> None:
     """The second question before deleting."""
-    name = plain(solve.name)
+    name = escaping.markdown(solve.name)
     st.warning(f"Delete {name} with its measurements? It cannot be brought back.",
                icon=":material/delete_forever:")  # fmt: skip
     with st.container(horizontal=True):
@@ -62,4 +63,4 @@ def delete(solve_id: str) -> None:
 def tell() -> None:
     """Why the last press could not be obeyed."""
     if said := Tab.solve_said.take():
-        st.error(said, icon=":material/error:")
+        guard.problem(said)

@@ -17,9 +17,10 @@ from ensemble.ui.devices import probe
 from ensemble.ui.devices.probe import Machine
 from ensemble.ui.parallel import loader as parallel_loader
 from ensemble.ui.parallel import picker, settings
+from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.train.launch import rounded
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 DOUBLE_CLICK_SECONDS = 2.0
@@ -129,11 +130,11 @@ def launch_body(was_waiting: bool) -> None:
         planned = Plan(None, "Solve with and without pmap", str(error))
     button(planned, "solve_launch")
     if planned.reason:
-        st.caption(f":material/block: {planned.reason}")
+        st.caption(f":material/block: {escaping.markdown(planned.reason)}")
     if planned.note:
-        st.caption(planned.note)
+        st.caption(escaping.markdown(planned.note))
     if (after := jobs_words.starts_after(comes_first())) and not planned.reason:
-        st.caption(after)
+        st.caption(escaping.markdown(after))
 
 
 def button(planned: Plan, key: str) -> None:
@@ -159,7 +160,7 @@ def launch(config: LbfgsConfig) -> None:
     try:
         solve = regression.launch_solve(config)
     except EnsembleError as error:
-        st.error(str(error), icon=":material/error:")
+        guard.problem(error)
         return
     tab.solve_launched = config, time.monotonic()
     parallel_loader.forget_solves()

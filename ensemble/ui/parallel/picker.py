@@ -11,6 +11,7 @@ from ensemble.errors import RunError
 from ensemble.ui.parallel import loader, settings
 from ensemble.ui.shared import address, run_panel, widget
 from ensemble.ui.shared.tab import tab
+from ensemble.wording import escaping
 
 LOOKS = {**run_panel.LOOKS, "solving": run_panel.LOOKS["training"]}
 SECONDS_NEXT = 3.0
@@ -70,7 +71,7 @@ def forget() -> None:
 
 def show_problem(problem: str) -> None:
     """What is wrong with the address, and the way on."""
-    st.warning(problem, icon=":material/link_off:")
+    st.warning(escaping.markdown(problem), icon=":material/link_off:")
     there = loader.all_solves()
     label = "Show the newest regression" if there else "Start with a first regression"
     st.button(label, on_click=forget, type="primary", key="solve_way_on")
@@ -80,7 +81,7 @@ def header(solve: regression.Solve) -> None:
     """Its name, state and settings, and a picker for another."""
     color, icon = LOOKS[state := loader.shown_state(solve)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.subheader(run_panel.plain(solve.name), anchor=False, width="content")
+        st.subheader(escaping.markdown(solve.name), anchor=False, width="content")
         st.badge(state, icon=icon, color=color)
         st.space("stretch")
         picker(solve)

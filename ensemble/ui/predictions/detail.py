@@ -11,7 +11,7 @@ from ensemble.figures import bars, thumbnails
 from ensemble.ui.predictions import address, downloads
 from ensemble.ui.shared import theme
 from ensemble.ui.shared.guard import guarded
-from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 
 TIMES = 6  # pixels of the screen for one of the image's
@@ -73,7 +73,7 @@ def words(shown: Shown, number: int) -> None:
         )  # fmt: skip
         with st.container(width=420):
             st.subheader(f"{mark} · #{number}", anchor=False)
-            st.markdown(plain(images_words.sentence(shown.made, number, names)))
+            st.markdown(escaping.markdown(images_words.sentence(shown.made, number, names)))
 
 
 def chart(shown: Shown, number: int) -> None:
@@ -102,7 +102,7 @@ def footer(shown: Shown, number: int) -> None:
         st.space("stretch")
         st.download_button(
             "Figures (CSV)", lambda: downloads.of_one(made, number, names),
-            f"{shown.source.replace(' · ', '-').replace(' ', '-')}-{number}.csv", "text/csv",
+            f"{escaping.file_name(shown.source.replace(' · ', '-'))}-{number}.csv", "text/csv",
             icon=":material/download:", type="tertiary", on_click="ignore", key="digit_csv",
         )  # fmt: skip
 

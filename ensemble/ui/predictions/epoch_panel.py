@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 
-import streamlit as st
-
 from ensemble import runs
 from ensemble.analysis.predictions import Predictions
 from ensemble.errors import NotPreparedError, RunError
 from ensemble.ui.predictions import address, controls, loader, waiting
+from ensemble.ui.shared import guard
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +38,7 @@ def choose(run: runs.Run, awaited: str) -> Chosen | None:
     except NotPreparedError as error:
         waiting.not_prepared(run, error)
     except RunError as error:
-        st.error(str(error), icon=":material/error:")
+        guard.problem(error)
         controls.epoch(epochs, epoch)
     return None
 

@@ -9,6 +9,7 @@ from ensemble.datasets import Dataset
 from ensemble.figures import thumbnails
 from ensemble.ui.predictions import address, controls, downloads, grid
 from ensemble.ui.predictions.address import View
+from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 
 
@@ -38,7 +39,8 @@ def open_digit(number: int) -> None:
 
 def nothing(made: Predictions, view: View, dataset: Dataset, noun: str) -> None:
     """No image is of this kind: say so, and the way back."""
-    of_class = "" if view.label is None else f" that is {dataset.class_names[view.label]}"
+    label = "" if view.label is None else escaping.markdown(dataset.class_names[view.label])
+    of_class = f" that is {label}" if label else ""
     said = {
         "all": f"There is no test {noun}{of_class}.",
         "wrong": f"The ensemble gets no {noun}{of_class} wrong.",

@@ -1,7 +1,5 @@
 """A run's predictions, judged once for each version of their file and shared by every tab."""
 
-import zipfile
-
 import streamlit as st
 
 from ensemble import datasets, runs
@@ -27,7 +25,7 @@ def _predictions(run_id: str, epoch: int, seen: tuple[int, int], dataset: str) -
     labels = loaders.dataset(dataset).test_labels
     try:
         return judge(runs.read_predictions(run_id, epoch), labels)
-    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+    except ValueError as error:
         title = datasets.info(dataset).title
         raise RunError(
             f"The predictions of epoch {epoch} cannot be read: the file is damaged, or made with "

@@ -8,11 +8,11 @@ from ensemble import datasets, runs
 from ensemble.errors import EnsembleError
 from ensemble.ui.predictions import address
 from ensemble.ui.shared import address as shared_address
-from ensemble.ui.shared import entry, loaders, run_panel
+from ensemble.ui.shared import entry, loaders
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.train import launch, live
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 SECONDS_BETWEEN = 2.0
 
@@ -44,13 +44,13 @@ def no_epoch_yet(run_id: str, last_state: str, awaited: str) -> None:
             st.rerun()
         if run.active:
             st.info(
-                f"{run_panel.plain(run.name)} is {run.state}. Its predictions appear here by "
+                f"{escaping.markdown(run.name)} is {run.state}. Its predictions appear here by "
                 "themselves after the first epoch.", icon=":material/hourglass_top:",
             )  # fmt: skip
             live.place_for(f"{awaited} here after the first epoch.")
         else:
-            st.info(f"{run_panel.plain(run.name)} is {run.state} and has no predictions: they are "
-                    "kept at the end of every epoch.", icon=":material/grid_off:")  # fmt: skip
+            st.info(f"{escaping.markdown(run.name)} is {run.state} and has no predictions: they "
+                    "are kept at the end of every epoch.", icon=":material/grid_off:")  # fmt: skip
         to_train(run)
 
 

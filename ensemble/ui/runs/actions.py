@@ -9,8 +9,9 @@ from ensemble import runs
 from ensemble.errors import EnsembleError
 from ensemble.jobs.folders import NAME_LENGTH
 from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
-from ensemble.ui.shared import address, job_panel, loaders, run_panel, widget
+from ensemble.ui.shared import address, guard, job_panel, loaders, run_panel, widget
 from ensemble.ui.shared.tab import Tab, tab
+from ensemble.wording import escaping
 
 
 def panel(run: runs.Run) -> None:
@@ -29,9 +30,9 @@ def title(run: runs.Run) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         run_panel.name_and_state(run, run.state)
         if run.name != run.id:
-            st.caption(run.id, width="content")
+            st.caption(escaping.markdown(run.id), width="content")
     if run.message:
-        st.caption(run_panel.plain(run.message))
+        st.caption(escaping.markdown(run.message))
 
 
 def open_links(run: runs.Run) -> None:
@@ -101,10 +102,11 @@ def why_not(run: runs.Run) -> str:
 
 def sure(run: runs.Run) -> None:
     """The second question before deleting."""
-    st.warning(f"Delete {run_panel.plain(run.name)} with its curves, predictions and checkpoints? "
+    name = escaping.markdown(run.name)
+    st.warning(f"Delete {name} with its curves, predictions and checkpoints? "
                "It cannot be brought back.", icon=":material/delete_forever:")  # fmt: skip
     with st.container(horizontal=True):
-        st.button(f"Delete {run_panel.plain(run.name)} for good", key="run_delete_sure",
+        st.button(f"Delete {name} for good", key="run_delete_sure",
                   type="primary", on_click=delete, args=(run.id,))  # fmt: skip
         st.button("Keep it", key="run_keep", on_click=ask, args=(None,))
 
@@ -147,6 +149,6 @@ def tell() -> None:
     """What came of the last press."""
     kind, said = Tab.runs_said.take()
     if kind == "error":
-        st.error(said, icon=":material/error:")
+        guard.problem(said)
     elif kind:
-        st.toast(said)
+        st.toast(escaping.markdown(said))

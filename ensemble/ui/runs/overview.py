@@ -15,7 +15,7 @@ from ensemble.ui.runs import actions
 from ensemble.ui.runs import table as runs_table
 from ensemble.ui.shared import address, loaders, run_panel, widget
 from ensemble.ui.shared.guard import guarded
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 SECONDS_BETWEEN = 2.0
 MANY = 6
@@ -68,7 +68,7 @@ def of_address(every: Sequence[runs.Run]) -> None:
         try:
             actions.panel(runs.find(wanted))  # made within the last moment
         except RunError as error:
-            st.warning(str(error), icon=":material/link_off:")
+            st.warning(escaping.markdown(error), icon=":material/link_off:")
     else:
         st.caption("Choose a row to open, rename, resume or delete a run.")
 

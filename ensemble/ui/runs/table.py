@@ -12,9 +12,9 @@ from ensemble import runs
 from ensemble.datasets import DatasetInfo
 from ensemble.jobs.queue import QueuedJob, in_order, place_of
 from ensemble.runs.notes import read_note
+from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import settings
-from ensemble.ui.shared.run_panel import plain
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 NOTE_SHOWN = 60
@@ -96,7 +96,9 @@ def best(every: Sequence[runs.Run]) -> str:
                  and (share := run.status.best_ensemble_test_accuracy) is not None]  # fmt: skip
         if found:
             share, name = max(found)
-            said.append(f"{info.title} {formats.percent(share, info.test_size)} ({plain(name)})")
+            said.append(
+                f"{info.title} {formats.percent(share, info.test_size)} ({escaping.markdown(name)})"
+            )
     return " · ".join(said)
 
 
@@ -132,7 +134,7 @@ def spoken(run: runs.Run) -> str:
 def styled(frame: pd.DataFrame) -> "pd.io.formats.style.Styler":
     """The table with its figures as everywhere: "97.8 %", "+18"; the cells sort as numbers."""
     sizes = {info.title: info.test_size for info in ensemble_datasets.infos()}
-    style = frame.style
+    style = downloads.on_screen(frame)
     for title, rows in frame.groupby("data").groups.items():
         style = style.format(
             lambda share, n=sizes[str(title)]: formats.percent(share / 100, n), na_rep="–",

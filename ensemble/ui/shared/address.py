@@ -14,6 +14,7 @@ import streamlit as st
 from ensemble.analysis.predictions import ORDERS, SHOWS
 from ensemble.ui.shared import widget
 from ensemble.ui.shared.tab import tab
+from ensemble.wording import escaping
 
 T = TypeVar("T")
 MOST = 99_999_999
@@ -180,15 +181,15 @@ def choose(
     Args:
       word: its word in the address.
       label: what stands over it.
-      options: what can be chosen: the words in the address, and those on the screen.
+      options: what can be chosen: the words in the address, and those on the screen, as text.
       default: the choice where the address names none; it is not written there.
       more: for `st.segmented_control`.
     """
     value = word.among(options, default)
     more.setdefault("on_change", follow)
     bound(f"address_{word.name}_{len(options)}", value, lambda key: st.segmented_control(
-        label, list(options), key=key, required=True, format_func=options.__getitem__,
-        args=(word, key, default), **more,
+        label, list(options), key=key, required=True,
+        format_func=lambda one: escaping.markdown(options[one]), args=(word, key, default), **more,
     ))  # fmt: skip
     return value
 

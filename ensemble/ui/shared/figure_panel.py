@@ -7,6 +7,7 @@ import streamlit as st
 
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import widget
+from ensemble.wording import escaping
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,12 +65,15 @@ def config(
     chooses = [] if on_select == "ignore" else [
         {"box": "select2d", "lasso": "lasso2d"}[mode] for mode in selection_mode if mode != "points"
     ]  # fmt: skip
-    file = "".join(char if char.isalnum() or char in "-_" else "-" for char in name)
     return {
         "displaylogo": False,
         "displayModeBar": True,
         "modeBarButtons": [[*chooses, "toImage"]],
-        "toImageButtonOptions": {"format": kind.lower(), "scale": 3, "filename": file},
+        "toImageButtonOptions": {
+            "format": kind.lower(),
+            "scale": 3,
+            "filename": escaping.file_name(name),
+        },
     }
 
 
@@ -77,7 +81,8 @@ def keep(key: str, name: str, title: str, table: "Callable[[], pd.DataFrame]") -
     """The picture's figures as a file, and the kind of file that its toolbar saves."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.download_button(
-            "Figures (CSV)", lambda: downloads.csv(table()), f"{name}.csv", "text/csv",
+            "Figures (CSV)", lambda: downloads.csv(table()), f"{escaping.file_name(name)}.csv",
+            "text/csv",
             icon=":material/table:", key=f"{key}_csv", on_click="ignore",
             help=f"{title}, as a table.",
         )  # fmt: skip

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from ensemble.errors import EnsembleError
+from ensemble.wording import escaping
 
 BUG = (
     "Something went wrong here that should not have: it is a fault of the program, not yours. "
@@ -14,9 +15,19 @@ BUG = (
 )
 
 
+def problem(why: EnsembleError | str, icon: str = ":material/error:") -> None:
+    """Shows what went wrong, letter by letter: it may quote an address, a name or a file.
+
+    Args:
+      why: what happened, what is kept and what to do next.
+      icon: the sign beside it.
+    """
+    st.error(escaping.markdown(why), icon=icon)
+
+
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Shows an EnsembleError as it stands, and anything else as a bug, logged in full.
+    """Shows an EnsembleError in its own words, and anything else as a bug, logged in full.
 
     A fragment that reruns by itself does not pass through `app.py` again: guard it too.
     Streamlit's own stop and rerun are no `Exception` and pass.
@@ -24,7 +35,7 @@ def guarded() -> Iterator[None]:
     try:
         yield
     except EnsembleError as error:
-        st.error(str(error), icon=":material/error:")
+        problem(error)
     except Exception:
         logging.getLogger("ensemble").exception("A page failed")
         st.error(BUG, icon=":material/bug_report:")

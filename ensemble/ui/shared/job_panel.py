@@ -8,6 +8,8 @@ import streamlit as st
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job, request_stop, stop_requested
 from ensemble.storage.reading import opened
+from ensemble.ui.shared import guard
+from ensemble.wording import escaping
 
 LOG_LINES, LOG_BYTES = 40, 20_000
 
@@ -24,7 +26,7 @@ def show(
       resume: goes on with it; None where it cannot be gone on with.
     """
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(job.status.share, text=said)
+        st.progress(job.status.share, text=escaping.markdown(said))
         if job.active:
             stop_button(job, prefix)
         elif resume and job.state in job.kind.resumable:
@@ -54,7 +56,7 @@ def resume_button(resume: Callable[[], object], prefix: str = "") -> None:
     try:
         resume()
     except EnsembleError as error:
-        st.error(str(error), icon=":material/error:")
+        guard.problem(error)
         return
     st.rerun()
 
@@ -62,10 +64,10 @@ def resume_button(resume: Callable[[], object], prefix: str = "") -> None:
 def ended(job: Job) -> None:
     """A sentence where a job was stopped or failed, with the end of its log for who wants it."""
     if job.state == "stopped":
-        st.info(job.message or f"Stopped: {job.kind.kept}.", icon=":material/stop:")
+        said = job.message or f"Stopped: {job.kind.kept}."
+        st.info(escaping.markdown(said), icon=":material/stop:")
     elif job.state == "failed":
-        st.error(job.message or f"It ended unexpectedly; {job.kind.kept}.",
-                 icon=":material/error:")  # fmt: skip
+        guard.problem(job.message or f"It ended unexpectedly; {job.kind.kept}.")
         if tail := log_tail(job.path / "log.txt"):
             with st.expander("The end of its log"):
                 st.code(tail, language=None)

@@ -5,7 +5,8 @@ from dataclasses import replace
 import streamlit as st
 
 from ensemble import runs
-from ensemble.ui.shared import address, job_panel, settings
+from ensemble.ui.shared import address, guard, job_panel, settings
+from ensemble.wording import escaping
 
 
 def show(run: runs.Run) -> None:
@@ -15,7 +16,8 @@ def show(run: runs.Run) -> None:
                      icon=":material/arrow_forward:",
                      query_params=address.RUN.link(run.id))  # fmt: skip
     elif run.state == "stopped":
-        st.caption(run.message or "What was learnt is kept: resume it, or launch anew.")
+        said = run.message or "What was learnt is kept: resume it, or launch anew."
+        st.caption(escaping.markdown(said))
     elif run.state == "diverged":
         diverged(run)
     elif run.state == "failed":
@@ -24,7 +26,7 @@ def show(run: runs.Run) -> None:
 
 def diverged(run: runs.Run) -> None:
     """The loss ran away: a lower rate is the usual cure, one press away."""
-    st.error(run.message or "The loss ran away to infinity.", icon=":material/trending_up:")
+    guard.problem(run.message or "The loss ran away to infinity.", ":material/trending_up:")
     lower = max(0.00001, float(f"{run.config.learning_rate / 3:.0e}"))
     st.button(f"Set up the same run with learning rate {settings.shown(lower)}", type="primary",
               on_click=settings.fill, args=(replace(run.config, learning_rate=lower),),

@@ -11,6 +11,7 @@ from ensemble import datasets, runs
 from ensemble.errors import RunError
 from ensemble.ui.shared import address, loaders, settings, widget
 from ensemble.ui.shared.tab import tab
+from ensemble.wording import escaping
 
 # How each state looks: colour and icon of its badge.
 Color = Literal["gray", "blue", "green", "orange", "red"]
@@ -80,9 +81,10 @@ def forget() -> None:
 
 def show_problem(choice: Choice) -> None:
     """What is wrong with the address, in one sentence, and the way on."""
-    st.warning(choice.problem, icon=":material/link_off:")
+    st.warning(escaping.markdown(choice.problem), icon=":material/link_off:")
     if newest := loaders.all_runs()[:1]:
-        st.button(f"Show the newest run, {newest[0].name}", on_click=forget, type="primary")
+        name = escaping.markdown(newest[0].name)
+        st.button(f"Show the newest run, {name}", on_click=forget, type="primary")
     else:
         st.button("Start with a first run", on_click=forget, type="primary")
 
@@ -100,7 +102,7 @@ def header(run: runs.Run) -> None:
 def name_and_state(run: runs.Run, state: str) -> None:
     """The run's name, and its state as a badge."""
     color, icon = LOOKS[state]
-    st.subheader(plain(run.name), anchor=False, width="content")
+    st.subheader(escaping.markdown(run.name), anchor=False, width="content")
     st.badge(state, icon=icon, color=color)
 
 
@@ -130,8 +132,3 @@ def picked(key: str) -> None:
     """Callback of the picker: the address follows; one deleted meanwhile is not followed."""
     with contextlib.suppress(RunError):
         remember(runs.find(widget.value(key)))
-
-
-def plain(name: str) -> str:
-    """A name that a person typed, so that Markdown in it stays text."""
-    return "".join(f"\\{char}" if char in r"\`*_{}[]()#+-.!|$<>:~" else char for char in name)

@@ -15,10 +15,10 @@ from ensemble.jobs.queue import comes_first, in_order
 from ensemble.machine.estimate import Past, estimate, members_per_device
 from ensemble.ui.devices import loader, probe
 from ensemble.ui.shared import job_panel, loaders, run_panel, settings, widget
-from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared.guard import guarded, problem
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.train import precision
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 DOUBLE_CLICK_SECONDS = 2.0
@@ -103,9 +103,9 @@ def fetch_progress(info: DatasetInfo, was_active: bool) -> None:
                        prefix=f"fetch_{info.name}_")  # fmt: skip
         return
     if job and job.state == "failed":
-        st.warning(job.message, icon=":material/cloud_off:")
+        st.warning(escaping.markdown(job.message), icon=":material/cloud_off:")
     elif job and job.state == "stopped":
-        st.info(job.message, icon=":material/stop:")
+        st.info(escaping.markdown(job.message), icon=":material/stop:")
     megabytes = f"{info.nbytes_download / 1e6:.1f} MB"
     help = (
         f"{info.source}. {info.train_size:,} images to learn from and {info.test_size:,} to test."
@@ -201,9 +201,9 @@ def launch_body(key: str, was_waiting: bool) -> None:
     pressed = st.button(planned.label, type="primary", icon=":material/play_arrow:", key=key,
                         width="stretch", disabled=planned.config is None)  # fmt: skip
     if planned.reason:
-        st.caption(f":material/block: {planned.reason}")
+        st.caption(f":material/block: {escaping.markdown(planned.reason)}")
     if planned.note:
-        st.caption(planned.note)
+        st.caption(escaping.markdown(planned.note))
     if pressed and planned.config:
         launch(planned.config)
 
@@ -230,7 +230,7 @@ def launch(config: EnsembleConfig) -> None:
     try:
         run = runs.launch(config)
     except EnsembleError as error:
-        st.error(str(error), icon=":material/error:")
+        problem(error)
         return
     tab.launched = config, time.monotonic()
     loaders.forget_runs()

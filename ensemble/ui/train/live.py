@@ -9,6 +9,7 @@ import streamlit as st
 
 from ensemble import datasets, runs
 from ensemble.jobs.queue import ahead_of
+from ensemble.storage import csv_cells
 from ensemble.ui.shared import job_panel, loaders, run_advice, run_figures, settings
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import may_end
@@ -151,7 +152,4 @@ def members(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 def csv(rows: list[dict[str, Any]]) -> str:
     """The history as comma-separated values, one line of it a row."""
     columns = history.table(rows)
-    lines = [",".join(columns)]
-    for values in zip(*columns.values(), strict=True):
-        lines.append(",".join("" if value is None else str(value) for value in values))
-    return "\n".join(lines) + "\n"
+    return csv_cells.table([columns, *zip(*columns.values(), strict=True)])

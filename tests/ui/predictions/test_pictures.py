@@ -24,6 +24,16 @@ def test_the_table_reads_back_as_what_it_was() -> None:
     np.testing.assert_allclose(probabilities, made.averaged[numbers], rtol=1e-5)
 
 
+def test_a_class_that_is_called_like_a_formula_is_none_in_a_file() -> None:
+    names = ("=1+1", "@x", "-0.5", *FASHION_NAMES[3:])
+    made = judge(distributions(2, 50, 10), np.arange(50) % 10)
+    read = pd.read_csv(io.BytesIO(downloads.csv(downloads.table(made, np.arange(4), names))))
+    assert read["label"].tolist() == ["'=1+1", "'@x", "-0.5", "Dress"]
+    assert "p_=1+1" in read
+    header = downloads.of_one(made, 1, names).decode().splitlines()[0]
+    assert header.startswith("who,says,'=1+1,'@x,-0.5,Dress")
+
+
 def test_one_images_table_has_a_row_for_each_member() -> None:
     made = judge(distributions(3, 2, 10), np.array([0, 1]))
     read = pd.read_csv(io.BytesIO(downloads.of_one(made, 1, DIGIT_NAMES)))

@@ -37,3 +37,22 @@ def test_figures_read_as_on_every_other_screen() -> None:
     share = 100 * (run.status.ensemble_test_accuracy or 0)
     assert f">{share:.1f} %<" in shown
     assert [runs_table.signed(gain) for gain in (18, -1, 0, 1033)] == ["+18", "−1", "±0", "+1,033"]
+
+
+def test_a_name_or_note_that_begins_like_a_formula_is_none_in_a_file() -> None:
+    run, other = trained(name="=1+1", done=1), trained(name="-0.5")
+    write_note(run.id, '@SUM(A1)\n=HYPERLINK("http://evil.example")')
+    read = pd.read_csv(io.BytesIO(downloads.csv(runs_table.export([run, other]))), dtype=str)
+    assert read["name"].tolist() == ["'=1+1", "-0.5"]
+    assert read["note"][0] == '\'@SUM(A1)\n=HYPERLINK("http://evil.example")'
+    assert float(read["learning_rate"][0]) == run.config.learning_rate
+
+
+def test_the_table_shows_a_name_as_it_is_and_holds_it_as_no_formula() -> None:
+    run, other = trained(name="=1+1", done=1), trained(name="'=2+2")
+    style = runs_table.styled(runs_table.table([run, other]))
+    # What the browser's own download takes, and what stands on the screen.
+    assert style.data["name"].tolist() == ["'=1+1", "'=2+2"]
+    shown = style.to_html(escape=False)
+    assert ">=1+1<" in shown
+    assert ">'=2+2<" in shown

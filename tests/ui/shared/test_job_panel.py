@@ -2,11 +2,11 @@
 
 import dataclasses
 import os
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-import psutil
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -20,6 +20,7 @@ from ensemble.shift import StressStatus
 from ensemble.shift.status import StressJob, stress_folder
 from ensemble.storage.atomic import write_json
 from ensemble.ui.shared import job_panel
+from tests.workers import at_work_here
 
 
 def stress() -> Job:
@@ -38,22 +39,25 @@ MADE: dict[str, Callable[[], Job]] = {
 
 @pytest.fixture(params=list(MADE))
 def job(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Job:
-    """A job of each kind that this process is at."""
+    """A job of each kind."""
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
     made = MADE[request.param]()
     made.path.mkdir(parents=True, exist_ok=True)
     forget_stop(made.path)
-    return written(made, state=made.kind.working)
+    return made
 
 
 def written(job: Job, **changes: object) -> Job:
     """The job with its status changed, on disk too."""
-    me = psutil.Process()
-    now = {"pid": me.pid, "pid_created": me.create_time(), "host": os.uname().nodename,
-           "updated": time.time()}  # fmt: skip
+    now = {"host": socket.gethostname(), "updated": time.time()}
     status = dataclasses.replace(job.status, **{**now, **changes})
     write_json(job.status_file, dataclasses.asdict(status))
     return dataclasses.replace(job, status=status)  # type: ignore[type-var]
+
+
+def worked_at(job: Job) -> Job:
+    """The job with this process for its worker."""
+    return written(job, state=job.kind.working, **at_work_here(job.path))
 
 
 def tab(job: Job, resume: bool = False) -> AppTest:
@@ -83,6 +87,7 @@ def labels(at: AppTest) -> list[tuple[str, bool]]:
 
 
 def test_stop_is_said_in_every_tab_until_the_job_has_ended(job: Job) -> None:
+    job = worked_at(job)
     one, other = tab(job), tab(job)
     assert labels(one) == labels(other) == [("Stop", False)]
     one.button("stop").click().run()
@@ -94,6 +99,7 @@ def test_stop_is_said_in_every_tab_until_the_job_has_ended(job: Job) -> None:
 
 
 def test_a_stop_that_comes_too_late_is_no_error(job: Job) -> None:
+    job = worked_at(job)
     at = tab(job)
     written(job, state="stopped", message="It had ended.")
     at.button("stop").click().run()
@@ -103,7 +109,7 @@ def test_a_stop_that_comes_too_late_is_no_error(job: Job) -> None:
 
 def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log(job: Job) -> None:
     (job.path / "log.txt").write_text("\n".join(f"line {number}" for number in range(100)))
-    at = tab(written(job, pid=2**22 + 1))
+    at = tab(written(job, state=job.kind.working, pid=2**22 + 1))
     assert [one.value for one in at.error] == [job.kind.dead]
     (log,) = at.code
     assert log.value.splitlines()[0] == "line 60"

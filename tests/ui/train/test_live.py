@@ -1,7 +1,5 @@
 """Waiting for a run's first curves, and for one that has fallen silent."""
 
-import os
-import socket
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -14,6 +12,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import write_status
 from ensemble.ui.train import live
 from ensemble.wording import jobs as jobs_words
+from tests.workers import at_work_here
 
 
 class RerunError(Exception):
@@ -81,7 +80,7 @@ def test_a_run_that_has_fallen_silent_says_for_how_long(
     held = SimpleNamespace(time=lambda: 5000.0)
     monkeypatch.setattr(jobs_words, "time", held)
     run = runs.create(EnsembleConfig(epochs=3))
-    mine = {"state": "training", "pid": os.getpid(), "host": socket.gethostname(), "epochs": 3}
+    mine = {"state": "training", **at_work_here(run.path), "epochs": 3}
     status = replace(run.status, **mine, epoch=1, img_member_per_s=9000.0, updated=5000.0 - silence)
     write_status(run.path, status)
 

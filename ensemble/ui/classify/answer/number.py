@@ -10,7 +10,7 @@ import streamlit as st
 
 from ensemble.ui.classify.input import selected
 from ensemble.ui.shared import theme
-from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording import readings as readings_words
 
@@ -41,17 +41,17 @@ def show(asked: Classifier, prepared: Prepared, reading: Reading, index: int, id
         alone = len(reading.digits) == 1 and not reading.refused
         st.subheader(readings_words.RATHER_NOT, anchor=False)
         if not alone:
-            st.markdown(plain(why))
+            st.markdown(escaping.markdown(why))
         if len(reading.digits) > 1:
             number(asked, prepared, reading, index, ident, "small")
     else:
         many = len(reading.digits)
         size = "large" if many <= LARGE else "medium" if many <= MEDIUM else "small"
         number(asked, prepared, reading, index, ident, size)
-        st.markdown(plain(readings_words.sentence(reading, names)),
+        st.markdown(escaping.markdown(readings_words.sentence(reading, names)),
                     help=HELP.format(images_words.noun(names)) if many > 1 else None)  # fmt: skip
     for note in prepared.notes:
-        st.caption(plain(note))
+        st.caption(escaping.markdown(note))
 
 
 HELP = (

@@ -15,7 +15,7 @@ from ensemble.ui.classify.details import choice
 from ensemble.ui.classify.input import picture, selected, sheet
 from ensemble.ui.classify.state import Source
 from ensemble.ui.shared.guard import guarded
-from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import escaping
 
 
 def show(
@@ -36,7 +36,7 @@ def show(
     looked = loader.look(asked, source, overrule)
     if looked.prepared is None or looked.picture is None:
         with right:
-            st.warning(f"{plain(source.name)}: {plain(looked.problem)}",
+            st.warning(f"{escaping.markdown(source.name)}: {escaping.markdown(looked.problem)}",
                        icon=":material/broken_image:")  # fmt: skip
         return
     prepared = looked.prepared
@@ -54,7 +54,7 @@ def show(
             picture.show(looked.picture, source.key, boxes, overrule, source.id)
     with right:
         if way != "draw":
-            st.caption(plain(source.name))
+            st.caption(escaping.markdown(source.name))
         number.show(asked, prepared, reading, index, source.id)
     key = f"{source.key}-{overrule.word}"
     shown = Shown(run, asked, prepared, reading, index, source.name, key, refuse)

@@ -32,7 +32,7 @@ class Shown:
       prepared: the picture's marks and the stages that it went through.
       reading: what the ensemble says of them.
       index: the mark that is open, from 0; there is at least one.
-      name: what the picture is called, as its owner typed it: `run_panel.plain` before Markdown.
+      name: what the picture is called, as its owner typed it, not escaped.
       key: a short word that differs when the picture or what was overruled in it does.
       refuse: the share of real digits that may be rejected.
     """

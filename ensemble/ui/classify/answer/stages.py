@@ -11,7 +11,7 @@ from ensemble.ui.classify.answer import overrule
 from ensemble.ui.classify.state import WHOLE, Overrule
 from ensemble.ui.shared import widget
 from ensemble.ui.shared.address import bound
-from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import escaping
 
 if TYPE_CHECKING:
     from ensemble.pictures.prepare import Prepared
@@ -33,7 +33,7 @@ def one(image: Pixels, title: str, says: str) -> None:
     across = width(image)
     with st.container(width=WIDE, gap="xxsmall"):
         st.image(crisp(image, across), width=across, alt=f"{title}: {says}")
-        st.caption(f"**{plain(title)}**  \n{plain(says)}")
+        st.caption(f"**{escaping.markdown(title)}**  \n{escaping.markdown(says)}")
 
 
 def crisp(image: Pixels, across: int) -> Pixels:

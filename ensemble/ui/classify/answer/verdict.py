@@ -10,6 +10,7 @@ from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.details.choice import DETAILS
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
+from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
@@ -29,14 +30,15 @@ def words(shown: Shown) -> None:
         st.image(thumbnails.enlarged(shown.image, TIMES), width=28 * TIMES,
                  alt=f"Mark {shown.index + 1} as the networks see it, 28 by 28 pixels")  # fmt: skip
         with st.container(width=230, gap="xsmall"):
-            st.subheader(marks_words.verdict(digit, names), anchor=False)
+            st.subheader(escaping.markdown(marks_words.verdict(digit, names)), anchor=False)
             if digit.rejected:
-                st.caption(f"It would have said {marks_words.said(digit, names)}.")
+                said = escaping.markdown(marks_words.said(digit, names))
+                st.caption(f"It would have said {said}.")
             if votes := strip(shown):
                 st.html(votes)
     if digit.rejected:
-        st.markdown(digit.why)
-    st.markdown(marks_words.agreement(digit, names))
+        st.markdown(escaping.markdown(digit.why))
+    st.markdown(escaping.markdown(marks_words.agreement(digit, names)))
     if disagreement := marks_words.disagreement(digit):
         st.caption(disagreement, help=marks_words.information(digit, names))
     st.caption(

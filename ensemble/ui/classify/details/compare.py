@@ -10,10 +10,10 @@ from ensemble.figures.two_answers import Side, alt, figure, rows, table
 from ensemble.runs.members import member_epochs
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.input import members
-from ensemble.ui.predictions import controls
-from ensemble.ui.shared import address, loaders, theme, widget
+from ensemble.ui.predictions import controls, downloads
+from ensemble.ui.shared import address, guard, loaders, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
@@ -29,7 +29,7 @@ def show(shown: Shown) -> None:
         with st.spinner("Opening the other members"):
             asked = members.classifier(other, epoch)
     except EnsembleError as error:
-        st.error(str(error), icon=":material/error:")
+        guard.problem(error)
         return
     theirs = asked.read(shown.image[None], shown.refuse).digits[0]
     ours = Side(shown.digit, f"{called(shown.run, other)}, epoch {shown.epoch}")
@@ -40,8 +40,8 @@ def show(shown: Shown) -> None:
         title="Both probabilities", alt=alt(*both, shown.names),
         table=lambda: table(*both, shown.names), sees=sentence(*both, shown.names),
     )  # fmt: skip
-    st.dataframe(rows(*both, shown.names), hide_index=True, key="classify_compare_table",
-                 width="content")  # fmt: skip
+    st.dataframe(downloads.on_screen(rows(*both, shown.names)), hide_index=True,
+                 key="classify_compare_table", width="content")  # fmt: skip
 
 
 def comparable(shown: Shown) -> dict[str, tuple[runs.Run, list[int]]]:
@@ -127,14 +127,20 @@ def called(run: runs.Run, beside: runs.Run) -> str:
 
 def sentence(ours: Side, theirs: Side, names: Sequence[str]) -> str:
     """Whether both say the same."""
-    first, second = (marks_words.verdict(one.digit, names) for one in (ours, theirs))
+    first, second = (
+        escaping.markdown(marks_words.verdict(one.digit, names)) for one in (ours, theirs)
+    )
     rejected = [one.digit.rejected for one in (ours, theirs)]
     if all(rejected):
         return f"**Both reject it.** {marks_words.rejection(names)}."
     if any(rejected):
-        who, other = (ours, theirs) if rejected[0] else (theirs, ours)
-        said = marks_words.said(other.digit, names)
-        return f"**Only one rejects it:** {plain(who.name)}; {plain(other.name)} says {said}."
+        who, whom = (ours, theirs) if rejected[0] else (theirs, ours)
+        said = escaping.markdown(
+            f"{who.name}; {whom.name} says {marks_words.said(whom.digit, names)}."
+        )
+        return f"**Only one rejects it:** {said}"
     if ours.digit.label == theirs.digit.label:
-        return f"**Both say {names[ours.digit.label]}:** {first}, the other {second}."
-    return f"**They differ:** {plain(ours.name)} says {first}, {plain(theirs.name)} says {second}."
+        label = escaping.markdown(names[ours.digit.label])
+        return f"**Both say {label}:** {first}, the other {second}."
+    one, other = (escaping.markdown(side.name) for side in (ours, theirs))
+    return f"**They differ:** {one} says {first}, {other} says {second}."

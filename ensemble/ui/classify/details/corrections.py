@@ -7,9 +7,9 @@ import streamlit as st
 from ensemble.errors import StorageError
 from ensemble.pictures import corrections
 from ensemble.ui.classify.answer.shown import Shown
-from ensemble.ui.shared import address, widget
+from ensemble.ui.shared import address, guard, widget
 from ensemble.ui.shared.tab import Tab, tab
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import images as images_words
 
 OFF = (
@@ -33,7 +33,8 @@ def show(shown: Shown) -> None:
     key = f"classify_correction_{zlib.crc32(shown.image.tobytes()):08x}"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         address.bound(key, kept, lambda key: st.pills(
-            "What it was", range(len(shown.names)), key=key, format_func=shown.names.__getitem__,
+            "What it was", range(len(shown.names)), key=key,
+            format_func=lambda label: escaping.markdown(shown.names[label]),
             on_change=chosen, args=(shown, key), help=ON, width="content",
         ))  # fmt: skip
         if kept is not None:
@@ -41,9 +42,9 @@ def show(shown: Shown) -> None:
                       on_click=keep, args=(shown, None))  # fmt: skip
         download(str(folder))
     if problem := Tab.correction_problem.take():
-        st.error(problem, icon=":material/error:")
+        guard.problem(problem)
     elif kept is not None:
-        st.caption(said(shown, kept))
+        st.caption(escaping.markdown(said(shown, kept)))
 
 
 def labelled(shown: Shown) -> int | None:

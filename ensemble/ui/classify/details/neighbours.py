@@ -15,7 +15,8 @@ from ensemble.recognition.neighbours import Neighbours
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.predictions import address, downloads, grid, loader
 from ensemble.ui.predictions import detail as predictions_detail
-from ensemble.ui.shared import loaders, widget
+from ensemble.ui.shared import guard, loaders, widget
+from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording import inspect as inspect_words
 
@@ -30,7 +31,7 @@ def show(shown: Shown) -> None:
     """What the nearest test digits are, and they themselves; each opens at a press."""
     found = nearest(shown)
     noun = images_words.noun(shown.names)
-    st.markdown(sentence(found, shown.names, noun), help=FEATURES)
+    st.markdown(escaping.markdown(sentence(found, shown.names, noun)), help=FEATURES)
     grid.component()(
         data={
             "strip": thumbnails.strip(found.images[..., None]),
@@ -115,7 +116,7 @@ def detail(shown: Shown, numbers: Ints, noun: str) -> None:
     try:
         made = loader.predictions(shown.run, shown.epoch)
     except EnsembleError as error:
-        st.error(str(error), icon=":material/error:")
+        guard.problem(error)
         return
     dataset = loaders.dataset(shown.run.config.dataset)
     source = f"{shown.run.id} · epoch {shown.epoch}"

@@ -11,6 +11,7 @@ from ensemble.recognition.occlusion import Occlusion
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.details import saliency_picture as painting
 from ensemble.ui.predictions import downloads
+from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
@@ -37,11 +38,13 @@ def show(shown: Shown) -> None:
     st.markdown(sentence(found), help=OCCLUSION)
     with st.container(horizontal=True, gap="small"):
         for picture, text in zip(pictures, captions, strict=True):
-            st.image(thumbnails.png(picture), text, width=picture.width,
+            st.image(thumbnails.png(picture), escaping.markdown(text), width=picture.width,
                      alt=f"What covering a place does, {text}")  # fmt: skip
     if len(members) < shown.members:
         st.caption(f"The {len(members)} of {shown.members} members whose minds change first.")
-    st.markdown("\n".join(f"- {one}" for one in told(found, shown.digit, shown.names)))
+    st.markdown(
+        "\n".join(f"- {escaping.markdown(one)}" for one in told(found, shown.digit, shown.names))
+    )
     keep(shown, found, pictures, captions)
 
 

@@ -11,7 +11,7 @@ from ensemble.ui.classify.answer import overrule
 from ensemble.ui.classify.input import picture, sheet
 from ensemble.ui.classify.state import Source
 from ensemble.ui.predictions import waiting
-from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import escaping
 
 NEXT_STEPS = {
     "upload": "Drop pictures on the left, press **Ctrl+V** to paste one, or browse. One digit or "
@@ -56,7 +56,7 @@ def not_read_yet(way: str, source: Source, left: DeltaGenerator, right: DeltaGen
             sheet.show([], sheet.serial(), "")
         return
     with right:
-        st.caption(plain(source.name))
+        st.caption(escaping.markdown(source.name))
     # What is wrong with a picture is said when it is read.
     with left, contextlib.suppress(ImageError):
         if source.content is not None:

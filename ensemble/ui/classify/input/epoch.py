@@ -8,7 +8,7 @@ from ensemble import runs
 from ensemble.ui.classify.input import members
 from ensemble.ui.predictions import controls, waiting
 from ensemble.ui.shared import address
-from ensemble.ui.shared.run_panel import plain
+from ensemble.wording import escaping
 
 
 def choose(run: runs.Run) -> tuple[int, Sequence[int]] | None:
@@ -31,8 +31,8 @@ def nothing_kept(run: runs.Run) -> None:
         waiting.no_epoch(run, "You can give it a digit")
         return
     st.info(
-        f"The members of {plain(run.name)} are not kept: only what they said of the test images "
-        "is. Choose another run above, or train one.", icon=":material/grid_off:",
+        f"The members of {escaping.markdown(run.name)} are not kept: only what they said of the "
+        "test images is. Choose another run above, or train one.", icon=":material/grid_off:",
     )  # fmt: skip
     waiting.to_train(run)
 

@@ -81,17 +81,24 @@ def progress(done: int, of: int) -> str:
 
 def table(sources: list[Source], rows: dict[str, Row]) -> None:
     """One row a picture; names are text here, whatever stands in them."""
+    import pandas as pd  # here, for the page opens without and only a list needs it
+
+    from ensemble.ui.predictions import downloads
+
     here = tray.opened()
     each = [rows.get(one.id, WAITING) for one in sources]
-    st.dataframe(
+    frame = pd.DataFrame(
         {
             "": ["▸" if here and one.id == here.id else "" for one in sources],
             "Picture": [one.name for one in sources],
             "Says": [row.said for row in each],
             "Sure": [row.sure for row in each],
             "Note": [row.note for row in each],
-        },
-        key=KEY, hide_index=True, height=min(HIGH, ROW * (len(sources) + 1) + 3),
+        }
+    )
+    st.dataframe(
+        downloads.on_screen(frame), key=KEY, hide_index=True,
+        height=min(HIGH, ROW * (len(sources) + 1) + 3),
         on_select=chosen, selection_mode="single-row",
         alt="Your pictures, what the ensemble says of each, and why not where it does not",
         column_config={

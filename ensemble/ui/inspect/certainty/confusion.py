@@ -10,7 +10,7 @@ from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls
 from ensemble.ui.shared import address, figure_panel, widget
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 KEY = "inspect_confusion"
 
@@ -79,7 +79,8 @@ def sees(shown: Inspected, matrix: Matrix) -> str:
         return f"The ensemble gets every {shown.noun} right: all stand on the diagonal."
     row, column = divmod(int(wrong.argmax()), len(wrong))
     return (
-        f"The commonest mistake is {shown.names[row]} taken for {shown.names[column]}: "
+        f"The commonest mistake is {escaping.markdown(shown.names[row])} taken for "
+        f"{escaping.markdown(shown.names[column])}: "
         f"{int(wrong.max()):,} of {formats.count(int(wrong.sum()), 'mistake')}. "
         f"Press a square to see its {shown.noun}s."
     )

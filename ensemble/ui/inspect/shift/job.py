@@ -10,9 +10,9 @@ from ensemble.shift.corruptions import KINDS
 from ensemble.shift.ood_images import ood_sets
 from ensemble.shift.status import StressJob, StressStatus
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.shared import job_panel
+from ensemble.ui.shared import guard, job_panel
 from ensemble.ui.shared.tab import Tab, tab
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 # Asking a member costs about a third of teaching it, and measuring its answers a little more.
@@ -73,13 +73,15 @@ def resting(shown: Inspected, stress: Stress) -> None:
               on_click=start, args=(shown.run.id, asked_for(stress, results)),
               help=help)  # fmt: skip
     if problem := Tab.stress_problem.take():
-        st.error(problem, icon=":material/error:")
+        guard.problem(problem)
 
 
 def unseen(results: Results) -> list[str]:
     """OOD sets that are there now and were not when the run was measured."""
     seen = {one["key"] for one in results.ood}
-    return [one.title for one in ood_sets(results.dataset) if one.key not in seen]
+    return [
+        escaping.markdown(one.title) for one in ood_sets(results.dataset) if one.key not in seen
+    ]
 
 
 def asked_for(stress: Stress, results: Results | None) -> int | None:

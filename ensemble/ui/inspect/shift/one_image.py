@@ -16,8 +16,7 @@ from ensemble.ui.shared import address, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.address import Word
 from ensemble.ui.shared.guard import guarded
-from ensemble.ui.shared.run_panel import plain
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import images as images_words
 
 TIMES = 8  # pixels of the screen for one of the image's
@@ -36,7 +35,7 @@ def body(shown: Inspected) -> None:
         try:
             asked = answers(shown.run, number, kind.name)
         except RunError as error:
-            st.info(str(error), icon=":material/hourglass_empty:")
+            st.info(escaping.markdown(error), icon=":material/hourglass_empty:")
             return
         left, right = st.columns([1, 2], gap="large")
         with left:
@@ -106,7 +105,9 @@ def image(shown: Inspected, number: int, asked: Answers, kind: Kind, place: int)
         alt=f"Test {shown.noun} {number}, {label}; {kind.title.lower()} {at}",
     )  # fmt: skip
     mark = "✓ Right" if made.right[place] else "✗ Wrong"
-    st.markdown(f"**{mark} at {at}.** {plain(images_words.sentence(made, place, names))}")
+    st.markdown(
+        f"**{mark} at {at}.** {escaping.markdown(images_words.sentence(made, place, names))}"
+    )
     entropy, information = asked.unsure.predictive[place], asked.unsure.information[place]
     said = f"Uncertainty: {formats.significant(entropy, 2)} nats"
     if made.members > 1:

@@ -12,7 +12,7 @@ from ensemble.shift import Results
 from ensemble.shift.results import KNOWN, scores_path
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, figure_panel, loaders, theme
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 
 def show(shown: Inspected, results: Results) -> None:
@@ -69,7 +69,8 @@ def _scores(folder: str, key: str, tick: int, seen: tuple[int, int]) -> Scores |
 def sentence(one: dict[str, Any], noun: str) -> str:
     """How well entropy tells the two apart, for the ensemble and for one member."""
     whole, member = one["ensemble"], mean(one["members"])
-    said = f"Take one known {noun} and one image of “{one['title']}”: "
+    title = escaping.markdown(one["title"])
+    said = f"Take one known {noun} and one image of “{title}”: "
     if len(one["members"]) == 1:
         return said + f"the one member is less sure of the latter {often(whole['auroc'])}."
     said += f"the ensemble is less sure of the latter **{often(whole['auroc'])}**, "

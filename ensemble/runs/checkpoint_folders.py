@@ -1,0 +1,58 @@
+"""Which checkpoints a run has, told by the names of their folders: without orbax, without JAX."""
+
+import os
+import re
+from pathlib import Path
+
+from ensemble.errors import RunError
+from ensemble.runs.status import read_status
+
+FOLDER = "checkpoints"
+# What a kill left half-written has another name, and is no checkpoint.
+TICK = re.compile(r"[0-9]{1,18}")
+
+
+def checkpoint_ticks(run_folder: Path) -> list[int]:
+    """The places at which a checkpoint is kept, in order; see `Progress.tick`.
+
+    Raises:
+      RunError: the folder of checkpoints is there and cannot be read.
+    """
+    try:
+        with os.scandir(run_folder / FOLDER) as every:
+            return sorted(int(one.name) for one in every if _is_checkpoint(one))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RunError(
+            f"The checkpoints of the run “{run_folder.name}” cannot be read ({error.strerror}). "
+            f"Nothing was changed: make {run_folder / FOLDER} readable, then try again."
+        ) from error
+
+
+def last_tick(run_folder: Path) -> int | None:
+    """The place of a run's last checkpoint; None where there is none."""
+    return max(checkpoint_ticks(run_folder), default=None)
+
+
+def what_is_kept(run_folder: Path) -> str:
+    """A sentence on how far a run that broke off is kept, and what resuming it does."""
+    try:
+        tick = last_tick(run_folder)
+    except RunError:
+        return "Its checkpoints cannot be read at the moment."
+    if tick is None:
+        return "No checkpoint was written yet: resume begins anew."
+    try:
+        status = read_status(run_folder)
+        # A tick is a step or an epoch's evaluation.
+        epoch, step = divmod(tick, status.steps // status.epochs + 1)
+    except (OSError, ValueError, TypeError, ZeroDivisionError):
+        return "Its last checkpoint is kept; resume continues from there."
+    steps = f"{step:,} step{'s' if step > 1 else ''} of epoch {epoch + 1}"
+    until = f"the end of epoch {epoch}" if not step else steps
+    return f"Everything up to {until} is kept; resume continues from there."
+
+
+def _is_checkpoint(entry: "os.DirEntry[str]") -> bool:
+    return bool(TICK.fullmatch(entry.name)) and entry.is_dir()

@@ -1,0 +1,211 @@
+"""Several arrays in one .npz file, which any tool reads: written as a whole, checked when read.
+
+The archive's comment is `sha256:` and the digest of all that it holds (digest.py). A file of an
+earlier version, without one, is read on the CRC-32 that each entry has. What a file says of itself
+is checked before any of it is read, unpacked or allocated: entries, names, sizes, types, shapes.
+"""
+
+import errno
+import io
+import os
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.lib import format as numpy_format
+from numpy.typing import NDArray
+
+from ensemble.storage.atomic import writing
+from ensemble.storage.damage import DamagedFileError
+from ensemble.storage.digest import CHUNK, ArrayDigest, bytes_of
+from ensemble.storage.npy import (
+    KINDS,
+    MOST_HEADER_BYTES,
+    Bounded,
+    Expected,
+    Header,
+    opened,
+    read_header,
+)
+
+Arrays = dict[str, NDArray[Any]]
+
+CHECKSUM = re.compile(rb"sha256:([0-9a-f]{64})")
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# Bits of an entry that change nothing for us: how hard it was packed, sizes after it, UTF-8.
+HARMLESS_FLAGS = 0x2 | 0x4 | 0x8 | 0x800
+MOST_ENTRIES = 1000
+ZIP_BYTES = 2**17  # of the archive's own records, at most
+END_BYTES = 22  # of its last record, without the comment
+# What zipfile is known to raise of a damaged archive, beside OSError.
+ODDITIES = (
+    zipfile.BadZipFile, ValueError, EOFError, RuntimeError, OverflowError, struct.error, zlib.error,
+)  # fmt: skip
+
+
+def write_arrays(
+    path: Path,
+    arrays: Mapping[str, NDArray[Any]] | Iterable[tuple[str, NDArray[Any]]],
+    *,
+    compressed: bool = False,
+) -> None:
+    """Write an .npz with its checksum, which can be read without pickle.
+
+    Args:
+      path: the file; its folder exists.
+      arrays: by name; taken one after another, so that pairs made on the way need not all be
+        there at once.
+      compressed: whether to deflate them.
+
+    Raises:
+      ValueError: an array of objects.
+      OSError: a full disk, or a folder that cannot be written; nothing half-written is left.
+    """
+    pairs = arrays.items() if isinstance(arrays, Mapping) else arrays
+    digest = ArrayDigest()
+    with writing(path) as raw, zipfile.ZipFile(raw, "w", METHODS[compressed]) as archive:
+        for name, array in pairs:
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                _write(cast(BinaryIO, file), name, array, digest)
+        archive.comment = f"sha256:{digest.hexdigest()}".encode()
+
+
+def read_arrays(
+    path: Path,
+    expected: Mapping[str, Expected] | None,
+    most_bytes: int | None = None,
+    *,
+    need_checksum: bool = False,
+) -> Arrays:
+    """The arrays of an .npz file, compared with what was written and with what is expected.
+
+    Args:
+      path: the file.
+      expected: what each array has to be; None takes any numbers and text by any names.
+      most_bytes: what all arrays may take at most; None is what the expected ones take, where
+        none of their axes is free.
+      need_checksum: refuse a file that has none, as of an earlier version.
+
+    Raises:
+      DamagedFileError: it is something else than was written, or than is expected.
+      OSError: it cannot be read; FileNotFoundError where there is none.
+    """
+    if most_bytes is None:
+        most_bytes = sum(one.nbytes for one in (expected or {}).values())
+    try:
+        with opened(path) as file:
+            # Packing makes what cannot be packed a little longer.
+            if file.size > most_bytes + most_bytes // 100 + ZIP_BYTES:
+                raise DamagedFileError("it is longer than its arrays can be")
+            with zipfile.ZipFile(file) as archive:
+                checksum = _checksum(file, archive.comment)
+                if need_checksum and checksum is None:
+                    raise DamagedFileError("it has no checksum")
+                entries = _entries(archive, most_bytes, file.size)
+                headers = _headers(archive, entries, expected, most_bytes)
+                return _read(archive, entries, headers, checksum)
+    except DamagedFileError:
+        raise
+    except MemoryError as error:  # Not the file's doing: what it may ask for is bounded.
+        raise OSError(errno.ENOMEM, os.strerror(errno.ENOMEM)) from error
+    except ODDITIES as error:
+        if isinstance(error.__context__, OSError):  # zipfile takes that for a bad end
+            raise error.__context__ from None
+        raise DamagedFileError("its content is not what was written") from error
+
+
+def _write(file: BinaryIO, name: str, array: NDArray[Any], digest: ArrayDigest) -> None:
+    array = np.asarray(array, order="C")
+    if array.dtype.kind not in KINDS:
+        raise ValueError("Object arrays cannot be saved: they would have to be pickled.")
+    header = numpy_format.header_data_from_array_1_0(array)
+    numpy_format.write_array_header_1_0(file, header)
+    digest.begin(name, array.dtype, array.shape)
+    content = bytes_of(array)
+    for start in range(0, len(content), CHUNK):
+        piece = content[start : start + CHUNK]
+        digest.update(piece)
+        file.write(piece.data)
+
+
+def _checksum(file: Bounded, comment: bytes) -> str | None:
+    """What the comment says; a cut or changed one is damage, and not an earlier version's file."""
+    file.seek(-END_BYTES - len(comment), os.SEEK_END)
+    if file.read(4) != b"PK\5\6":
+        raise DamagedFileError("its end is not that of an archive")
+    found = CHECKSUM.fullmatch(comment)
+    if comment and not found:
+        raise DamagedFileError("its checksum cannot be read")
+    return found[1].decode() if found else None
+
+
+def _entries(archive: zipfile.ZipFile, most_bytes: int, size: int) -> dict[str, zipfile.ZipInfo]:
+    """The archive's entries by their arrays' names, once what it says of them is possible."""
+    found = {one.filename.removesuffix(".npy"): one for one in archive.infolist()}
+    infos = list(found.values())
+    if len(infos) != len(archive.infolist()) or len(infos) > MOST_ENTRIES:
+        raise DamagedFileError("its arrays are not those that were written")
+    for one in infos:
+        stored = one.compress_type == zipfile.ZIP_STORED
+        if one.compress_type not in METHODS or one.flag_bits & ~HARMLESS_FLAGS:
+            raise DamagedFileError("it is packed in another way than was written")
+        if stored and one.compress_size != one.file_size:
+            raise DamagedFileError("its sizes do not fit together")
+    unpacked = sum(one.file_size for one in infos)
+    if (
+        unpacked > most_bytes + len(infos) * MOST_HEADER_BYTES
+        or sum(one.compress_size for one in infos) > size
+    ):
+        raise DamagedFileError("it says that it holds more than it can")
+    return found
+
+
+def _headers(
+    archive: zipfile.ZipFile,
+    entries: Mapping[str, zipfile.ZipInfo],
+    expected: Mapping[str, Expected] | None,
+    most_bytes: int,
+) -> dict[str, Header]:
+    """Each array's header, once it is as expected and its entry has just the bytes for it."""
+    if expected is not None and entries.keys() != expected.keys():
+        raise DamagedFileError("its arrays have other names than were written")
+    headers, axes = {}, dict[str, int]()
+    for name, info in entries.items():
+        with archive.open(info) as file:
+            header = read_header(cast(BinaryIO, file))
+        if expected is not None:
+            header.check(name, expected[name], axes)
+        if info.file_size != header.start + header.nbytes:
+            raise DamagedFileError("an array's shape does not fit its length")
+        if max(header.shape, default=0) > most_bytes:  # beside an axis of no length
+            raise DamagedFileError("an array's shape is impossible")
+        headers[name] = header
+    return headers
+
+
+def _read(
+    archive: zipfile.ZipFile,
+    entries: Mapping[str, zipfile.ZipInfo],
+    headers: Mapping[str, Header],
+    checksum: str | None,
+) -> Arrays:
+    found, digest = {}, ArrayDigest()
+    for name, header in headers.items():
+        digest.begin(name, header.dtype, header.shape)
+        content = np.empty(header.nbytes, np.uint8)
+        with archive.open(entries[name]) as file:
+            file.read(header.start)
+            for start in range(0, len(content), CHUNK):
+                piece = content[start : start + CHUNK]
+                if cast(io.BufferedIOBase, file).readinto(piece.data) != len(piece):
+                    raise DamagedFileError("an array is cut short")
+                digest.update(piece)
+        found[name] = header.array(content)
+    if checksum not in (None, digest.hexdigest()):
+        raise DamagedFileError("its checksum is another one than was written")
+    return found

@@ -1,0 +1,66 @@
+"""SHA-256 of all files in a folder, in a file beside them that `sha256sum -c` checks as well.
+
+A disk can hand back other bytes than were written without a word. Nothing else notices: most
+formats hold numbers that any bits are a value of.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+from ensemble.storage.atomic import write_bytes
+
+SUMS = "SHA256SUMS"
+
+
+def write_sums(folder: Path) -> None:
+    """Write the checksums of every file below `folder`.
+
+    Raises:
+      OSError: a file that cannot be read, or a full disk.
+    """
+    rows = [f"{_sha256(folder / name)}  {name}\n" for name in _names(folder)]
+    write_bytes(folder / SUMS, "".join(rows).encode())
+
+
+def find_damage(folder: Path) -> str | None:
+    """What of the files below `folder` is not what was written, in a few words; None if all is.
+
+    Every file is read, so that what cannot be read shows here. A folder without checksums, of an
+    earlier version, has no damage that this could see.
+
+    Raises:
+      OSError: a file is there and cannot be read. That says nothing about what is in it.
+    """
+    found = {name: _sha256(folder / name) for name in _names(folder)}
+    try:
+        wanted = (folder / SUMS).read_text(encoding="ascii", errors="replace")
+    except FileNotFoundError:
+        return None
+    for row in wanted.splitlines():
+        digest, _, name = row.partition("  ")
+        if name not in found:
+            return f"{name[:100] or SUMS} is missing"
+        if found[name] != digest:
+            return f"{name} does not match its SHA-256"
+    return None if wanted else f"{SUMS} is empty"
+
+
+def has_sums(folder: Path) -> bool:
+    """Whether the folder's files can be checked."""
+    return (folder / SUMS).is_file()
+
+
+def _names(folder: Path) -> list[str]:
+    def refuse(error: OSError) -> None:
+        raise error
+
+    # Not `rglob`, for which a folder that cannot be read is an empty one.
+    every = os.walk(folder, onerror=refuse)
+    paths = (Path(at) / name for at, _, names in every for name in names if name != SUMS)
+    return sorted(path.relative_to(folder).as_posix() for path in paths)
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

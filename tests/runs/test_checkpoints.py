@@ -1,0 +1,169 @@
+"""Checkpoints: what the disk gives back is what was written, or it is said; nothing is deleted."""
+
+import errno
+import os
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.engine.step import create_members
+from ensemble.errors import RunError
+from ensemble.runs import Run
+from ensemble.runs.checkpoint_folders import checkpoint_ticks
+from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.progress import Progress
+from ensemble.storage import checksums
+from ensemble.storage.checksums import SUMS
+from tests.runs.checkpointed import STEPS, contents, files_of, newest, place, restored
+
+FLIPS = 65
+
+
+def flip(path: Path, bit: int) -> None:
+    with path.open("r+b") as file:
+        file.seek(bit // 8)
+        byte = file.read(1)[0] ^ (1 << bit % 8)
+        file.seek(bit // 8)
+        file.write(bytes([byte]))
+
+
+def assert_same(one: Progress | None, other: Progress) -> None:
+    assert one is not None
+    assert (one.step, one.evaluated) == (other.step, other.evaluated)
+    jax.tree.map(np.testing.assert_array_equal, one.state, other.state)
+
+
+@pytest.mark.skipif(not shutil.which("sha256sum"), reason="there is no sha256sum here")
+def test_the_sums_are_those_that_other_tools_check(run: Run) -> None:
+    told = subprocess.run(
+        ["sha256sum", "--check", "--strict", SUMS], cwd=newest(run), capture_output=True, text=True
+    )
+    assert told.returncode == 0, told.stderr
+    assert len(told.stdout.splitlines()) == len(files_of(newest(run))) - 1
+
+
+def test_no_single_flipped_bit_is_read_as_other_numbers(
+    run: Run, places: dict[int, Progress]
+) -> None:
+    rng = np.random.default_rng(16)
+    before, files = contents(newest(run)), files_of(newest(run))
+    sizes = np.array([file.stat().st_size for file in files])
+    for number in range(FLIPS):
+        # Every file is hit a few times, however small it is; the rest go by size.
+        chosen = number % len(files) if number < 2 * len(files) else rng.choice(
+            len(files), p=sizes / sizes.sum()
+        )  # fmt: skip
+        bit = int(rng.integers(8 * sizes[chosen]))
+        flip(files[chosen], bit)
+        with pytest.MonkeyPatch.context() as patch:
+            # Reading the one before 65 times would show nothing that once does not.
+            patch.setattr(Checkpoints, "_read", lambda self, tick, like: tick)
+            with Checkpoints(run.path, read_only=True) as checkpoints:
+                assert checkpoints.restore(places[2]) == places[1].tick, files[chosen]
+        flip(files[chosen], bit)
+    assert contents(newest(run)) == before
+    assert_same(restored(run, places[1]), places[2])
+
+
+def test_a_damaged_one_is_set_aside_and_the_one_before_is_used(
+    run: Run, places: dict[int, Progress], capsys: pytest.CaptureFixture
+) -> None:
+    flip(max(files_of(newest(run)), key=lambda file: file.stat().st_size), 8_000_001)
+    damaged = contents(newest(run))
+    assert_same(restored(run, places[1], read_only=True), places[1])
+    assert contents(newest(run)) == damaged, "who only reads changes nothing"
+    assert_same(restored(run, places[1]), places[1])
+    assert "does not match its SHA-256" in capsys.readouterr().out
+    assert contents(run.path / "damaged" / f"checkpoint-{places[2].tick}") == damaged
+    assert checkpoint_ticks(run.path) == [places[1].tick]
+    # The same place is trained, and kept, again.
+    with Checkpoints(run.path) as checkpoints:
+        assert_same(checkpoints.restore(places[1]), places[1])
+        checkpoints.save(places[2])
+    assert_same(restored(run, places[1]), places[2])
+
+
+@pytest.mark.parametrize("below", ["checkpoints", "checkpoints/12", "checkpoints/12/default"])
+def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(
+    below: str, run: Run, places: dict[int, Progress], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scan = os.scandir
+
+    def refuse(path: Path) -> object:
+        if Path(path) == run.path / below:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scan(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", refuse)
+        with pytest.raises(RunError, match=r"cannot be read \(Permission denied\)"):
+            restored(run, places[1])
+    assert_same(restored(run, places[1]), places[2])
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EIO], ids=["permission", "disk"])
+def test_what_cannot_be_read_is_not_taken_for_damage(
+    number: int, run: Run, places: dict[int, Progress], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = contents(run.path)
+    whole, refused = checksums._sha256, newest(run) / "default" / "_METADATA"
+
+    def refuse(path: Path) -> str:
+        if path == refused:
+            raise OSError(number, os.strerror(number), str(path))
+        return whole(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checksums, "_sha256", refuse)
+        with pytest.raises(RunError, match=r"Nothing was changed: make .*_METADATA readable"):
+            restored(run, places[1])
+    assert contents(run.path) == before
+    assert_same(restored(run, places[1]), places[2])
+
+
+def test_where_all_are_damaged_nothing_begins_anew_unasked(
+    run: Run, places: dict[int, Progress]
+) -> None:
+    for tick in checkpoint_ticks(run.path):
+        os.truncate(run.path / "checkpoints" / str(tick) / "default" / "_METADATA", 10)
+    with pytest.raises(RunError, match="No other is left: resume once more to train"):
+        restored(run, places[1])
+    assert len(list((run.path / "damaged").iterdir())) == 2
+    assert restored(run, places[1]) is None
+
+
+@pytest.mark.parametrize("cut", [False, True], ids=["whole", "cut"])
+def test_those_of_earlier_versions_have_no_sums_and_are_read(
+    cut: bool, run: Run, places: dict[int, Progress]
+) -> None:
+    (newest(run) / SUMS).unlink()
+    if cut:
+        largest = max(files_of(newest(run)), key=lambda file: file.stat().st_size)
+        os.truncate(largest, largest.stat().st_size // 2)
+    assert_same(restored(run, places[1]), places[1 if cut else 2])
+    assert (run.path / "damaged").exists() == cut
+
+
+def test_one_that_does_not_fit_the_settings_is_said_and_stays(run: Run) -> None:
+    before = contents(run.path)
+    with pytest.raises(RunError, match="does not fit"):
+        restored(run, Progress.blank(create_members(0, 2), 2, STEPS))
+    assert contents(run.path) == before
+
+
+def test_the_last_two_and_the_best_are_kept() -> None:
+    run, like = runs.create(EnsembleConfig(members=1)), place(1)
+    accuracies = {1: 0.5, 2: 0.9, 3: 0.6, 4: 0.7, 5: 0.8}
+    with Checkpoints(run.path) as checkpoints:
+        for epoch, accuracy in accuracies.items():
+            later = replace(like, step=epoch * STEPS, evaluated=epoch)
+            checkpoints.save(later, accuracy)
+    whole = STEPS + 1
+    assert checkpoint_ticks(run.path) == [2 * whole, 4 * whole, 5 * whole]
