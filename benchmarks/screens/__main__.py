@@ -81,7 +81,7 @@ def switch(page: Page, name: str) -> float:
 def of_lists(folder: Path) -> dict[str, Any]:
     """1,000 runs on disk, and one of 1,000 epochs: in this process, and in the browser."""
     from ensemble import runs
-    from ensemble.storage.jsonl_tail import JsonlTail
+    from ensemble.storage.records.tail import JsonlTail
     from ensemble.ui.train import history
 
     run_id = write_run(10, 1_000, ())

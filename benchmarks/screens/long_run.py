@@ -26,7 +26,7 @@ def write_run(members: int, epochs: int, kept: Sequence[int]) -> str:
     from ensemble.jobs.status import write_status
     from ensemble.runs.history import write_predictions
     from ensemble.runs.parameters import write_parameters
-    from ensemble.storage.json_lines import append_line
+    from ensemble.storage.records.lines import append_line
 
     run = runs.create(EnsembleConfig(dataset="mnist", members=members, epochs=epochs))
     labels, params = (

@@ -12,7 +12,7 @@ from ensemble.cli.outcome import end_with
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.regression import LbfgsConfig, Solve, Trace, read_traces
 from ensemble.shift import Stress
-from ensemble.storage.json_lines import plain
+from ensemble.storage.records.lines import plain
 
 SHOWN = ("ensemble_accuracy", "ensemble_nll", "ensemble_ece", "member_accuracy",
          "mean_information")  # fmt: skip

@@ -21,8 +21,8 @@ from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import JobStatus, StatusWriter
 from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.fields import Figure
 from ensemble.storage.folders import data_folder
+from ensemble.storage.records.fields import Figure
 
 QUIET_SECONDS = 0.25
 

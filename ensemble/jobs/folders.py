@@ -18,9 +18,9 @@ from typing import Any
 from ensemble.errors import RunError, UnknownRunError
 from ensemble.jobs.kinds import KINDS
 from ensemble.storage.atomic import read_json
-from ensemble.storage.fields import odd, read_as
 from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.reading import read_beginning
+from ensemble.storage.records.fields import odd, read_as
 from ensemble.storage.refusals import LOCKED, remedy, why
 
 SCHEMA = 1

@@ -27,9 +27,9 @@ from ensemble.jobs.kinds import RACE, REGRESSION, STRESS, TRAINING, Kind
 from ensemble.jobs.slots import Turn
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
-from ensemble.storage.fields import Count, Figure, checked, read_as
 from ensemble.storage.folder_index import FILES, FolderIndex
 from ensemble.storage.lock import Held, lock_soon
+from ensemble.storage.records.fields import Count, Figure, checked, read_as
 
 POLL_SECONDS = 0.3
 THIS_MACHINE = "the measuring of this machine"

@@ -18,7 +18,7 @@ import psutil
 
 from ensemble.jobs.kinds import Kind
 from ensemble.storage.atomic import DISK_FULL, overwrite_json, write_json
-from ensemble.storage.fields import Count, Figure, Pid, Time, odd, read_as
+from ensemble.storage.records.fields import Count, Figure, Pid, Time, odd, read_as
 
 HEARTBEAT_SECONDS = 5.0
 SILENCE_SECONDS = 60.0

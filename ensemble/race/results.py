@@ -11,7 +11,7 @@ from ensemble.errors import ConfigError
 from ensemble.jobs.folders import machine_folder
 from ensemble.race.settings import COMPETITORS, RaceConfig
 from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.fields import Count, Figure, Seconds, Time, Within, read_as
+from ensemble.storage.records.fields import Count, Figure, Seconds, Time, Within, read_as
 
 SCHEMA = 2  # 1 was measured where bfloat16 was emulated in another, slower way.
 Rate = Annotated[float, Within(1e-6, 1e15)]  # img·member/s: of nobody who raced is it 0

@@ -14,7 +14,7 @@ from ensemble.jobs.kinds import RACE, Kind
 from ensemble.jobs.queue import THIS_MACHINE
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
-from ensemble.storage.fields import Figure
+from ensemble.storage.records.fields import Figure
 
 
 @dataclass(frozen=True)

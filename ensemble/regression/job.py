@@ -17,7 +17,7 @@ from ensemble.regression.lbfgs import Solver
 from ensemble.regression.samples import load_problem
 from ensemble.regression.status import SolveStatus
 from ensemble.regression.store import Solve
-from ensemble.storage.json_lines import append_line
+from ensemble.storage.records.lines import append_line
 
 SWEEP = (1, 2, 4, 8)
 SWEEP_ITERATIONS = 20

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.regression.speedup import Speedup, speedup
-from ensemble.storage.json_lines import Line, read_lines
+from ensemble.storage.records.lines import Line, read_lines
 
 Figures = NDArray[np.float64]
 SOLVE = re.compile(r"without|with|sweep-[0-9]{1,5}")

@@ -7,7 +7,7 @@ from typing import ClassVar
 from ensemble.jobs.kinds import REGRESSION, Kind
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
-from ensemble.storage.fields import Count, Time
+from ensemble.storage.records.fields import Count, Time
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ensemble.runs.epoch_files import damaged, epoch_file, read_epoch
 from ensemble.runs.store import find
 from ensemble.storage.arrays.npy import Expected
 from ensemble.storage.arrays.npz import write_arrays
-from ensemble.storage.json_lines import Line, read_lines
+from ensemble.storage.records.lines import Line, read_lines
 
 EPOCH_FILE = re.compile(r"epoch-(\d+)\.npz")
 ROUNDING = 1e-3  # A softmax in few bits may round to a little more than 1.

@@ -20,8 +20,8 @@ from ensemble.runs.progress import Progress, test_figures
 from ensemble.runs.status import Status
 from ensemble.runs.store import Run
 from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.fields import Within, read_as
-from ensemble.storage.json_lines import Line, append_line, keep_lines, plain, read_lines
+from ensemble.storage.records.fields import Within, read_as
+from ensemble.storage.records.lines import Line, append_line, keep_lines, plain, read_lines
 
 CHECKPOINT_SECONDS = 60.0
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 from ensemble.jobs.kinds import TRAINING, Kind
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
-from ensemble.storage.fields import Count, Figure, Seconds, Share, Speed, Time
+from ensemble.storage.records.fields import Count, Figure, Seconds, Share, Speed, Time
 
 STATES = TRAINING.states
 ACTIVE = TRAINING.active

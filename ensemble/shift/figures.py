@@ -8,7 +8,7 @@ from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality.averaging import Floats, Ints, average, confidence, votes
 from ensemble.analysis.quality.calibration import expected_error
 from ensemble.analysis.quality.scores import log_loss
-from ensemble.storage.fields import Figure, Share, Within
+from ensemble.storage.records.fields import Figure, Share, Within
 
 Shares = list[Share]
 

@@ -17,7 +17,7 @@ from ensemble.storage.arrays.damage import DamagedFileError
 from ensemble.storage.arrays.npy import Expected
 from ensemble.storage.arrays.npz import read_arrays, write_arrays
 from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.fields import Count, Within, checked, read_as
+from ensemble.storage.records.fields import Count, Within, checked, read_as
 
 FORMAT = 1
 KNOWN = "known"

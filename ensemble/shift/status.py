@@ -11,7 +11,7 @@ from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import STRESS, Kind
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
-from ensemble.storage.fields import Count, Figure, Within
+from ensemble.storage.records.fields import Count, Figure, Within
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from ensemble.shift import figures as shift_figures
 from ensemble.shift.corruptions import KINDS, Kind, corrupt
 from ensemble.shift.ood_images import OodSet, ood_sets
 from ensemble.shift.results import KNOWN, Figures, Results, read_scores, write_scores
-from ensemble.storage.json_lines import plain
+from ensemble.storage.records.lines import plain
 
 Pixels = NDArray[np.uint8]
 

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 
 from ensemble.storage.atomic import write_bytes
+from ensemble.storage.reading import opened
 
 SUMS = "SHA256SUMS"
 
@@ -62,5 +63,5 @@ def _names(folder: Path) -> list[str]:
 
 
 def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
+    with opened(path) as file:  # A pipe would be waited for.
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -42,7 +42,9 @@ def remedy(error: OSError) -> str:
         return "make it writable for you"
     if error.errno in HANDLES:
         return "close some of its tabs or raise `ulimit -n`"
-    return "look what is there"
+    if error.filename is None:
+        return "look what is there"
+    return f"look what {os.fsdecode(error.filename)} is"
 
 
 def said_of(error: OSError) -> str | None:

@@ -10,7 +10,7 @@ import pytest
 
 from tests.hostile.trial import attack, prepared
 
-SAMPLE, SEED = 12, 16
+SAMPLE, SEED = 12, 20
 
 
 def small(path: str) -> bool:

@@ -21,7 +21,7 @@ ASKED = {
     "runs.delete(finished)": "The files of “{finished}” cannot be changed",
     "regression.delete_solve(solve)": "The files of “{solve}” cannot be changed",
     "shift.queue_stress(finished)": "The files of “{finished}” cannot be changed",
-    "worker.do(runs.find(stopped), None, None)": "The files of “{stopped}” cannot be changed",
+    "worker.do(runs.find(stopped), None, None)": "Training “{stopped}” cannot begin (Perm",
     "start_worker(runs.find(stopped))": "The files of “{stopped}” cannot be changed",
     "request_stop(TRAINS(stopped))": "The files of “{stopped}” cannot be changed",
     "runs.create(EnsembleConfig())": "The run could not be made in ",

@@ -8,7 +8,7 @@ from ensemble import regression
 from ensemble.cli.jobs import solve_summary
 from ensemble.regression import Solve
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.storage.json_lines import append_line
+from ensemble.storage.records.lines import append_line
 
 SMALL = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=False)
 

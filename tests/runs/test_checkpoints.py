@@ -108,6 +108,16 @@ def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(
     assert_same(restored(run, places[1]), places[2])
 
 
+def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(
+    run: Run, places: dict[int, Progress]
+) -> None:
+    file = newest(run) / "default" / "_METADATA"
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(RunError, match="it is no plain file"):
+        restored(run, places[1])
+
+
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EIO], ids=["permission", "disk"])
 def test_what_cannot_be_read_is_not_taken_for_damage(
     number: int, run: Run, places: dict[int, Progress], monkeypatch: pytest.MonkeyPatch

@@ -9,7 +9,7 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.runs import history
-from ensemble.storage import json_lines
+from ensemble.storage.records import lines as json_lines
 
 
 @pytest.fixture

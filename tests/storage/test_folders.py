@@ -71,7 +71,7 @@ def test_a_page_says_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("ENSEMBLE_RUNS", str(wrong("not UTF-8", tmp_path)))
     at = AppTest.from_function(drawn).run()
     assert not at.exception
-    (said,) = [one.value for one in at.error]
+    said = at.error[0].value.replace("\\\\", "\\")  # as Markdown shows it
     assert r"\udcff\udcfe: its name is not UTF-8" in said
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from ensemble.errors import RunError
 from ensemble.storage.atomic import read_json
-from ensemble.storage.json_lines import read_lines
 from ensemble.storage.reading import read_beginning, read_bytes
+from ensemble.storage.records.lines import read_lines
 
 
 def holding(content: bytes) -> Callable[[Path], object]:

@@ -17,9 +17,9 @@ import streamlit as st
 
 from ensemble.machine.jax_settings import cpu_cores, cpu_devices
 from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.fields import Within, checked
 from ensemble.storage.folders import data_folder
 from ensemble.storage.reading import parse_json
+from ensemble.storage.records.fields import Within, checked
 
 COMMAND = (sys.executable, "-m", "ensemble", "devices", "--json")
 PATIENCE_SECONDS = 120.0

@@ -14,7 +14,7 @@ from ensemble import datasets, regression, runs
 from ensemble.datasets import Dataset
 from ensemble.jobs.queue import ahead_of
 from ensemble.storage.folders import runs_folder
-from ensemble.storage.jsonl_tail import JsonlTail
+from ensemble.storage.records.tail import JsonlTail
 
 
 def version(path: Path) -> tuple[int, int]:

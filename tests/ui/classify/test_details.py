@@ -135,9 +135,9 @@ def test_two_that_are_certain_are_said_to_be_over_99_9() -> None:
             voting(4, 4, sure=0.82),
             "**Both say 4:** 4 with 91.0 %, the other 4 with 82.0",
         ),
-        (voting(4), voting(9), r"**They differ:** one\_run, epoch 3 says 4 with 91.0 %, other"),
+        (voting(4), voting(9), r"**They differ:** one_run, epoch 3 says 4 with 91.0 %, other"),
         (voting(4), voting(9, rejected=True), "**Only one rejects it:** other, epoch 1; "),
-        (voting(4, rejected=True), voting(9), r"**Only one rejects it:** one\_run, epoch 3; "),
+        (voting(4, rejected=True), voting(9), r"**Only one rejects it:** one_run, epoch 3; "),
         (voting(4, rejected=True), voting(4, rejected=True), "**Both reject it.** Not a digit"),
     ],
 )

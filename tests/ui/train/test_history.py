@@ -17,7 +17,7 @@ def steps(progress: float, *loss: float | None, whole: float | None = None) -> d
 
 def epoch(progress: float, accuracy: list[float], whole: float) -> dict[str, Any]:
     return {
-        "kind": "epoch", "step": 1, "progress": progress, "test_accuracy": accuracy,
+        "kind": "epoch", "epoch": 1, "step": 1, "progress": progress, "test_accuracy": accuracy,
         "test_loss": [0.1] * len(accuracy), "ensemble_test_accuracy": whole,
         "ensemble_test_nll": 0.08,
     }  # fmt: skip

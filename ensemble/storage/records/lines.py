@@ -10,8 +10,8 @@ import numpy as np
 
 from ensemble.errors import RunError
 from ensemble.storage.atomic import write_bytes
-from ensemble.storage.history_lines import Line, is_whole
 from ensemble.storage.reading import opened, parse_json
+from ensemble.storage.records.kinds import Line, is_whole
 
 
 def read_lines(path: Path, members: int | None = None) -> list[Line]:

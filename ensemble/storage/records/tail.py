@@ -4,8 +4,8 @@ import threading
 from pathlib import Path
 
 from ensemble.storage.folder_index import version
-from ensemble.storage.history_lines import Line
-from ensemble.storage.json_lines import parse, whole_lines
+from ensemble.storage.records.kinds import Line
+from ensemble.storage.records.lines import parse, whole_lines
 
 
 class JsonlTail:

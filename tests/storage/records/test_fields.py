@@ -7,7 +7,8 @@ from typing import Any, NotRequired, TypedDict
 import numpy as np
 import pytest
 
-from ensemble.storage.fields import (
+from ensemble.storage.reading import parse_json
+from ensemble.storage.records.fields import (
     Count,
     Figure,
     Pid,
@@ -18,7 +19,6 @@ from ensemble.storage.fields import (
     numbers_within,
     read_as,
 )
-from ensemble.storage.reading import parse_json
 
 # All kinds of values that JSON has, and for each annotation those that are like it.
 VALUES = [None, True, False, -1, 0, 1, 0.5, 1e308, 10**400, "x", "\ud800", [], [1], [None], ["x"],

@@ -6,7 +6,7 @@ are; a kind of line that is not named here need only say where it stands.
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from ensemble.storage.fields import Count, Figure, Seconds, Share, Speed, Within, checked
+from ensemble.storage.records.fields import Count, Figure, Seconds, Share, Speed, Within, checked
 
 Line = dict[str, Any]
 # Of each member; null where one is not finite.

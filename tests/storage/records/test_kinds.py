@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ensemble.storage.json_lines import read_lines
-from ensemble.storage.jsonl_tail import JsonlTail
+from ensemble.storage.records.lines import read_lines
+from ensemble.storage.records.tail import JsonlTail
 
 STEPS: dict[str, Any] = {
     "kind": "steps", "epoch": 1, "step": 3, "progress": 0.3, "train_loss": [2.0, None],

@@ -14,8 +14,8 @@ from ensemble.jobs.status import write_status
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs.store import find
 from ensemble.storage.folder_index import FolderIndex
-from ensemble.storage.json_lines import append_line, keep_lines, read_lines
-from ensemble.storage.jsonl_tail import JsonlTail
+from ensemble.storage.records.lines import append_line, keep_lines, read_lines
+from ensemble.storage.records.tail import JsonlTail
 
 
 @pytest.mark.parametrize("seed", range(8))
