@@ -3,7 +3,7 @@
 Random kills over training, resuming, checkpointing, measuring under shift, regression and a
 queue of runs; uploads of every kind; sessions of a server with few files; launches at once; a
 disk that fills; a clock that is set. It prints a table, and each loss with its seed; the exit
-status is 1 if anything was lost. Ten to twenty minutes on two cores; the disk wants root.
+status is 1 if anything was lost. Half an hour on two busy cores; the disk wants root.
 """
 
 import argparse
