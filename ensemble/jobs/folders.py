@@ -21,7 +21,7 @@ from ensemble.storage.atomic import read_json
 from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.reading import read_beginning
 from ensemble.storage.records.fields import odd, read_as
-from ensemble.storage.refusals import LOCKED, remedy, why
+from ensemble.storage.refusals import LOCKED, named, remedy, why
 
 SCHEMA = 1
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
@@ -129,7 +129,8 @@ def changing(folder: Path, failed: str = "") -> Iterator[None]:
         if error.errno in LOCKED:
             mend = f"make {folder} writable for you, or copy it to where you may write"
         failed = failed or f"The files of “{folder.name}” cannot be changed"
-        raise RunError(f"{failed} ({why(error)}): {mend}, then try again.") from error
+        said = why(error) if error.errno in LOCKED else named(error)
+        raise RunError(f"{failed} ({said}): {mend}, then try again.") from error
 
 
 def package_versions() -> dict[str, str]:

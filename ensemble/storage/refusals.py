@@ -42,9 +42,7 @@ def remedy(error: OSError) -> str:
         return "make it writable for you"
     if error.errno in HANDLES:
         return "close some of its tabs or raise `ulimit -n`"
-    if error.filename is None:
-        return "look what is there"
-    return f"look what {os.fsdecode(error.filename)} is"
+    return "look what is there"
 
 
 def said_of(error: OSError) -> str | None:

@@ -56,7 +56,9 @@ def test_a_worker_that_comes_too_late_or_cannot_lock_its_folder_says_so(
 ) -> None:
     run = runs.create(EnsembleConfig())
     (run.path / "worker.lock").symlink_to(run.path / "config.json")
-    with pytest.raises(RunError, match=r"It cannot begin \(.*\): look what .*worker\.lock is,"):
+    with pytest.raises(
+        RunError, match=r"It cannot begin \(.*: .*worker\.lock\): look what is there,"
+    ):
         hold(run.path, "It")
     write_status(run.path, replace(run.status, state="stopped"))
     runs.delete(run.id)  # and that keeps nobody from deleting it
