@@ -155,8 +155,8 @@ def test_those_of_earlier_versions_have_no_sums_and_are_read(
 ) -> None:
     (newest(run) / SUMS).unlink()
     if cut:
-        largest = max(files_of(newest(run)), key=lambda file: file.stat().st_size)
-        os.truncate(largest, largest.stat().st_size // 2)
+        # Cut elsewhere, reads that orbax had begun complain for as long as they are there.
+        os.truncate(newest(run) / "default" / "_METADATA", 1000)
     assert_same(restored(run, places[1]), places[1 if cut else 2])
     assert (run.path / "damaged").exists() == cut
 
