@@ -160,17 +160,17 @@ class Checkpoints:
 
     def _put_aside(self, place: int, damage: str) -> None:
         """Say that a checkpoint is damaged and, as the run's worker, move it out of the way."""
-        said = f"Checkpoint {place} is damaged ({damage})"
+        said = f"Checkpoint {place} is damaged"
         if self._read_only:
-            print(f"{said} and was skipped.", flush=True)
+            print(f"{said} and was skipped: {damage}.", flush=True)
             return
         aside = self._run_folder / ASIDE
         aside.mkdir(exist_ok=True)
         names = (f"checkpoint-{place}{again}" for again in ("", *(f"-{n}" for n in range(2, 999))))
         free = next(name for name in names if not (aside / name).exists())
         (self._folder / str(place)).rename(aside / free)
-        self.set_aside.append(f"{said}; it was set aside in the run's folder “{ASIDE}”.")
-        print(self.set_aside[-1], flush=True)
+        self.set_aside.append(f"{said} and was set aside, in the run's folder “{ASIDE}”.")
+        print(f"{self.set_aside[-1]} {damage}.", flush=True)
 
     def _remove_torn(self) -> None:
         """Remove what a kill or a full disk left half-written: orbax gives it another name."""

@@ -76,7 +76,10 @@ class Session:
             if self._stop():
                 self._save()
                 return Outcome("stopped", "Stopped. Resume continues from here.")
-        return Outcome("finished", " ".join(self._checkpoints.set_aside))
+        if damaged := self._checkpoints.set_aside:
+            again = "What was learnt after the one before it was learnt again, to the same bits."
+            return Outcome("finished", " ".join([*damaged, again]))
+        return Outcome("finished")
 
     def _begin(self) -> Progress:
         """Take up the last checkpoint, or the beginning, while training is compiled."""

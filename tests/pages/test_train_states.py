@@ -34,6 +34,12 @@ def test_a_finished_run_has_no_bar_and_nothing_to_resume() -> None:
     assert not {"resume", "stop"} & set(keys(at))
 
 
+def test_a_finished_run_says_what_happened_on_the_way() -> None:
+    assert not shown().info
+    at = shown(message="Checkpoint 44 is damaged and was set aside.")
+    assert [one.value for one in at.info] == ["Checkpoint 44 is damaged and was set aside."]
+
+
 def test_a_stopped_run_says_why_and_can_be_resumed() -> None:
     at = shown(state="stopped", message="Stopped by hand after epoch 1.")
     assert at.get("progress")[0].proto.text == "Stopped after 1 epoch of 2"

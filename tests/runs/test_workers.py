@@ -103,7 +103,7 @@ def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
     runs.resume(second.id)
     second = wait_for_end(second)
     assert second.state == "finished", second.message
-    assert "it was set aside" in (second.path / "log.txt").read_text()
+    assert "was set aside" in (second.path / "log.txt").read_text()
     assert "is damaged" in second.message
     assert_same_bits(first, second)
     check_what_it_leaves(first)

@@ -15,6 +15,8 @@ def show(run: runs.Run) -> None:
         st.page_link("pages/predictions.py", label="See what it predicts, digit by digit",
                      icon=":material/arrow_forward:",
                      query_params=address.RUN.link(run.id))  # fmt: skip
+        if run.message:
+            st.info(escaping.markdown(run.message), icon=":material/healing:")
     elif run.state == "stopped":
         said = run.message or "What was learnt is kept: resume it, or launch anew."
         st.caption(escaping.markdown(said))
