@@ -39,7 +39,7 @@ class Checkpoints:
       read_only: change nothing; for everyone but the run's worker.
 
     Attributes:
-      set_aside: a sentence on each damaged checkpoint that `restore` met.
+      set_aside: a sentence on each damaged checkpoint that `restore` met and set aside, or skipped.
     """
 
     def __init__(self, folder: Path, read_only: bool = False) -> None:
@@ -159,8 +159,8 @@ class Checkpoints:
         """Say that a checkpoint is damaged and, as the run's worker, move it out of the way."""
         said = f"Checkpoint {place} is damaged ({damage})"
         if self._read_only:
-            print(f"{said} and was skipped.", flush=True)
-            return
+            self.set_aside.append(f"{said} and was skipped.")
+            return print(self.set_aside[-1], flush=True)
         aside = self._run_folder / ASIDE
         aside.mkdir(exist_ok=True)
         names = (f"checkpoint-{place}{again}" for again in ("", *(f"-{n}" for n in range(2, 999))))
@@ -205,6 +205,8 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
         like = Progress.blank(blank_members(members), members, steps)
         if progress := checkpoints.restore(like, tick):
             return progress
+    if damage := " ".join(checkpoints.set_aside):
+        raise RunError(f"{damage} Choose another epoch of the run “{run.id}”, or resume it.")
     if epoch is not None:
         raise RunError(f"The run “{run.id}” keeps nothing of epoch {epoch}: choose another epoch.")
     raise RunError(

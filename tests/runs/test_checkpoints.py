@@ -17,7 +17,7 @@ from ensemble.engine.step import create_members
 from ensemble.errors import RunError
 from ensemble.runs import Run
 from ensemble.runs.checkpoint_folders import checkpoint_ticks
-from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.checkpoints import Checkpoints, read_progress
 from ensemble.runs.progress import Progress
 from ensemble.storage import checksums
 from ensemble.storage.checksums import SUMS
@@ -147,6 +147,14 @@ def test_where_all_are_damaged_nothing_begins_anew_unasked(
         restored(run, places[1])
     assert len(list((run.path / "damaged").iterdir())) == 2
     assert restored(run, places[1]) is None
+
+
+def test_who_only_reads_is_told_of_damage_and_not_that_there_is_none(run: Run) -> None:
+    for tick in checkpoint_ticks(run.path):
+        os.truncate(run.path / "checkpoints" / str(tick) / "default" / "_METADATA", 10)
+    with pytest.raises(RunError, match=r"Checkpoint 12 is damaged .* Checkpoint 6 is damaged"):
+        read_progress(run)
+    assert len(checkpoint_ticks(run.path)) == 2, "and changes nothing"
 
 
 @pytest.mark.parametrize("cut", [False, True], ids=["whole", "cut"])
