@@ -1,8 +1,8 @@
 """The command that reads pictures, and what it says: an object for scripts, a line for people."""
 
+import errno
 import json
 import os
-import stat
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,6 +15,7 @@ from ensemble.errors import EnsembleError, ImageError
 from ensemble.pictures.files.decoding import MAX_BYTES
 from ensemble.pictures.files.opening import open_picture
 from ensemble.recognition.classifier import REFUSE, Classifier, Digit, open_classifier
+from ensemble.storage.reading import opened
 from ensemble.wording import formats
 
 
@@ -129,25 +130,19 @@ def read_file(path: Path) -> bytes:
       ImageError: there is no such file, or it cannot be read.
     """
     try:
-        # A pipe that nobody writes to would be waited for.
-        with open(path, "rb", opener=without_waiting) as file:
-            mode = os.fstat(file.fileno()).st_mode
-            content = file.read(MAX_BYTES + 1) if stat.S_ISREG(mode) else b""
-    except IsADirectoryError as error:
-        raise ImageError("This is a folder: name the pictures in it.") from error
+        with opened(path) as file:
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
+        if error.errno == errno.EINVAL:
+            raise ImageError(
+                "This is a folder: name the pictures in it."
+                if path.is_dir()
+                else "This is a pipe or a device: save the picture to a file and name that."
+            ) from error
         raise ImageError(
             f"The file cannot be read ({error.strerror or error}): name one that is there and "
             "that you may read."
         ) from error
-    if not stat.S_ISREG(mode):
-        raise ImageError("This is a pipe or a device: save the picture to a file and name that.")
-    return content
-
-
-def without_waiting(path: str, flags: int) -> int:
-    """Opens a file as `open` does, and waits for nobody at the other end of a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def valid(path: Path) -> str:

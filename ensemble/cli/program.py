@@ -84,7 +84,7 @@ class Program(click.Group):
         except OSError as error:
             if (said := said_of(error)) is None:
                 raise
-            click.echo(f"Error: {said}", err=True)
+            say(f"Error: {said}", err=True)
             ctx.exit(EnsembleError.exit_code)
 
 

@@ -21,7 +21,7 @@ from ensemble.storage.atomic import read_json
 from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.reading import read_beginning
 from ensemble.storage.records.fields import odd, read_as
-from ensemble.storage.refusals import LOCKED, named, remedy, why
+from ensemble.storage.refusals import HANDLES, LOCKED, named, remedy, why
 
 SCHEMA = 1
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
@@ -85,9 +85,13 @@ def not_readable(run_id: str, folder: Path, error: Exception) -> RunError:
     """What to say of a run whose files cannot be read."""
     # What it quotes may be anything: one line that can be shown.
     said = " ".join(str(error).encode(errors="backslashreplace").decode().split())
+    mend = "delete it, or put its files back"
+    if isinstance(error, OSError) and error.errno in LOCKED:
+        mend = "make its files readable for you"
+    elif isinstance(error, OSError) and error.errno in HANDLES:
+        mend = remedy(error)
     return RunError(
-        f"The run “{run_id}” cannot be read ({said:.200}). Its folder is {folder}: delete it, "
-        "or put its files back."
+        f"The run “{run_id}” cannot be read ({said:.200}). Its folder is {folder}: {mend}."
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from ensemble.jobs.folders import changing
 from ensemble.jobs.kinds import Kind
 from ensemble.jobs.status import JobStatus, is_alive
+from ensemble.storage.atomic import read_json
 from ensemble.storage.lock import is_held
 
 STOP_FILE = "stop"
@@ -39,7 +40,13 @@ class Job:
     def died(self) -> bool:
         """Whether the worker ended without saying so."""
         # Only one that says it is at work is asked: a list may hold a thousand others.
-        return self._says_active and not is_alive(self.status, is_held(self.path / LOCK_FILE))
+        if not self._says_active or is_alive(self.status, is_held(self.path / LOCK_FILE)):
+            return False
+        # A worker says how it ended before it lets go: it may have, since this was read.
+        try:
+            return read_json(self.status_file).get("state") in self.kind.active
+        except (OSError, ValueError):
+            return True
 
     @property
     def state(self) -> str:

@@ -91,15 +91,15 @@ def take(slots: int) -> Turn | None:
     """
     found: dict[str, AbstractContextManager[object]] = {}
     folders = lock_folders()
-    for name in devices() or map(str, range(count())):
+    with ExitStack() as taken:  # Given back unless they are enough, and where one cannot be told.
+        for name in devices() or map(str, range(count())):
+            if len(found) == slots:
+                break
+            if held := _lock([folder / _file_name(name) for folder in folders]):
+                found[name] = taken.enter_context(held)
         if len(found) == slots:
-            break
-        if held := _lock([folder / _file_name(name) for folder in folders]):
-            found[name] = held
-    turn = Turn(found)
-    if len(found) == slots:
-        return turn
-    turn.close()
+            taken.pop_all()
+            return Turn(found)
     return None
 
 

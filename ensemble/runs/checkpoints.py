@@ -10,6 +10,7 @@ import logging
 import os
 import shutil
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class Checkpoints:
       read_only: change nothing; for everyone but the run's worker.
 
     Attributes:
-      set_aside: a sentence on each damaged checkpoint that `restore` met.
+      set_aside: a sentence on each damaged checkpoint that `restore` met and set aside, or skipped.
     """
 
     def __init__(self, folder: Path, read_only: bool = False) -> None:
@@ -46,19 +47,16 @@ class Checkpoints:
         self._folder = self._run_folder / FOLDER
         self._read_only = read_only
         self.set_aside: list[str] = []
+        self._retention = LastTwoAndBest()
 
     @functools.cached_property
     def _manager(self) -> Any:
         # Imported late: a new run's first steps need not wait for it.
         import orbax.checkpoint as ocp
-        from orbax.checkpoint.checkpoint_managers import AnyPreservationPolicy, BestN, LatestN
 
         self._remove_torn()
-        best = BestN(get_metric_fn=lambda metrics: metrics["accuracy"], n=1)
         options = ocp.CheckpointManagerOptions(
-            # Two: one is there to go on from where the other is damaged.
-            preservation_policy=AnyPreservationPolicy([LatestN(2), best]),
-            enable_async_checkpointing=False,
+            preservation_policy=self._retention, enable_async_checkpointing=False
         )
         return ocp.CheckpointManager(self._folder, options=options)
 
@@ -69,8 +67,8 @@ class Checkpoints:
         if "_manager" in vars(self):
             self._manager.close()
 
-    def save(self, progress: Progress, accuracy: float = -1.0) -> None:
-        """Keep this place; the best is the one with the ensemble's highest `accuracy`.
+    def save(self, progress: Progress, best: int | None = None) -> None:
+        """Keep this place, the one before it, and the tick that is the best so far.
 
         Raises:
           OSError: the disk is full, or cannot be written; nothing half-written is left.
@@ -83,9 +81,8 @@ class Checkpoints:
         # Before orbax begins, whose threads would go on writing into a full disk.
         _see_to_room(self._run_folder, _bytes_of(tree) + MORE_BYTES)
         try:
-            words = {"accuracy": accuracy}
-            save = ocp.args.StandardSave(tree)
-            self._manager.save(tick, args=save, metrics=words, force=True)
+            self._retention.best = best
+            self._manager.save(tick, args=ocp.args.StandardSave(tree), force=True)
         except Exception as error:
             self._remove_torn()
             if any(word in str(error) for word in FULL):
@@ -162,8 +159,8 @@ class Checkpoints:
         """Say that a checkpoint is damaged and, as the run's worker, move it out of the way."""
         said = f"Checkpoint {place} is damaged"
         if self._read_only:
-            print(f"{said} and was skipped: {damage}.", flush=True)
-            return
+            self.set_aside.append(f"{said} and was skipped.")
+            return print(f"{self.set_aside[-1]} {damage}.", flush=True)
         aside = self._run_folder / ASIDE
         aside.mkdir(exist_ok=True)
         names = (f"checkpoint-{place}{again}" for again in ("", *(f"-{n}" for n in range(2, 999))))
@@ -176,6 +173,20 @@ class Checkpoints:
         """Remove what a kill or a full disk left half-written: orbax gives it another name."""
         for torn in self._folder.glob("*.orbax-checkpoint-tmp*"):
             shutil.rmtree(torn, ignore_errors=True)
+
+
+class LastTwoAndBest:
+    """Which checkpoints orbax keeps; its own policy forgets what was best when a process ends.
+
+    Two: one is there to go on from where the other is damaged.
+    """
+
+    best: int | None = None
+
+    def should_preserve(self, checkpoints: Sequence[Any], *, context: Any) -> list[bool]:
+        """Whether to keep each of them, which are in the order of their ticks."""
+        wanted = {self.best, *(one.step for one in checkpoints[-2:])}
+        return [one.step in wanted for one in checkpoints]
 
 
 def read_progress(run: Run, epoch: int | None = None) -> Progress:
@@ -194,6 +205,8 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
         like = Progress.blank(blank_members(members), members, steps)
         if progress := checkpoints.restore(like, tick):
             return progress
+    if damage := " ".join(checkpoints.set_aside):
+        raise RunError(f"{damage} Choose another epoch of the run “{run.id}”, or resume it.")
     if epoch is not None:
         raise RunError(f"The run “{run.id}” keeps nothing of epoch {epoch}: choose another epoch.")
     raise RunError(

@@ -161,15 +161,17 @@ class Session:
         self._tell(**summary, **self._place())
         last = epoch == self._run.config.epochs
         if last or summary["best_epoch"] == epoch or self._checkpoint_is_old():
-            self._save(tested.ensemble_accuracy)
+            self._save()
         return None
 
     def _checkpoint_is_old(self) -> bool:
         return time.monotonic() - self._saved > CHECKPOINT_SECONDS
 
-    def _save(self, accuracy: float = -1.0) -> None:
+    def _save(self) -> None:
+        best = self._status.status.best_epoch
+        whole = self._progress.steps_per_epoch + 1  # ticks of an epoch
         self._progress.state = self._trainer.get(self._state)
-        self._checkpoints.save(self._progress, accuracy)
+        self._checkpoints.save(self._progress, best and best * whole)
         self._progress.state = None
         self._saved = time.monotonic()
 

@@ -143,8 +143,9 @@ def delete(run_id: str) -> None:
         raise RunError(measured if job.kind is STRESS else busy)
     stress = folder / STRESS.part
     with without_worker(folder, busy):
-        with contextlib.suppress(OSError):
-            stress.mkdir(exist_ok=True)  # So that nobody begins to measure what is going.
+        if not folder.is_symlink():  # What a link leads to stays as it is.
+            with contextlib.suppress(OSError):
+                stress.mkdir(exist_ok=True)  # So that nobody begins to measure what is going.
         with without_worker(stress, measured):
             for job in jobs_in(folder):
                 if job.awaited:

@@ -30,11 +30,11 @@ class FolderIndex(Generic[Item]):
 
     def __init__(self, read: Callable[[str], Item], files: Sequence[str] = FILES) -> None:
         self._read, self._files = read, tuple(files)
-        self._cached: dict[str, tuple[Version, Item | RunError]] = {}
+        self._cached: dict[str, tuple[Version | None, Item | RunError]] = {}
 
     def look(self) -> tuple[list[Item], dict[str, RunError]]:
         """All items, in no order; and for each folder that has none, by name, why."""
-        found: dict[str, tuple[Version, Item | RunError]] = {}
+        found: dict[str, tuple[Version | None, Item | RunError]] = {}
         items: list[Item] = []
         errors: dict[str, RunError] = {}
         with contextlib.suppress(FileNotFoundError), os.scandir(runs_folder()) as entries:
@@ -48,7 +48,7 @@ class FolderIndex(Generic[Item]):
         return items, errors
 
     def _item(
-        self, entry: "os.DirEntry[str]", found: dict[str, tuple[Version, Item | RunError]]
+        self, entry: "os.DirEntry[str]", found: dict[str, tuple[Version | None, Item | RunError]]
     ) -> Item | RunError:
         # Before it is read: what changes after that is another version the next time.
         seen = tuple(version(f"{entry.path}/{name}") for name in self._files)
@@ -57,7 +57,9 @@ class FolderIndex(Generic[Item]):
             try:
                 cached = seen, self._read(entry.name)
             except RunError as error:
-                cached = seen, error.with_traceback(None)
+                # What the disk refuses it may give a moment later, from files that look the same.
+                refused = isinstance(error.__cause__, OSError)
+                cached = None if refused else seen, error.with_traceback(None)
             except Exception:
                 # A fault of the program, but no reason why all other runs should not be shown.
                 logging.getLogger("ensemble").exception("The run %s cannot be read", entry.name)

@@ -10,7 +10,7 @@ import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.errors import ConfigError
+from ensemble.errors import ConfigError, StorageError
 from ensemble.jobs import slots
 from ensemble.jobs.queue import comes_first, wait_for_turn
 from ensemble.jobs.slots import Turn, take
@@ -80,6 +80,20 @@ def test_a_number_that_is_stated_shares_no_cards_out(monkeypatch: pytest.MonkeyP
     with Turn({"1": Held(os.open(os.devnull, os.O_RDONLY))}) as turn:
         slots.keep_to(turn)
     assert "CUDA_VISIBLE_DEVICES" not in os.environ
+
+
+@pytest.mark.usefixtures("four_cards")
+def test_a_slot_that_cannot_be_locked_leaves_the_others_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A warm worker goes on after such an error: what it had taken would be taken for good."""
+    monkeypatch.setattr(slots, "lock_folders", lambda: [tmp_path])
+    (tmp_path / "training-1.lock").mkdir()
+    with pytest.raises(StorageError, match=r"training-1\.lock cannot be locked"):
+        take(2)
+    (tmp_path / "training-1.lock").rmdir()
+    with take(4) as turn:
+        assert turn.slots == ("0", "1", "2", "3")
 
 
 @pytest.mark.usefixtures("four_cards")

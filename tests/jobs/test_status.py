@@ -44,6 +44,16 @@ def test_an_ended_run_has_no_worker_and_is_not_asked_for_one(state, monkeypatch)
     assert (run.active, run.died, run.state) == (False, False, state)
 
 
+def test_one_that_has_ended_since_it_was_read_has_not_died():
+    """Its worker says how it ended, then lets go: a page may have read it just before."""
+    run = training()
+    with held_by_a_worker(run.path):
+        seen = runs.find(run.id)
+        write_status(run.path, replace(run.status, state="finished"))
+    assert (seen.died, seen.state, seen.message) == (False, "training", "")
+    assert runs.find(run.id).state == "finished"
+
+
 def test_a_killed_worker_is_dead_even_before_it_is_reaped():
     code = (
         "import pathlib, sys, time; from ensemble.storage.lock import try_lock\n"

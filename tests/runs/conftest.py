@@ -22,5 +22,5 @@ def run(places: dict[int, Progress]) -> Run:
     made = runs.create(EnsembleConfig(members=1))
     with Checkpoints(made.path) as checkpoints:
         for progress in places.values():
-            checkpoints.save(progress, accuracy=0.5)
+            checkpoints.save(progress)
     return made

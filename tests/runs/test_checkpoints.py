@@ -17,7 +17,7 @@ from ensemble.engine.step import create_members
 from ensemble.errors import RunError
 from ensemble.runs import Run
 from ensemble.runs.checkpoint_folders import checkpoint_ticks
-from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.checkpoints import Checkpoints, read_progress
 from ensemble.runs.progress import Progress
 from ensemble.storage import checksums
 from ensemble.storage.checksums import SUMS
@@ -149,6 +149,14 @@ def test_where_all_are_damaged_nothing_begins_anew_unasked(
     assert restored(run, places[1]) is None
 
 
+def test_who_only_reads_is_told_of_damage_and_not_that_there_is_none(run: Run) -> None:
+    for tick in checkpoint_ticks(run.path):
+        os.truncate(run.path / "checkpoints" / str(tick) / "default" / "_METADATA", 10)
+    with pytest.raises(RunError, match=r"Checkpoint 12 is damaged .* Checkpoint 6 is damaged"):
+        read_progress(run)
+    assert len(checkpoint_ticks(run.path)) == 2, "and changes nothing"
+
+
 @pytest.mark.parametrize("cut", [False, True], ids=["whole", "cut"])
 def test_those_of_earlier_versions_have_no_sums_and_are_read(
     cut: bool, run: Run, places: dict[int, Progress]
@@ -169,11 +177,11 @@ def test_one_that_does_not_fit_the_settings_is_said_and_stays(run: Run) -> None:
 
 
 def test_the_last_two_and_the_best_are_kept() -> None:
-    run, like = runs.create(EnsembleConfig(members=1)), place(1)
-    accuracies = {1: 0.5, 2: 0.9, 3: 0.6, 4: 0.7, 5: 0.8}
-    with Checkpoints(run.path) as checkpoints:
-        for epoch, accuracy in accuracies.items():
-            later = replace(like, step=epoch * STEPS, evaluated=epoch)
-            checkpoints.save(later, accuracy)
-    whole = STEPS + 1
-    assert checkpoint_ticks(run.path) == [2 * whole, 4 * whole, 5 * whole]
+    """Also of a run that was resumed again and again: orbax forgets what came before."""
+    run, like, whole = runs.create(EnsembleConfig(members=1)), place(1), STEPS + 1
+    for begins in (1, 4, 6):
+        with Checkpoints(run.path) as checkpoints:
+            for epoch in range(begins, begins + 3):
+                later = replace(like, step=epoch * STEPS, evaluated=epoch)
+                checkpoints.save(later, best=min(epoch, 2) * whole)
+        assert checkpoint_ticks(run.path) == sorted({2 * whole, (epoch - 1) * whole, epoch * whole})

@@ -106,7 +106,7 @@ def test_any_epoch_can_be_asked_also_of_a_run_with_checkpoints_alone(run):
     with Checkpoints(run.path) as checkpoints:
         for epoch, state in states.items():
             progress = replace(Progress.blank(state, 2, STEPS), step=epoch * STEPS, evaluated=epoch)
-            checkpoints.save(progress, accuracy=1 / epoch)
+            checkpoints.save(progress, best=2 * (STEPS + 1))
     assert runs.member_epochs(run.id) == (2, 5), "the best and the last"
     write_parameters(run.path, 3, create_members(3, 2).params, best=3)
     assert runs.member_epochs(run.id) == (2, 3, 5)

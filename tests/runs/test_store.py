@@ -1,6 +1,9 @@
 """The folder of runs."""
 
+import errno
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -98,3 +101,33 @@ def test_a_run_of_a_newer_version_is_still_read():
 
 def test_ids_are_what_the_pattern_says():
     assert folders.RUN_ID.fullmatch(runs.create(EnsembleConfig(dataset="fashion_mnist")).id)
+
+
+def test_what_could_not_be_read_is_read_as_soon_as_it_can_be(monkeypatch):
+    """A file that is closed to us and opened again looks no other than before."""
+    run, opened = runs.create(EnsembleConfig()), os.open
+
+    def refuse(path, *more):
+        if Path(path) == run.path / "status.json":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return opened(path, *more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "open", refuse)
+        assert runs.list_runs() == []
+        (said,) = runs.unreadable().values()
+    assert "Permission denied" in said
+    assert "delete it" not in said
+    assert [one.id for one in runs.list_runs()] == [run.id]
+    assert runs.unreadable() == {}
+
+
+def test_of_a_run_that_is_a_link_only_the_link_is_deleted(tmp_path):
+    run = runs.create(EnsembleConfig())
+    write_status(run.path, Status(state="stopped"))
+    elsewhere = run.path.rename(tmp_path / "elsewhere")
+    run.path.symlink_to(elsewhere)
+    runs.delete(run.id)
+    assert runs.list_runs() == []
+    kept = sorted(path.name for path in elsewhere.rglob("*"))
+    assert kept == ["config.json", "status.json", "worker.lock"]

@@ -7,12 +7,12 @@ expected and with the file's length before anything is allocated.
 Source: numpy.lib.format, "NPY format", versions 1.0 to 3.0.
 """
 
+import errno
 import functools
 import io
 import math
 import os
 import re
-import stat
 import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,6 +23,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.storage import reading
 from ensemble.storage.arrays.damage import DamagedFileError
 
 KINDS = "biufU"  # of types: numbers and text; never objects, which are pickled, nor records
@@ -129,9 +130,13 @@ def opened(path: Path) -> Iterator[Bounded]:
       DamagedFileError: it is a folder, a pipe, a device.
       OSError: it cannot be read; FileNotFoundError where there is none.
     """
-    if not stat.S_ISREG(path.stat().st_mode):  # A pipe would be waited for.
-        raise DamagedFileError("it is no file")
-    with Bounded(io.FileIO(path)) as file:
+    try:
+        found = reading.opened(path)
+    except OSError as error:
+        if error.errno == errno.EINVAL:
+            raise DamagedFileError("it is no file") from error
+        raise
+    with Bounded(found.detach()) as file:
         yield file
 
 

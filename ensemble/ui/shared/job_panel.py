@@ -44,7 +44,7 @@ def stop_button(job: Job, prefix: str = "") -> None:
         st.button("Stop", icon=":material/stop:", key=f"{prefix}stop", on_click=stop,
                   args=(job,), help=job.kind.stop_help)  # fmt: skip
         if said := Tab.stop_problem.take():
-            st.error(said, icon=":material/error:")
+            guard.problem(said)
 
 
 def stop(job: Job) -> None:

@@ -75,9 +75,10 @@ async def forget_closed(app: ASGIApp) -> None:
     name = next(
         (one.replace("*", "any") for one in st.get_option("server.allowedHosts")), "localhost"
     )
+    path = based(SOCKET)
     scope: Scope = {
         "type": "websocket", "asgi": {"version": "3.0"}, "http_version": "1.1", "scheme": "ws",
-        "path": SOCKET, "raw_path": SOCKET.encode(), "root_path": "", "query_string": b"",
+        "path": path, "raw_path": path.encode(), "root_path": "", "query_string": b"",
         "headers": [(b"host", (name or "localhost").encode())], "subprotocols": ["streamlit"],
         "client": None, "server": None, "state": {},
     }  # fmt: skip
@@ -122,8 +123,14 @@ def address() -> str:
         host = "localhost"
     host = st.get_option("browser.serverAddress") if host == "localhost" else host
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
-    path = st.get_option("server.baseUrlPath").strip("/")
-    return f"{scheme}://{host}:{st.get_option('server.port')}/{path}"
+    host = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{host}:{st.get_option('server.port')}{based('/')}"
+
+
+def based(path: str) -> str:
+    """Where a path of Streamlit's is: below `server.baseUrlPath`."""
+    base = st.get_option("server.baseUrlPath").strip("/")
+    return f"/{base}{path}" if base else path
 
 
 class SecurityMiddleware:
@@ -146,7 +153,7 @@ class SecurityMiddleware:
             await send(message)
 
         answer = self._app
-        if scope["path"] != HEALTH and not is_allowed(Headers(scope=scope).get("host", "")):
+        if scope["path"] != based(HEALTH) and not is_allowed(Headers(scope=scope).get("host", "")):
             answer = PlainTextResponse("This name is not among server.allowedHosts.\n", 400)
         await answer(scope, receive, with_headers)
 

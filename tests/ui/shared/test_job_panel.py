@@ -1,6 +1,7 @@
 """Every kind of job on a page: Stop is said in every tab, too late is no error, ends are told."""
 
 import dataclasses
+import errno
 import os
 import socket
 import time
@@ -13,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import race, regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import dataset_fetch
-from ensemble.jobs.job import Job, forget_stop
+from ensemble.jobs.job import STOP_FILE, Job, forget_stop
 from ensemble.jobs.kinds import TRAINING
 from ensemble.race import RaceConfig
 from ensemble.regression import LbfgsConfig
@@ -106,6 +107,27 @@ def test_a_stop_that_comes_too_late_is_no_error(job: Job) -> None:
     at.button("stop").click().run()
     assert labels(at) == []
     assert not at.error
+
+
+def test_why_a_job_cannot_be_asked_to_stop_is_said_letter_by_letter(
+    job: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reason names the job's folder, which may be called anything."""
+    job, touch = worked_at(job), Path.touch
+
+    def refuse(path: Path) -> None:
+        if path.name == STOP_FILE:
+            raise OSError(
+                errno.EIO, os.strerror(errno.EIO), f"{path.parent}/![x](http://x.example)"
+            )
+        touch(path)
+
+    at = tab(job)
+    monkeypatch.setattr(Path, "touch", refuse)
+    at.button("stop").click().run()
+    (said,) = at.error
+    assert "x.example" in said.value
+    assert "![x](" not in said.value
 
 
 def test_one_whose_worker_is_gone_says_so_with_the_end_of_its_log(job: Job) -> None:
