@@ -150,7 +150,7 @@ def test_a_file_that_cannot_be_read_is_not_called_damaged(
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
     assert bytes_read(run, what)
-    monkeypatch.setattr("ensemble.storage.reading.os.open", refused)
+    monkeypatch.setattr("ensemble.storage.arrays.npy.plain_file", refused)
     with pytest.raises(RunError, match=rf"{what} of .* cannot be read \(Permission denied\)"):
         READ[what](run.id, 1)
     assert file_of(run, what).exists()

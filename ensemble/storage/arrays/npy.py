@@ -23,8 +23,8 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.storage import reading
 from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.reading import opened as plain_file
 
 KINDS = "biufU"  # of types: numbers and text; never objects, which are pickled, nor records
 MOST_HEADER_BYTES = 4096  # NumPy's own takes 128, with a few axes
@@ -131,7 +131,7 @@ def opened(path: Path) -> Iterator[Bounded]:
       OSError: it cannot be read; FileNotFoundError where there is none.
     """
     try:
-        found = reading.opened(path)
+        found = plain_file(path)
     except OSError as error:
         if error.errno == errno.EINVAL:
             raise DamagedFileError("it is no file") from error

@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
-from starlette.types import Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.web.server.starlette.starlette_websocket import create_websocket_routes
 
@@ -32,7 +32,7 @@ def set_option() -> Iterator[Set]:
 def test_closed_tabs_are_forgotten_where_streamlit_has_them(base: str, set_option: Set) -> None:
     asked = []
 
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
         asked.append(scope["path"])
         raise asyncio.CancelledError
 
@@ -48,10 +48,10 @@ def test_closed_tabs_are_forgotten_where_streamlit_has_them(base: str, set_optio
 def test_who_looks_whether_it_lives_may_use_any_name(base: str, set_option: Set) -> None:
     answered = []
 
-    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
         answered.append(scope["path"])
 
-    async def send(message: Message) -> None:
+    async def send(message: Any) -> None:
         pass
 
     set_option("server.baseUrlPath", base)
@@ -59,7 +59,7 @@ def test_who_looks_whether_it_lives_may_use_any_name(base: str, set_option: Set)
     paths = [f"{base.strip('/') and '/under/it'}/_stcore/{one}" for one in ("health", "metrics")]
     for path in paths:
         scope = {"type": "http", "path": path, "headers": [(b"host", b"10.0.0.7")]}
-        asyncio.run(serving.SecurityMiddleware(app)(scope, None, send))  # type: ignore[arg-type]
+        asyncio.run(serving.SecurityMiddleware(app)(scope, None, send))
     assert answered == paths[:1]
 
 
