@@ -37,6 +37,8 @@ NOT_IMPORTED = {
     "ruff": "scripts/lint runs it",
     "mypy": "scripts/lint runs it",
 }
+# Whoever has jax has jaxlib, and with Streamlit its server's starlette, as fits.
+THERE = {"jaxlib", "starlette"}
 
 
 def relative(path: Path) -> str:
@@ -107,15 +109,13 @@ def test_every_requirement_is_used() -> None:
 
 
 def test_every_import_is_required() -> None:
-    # Whoever has jax has jaxlib, and with Streamlit its server's starlette, as fits.
-    there = {"jaxlib", "starlette"}
-    assert app_imports() - import_names(requirements("requirements.txt")) - there == set()
+    assert app_imports() - import_names(requirements("requirements.txt")) - THERE == set()
 
 
 def test_every_import_of_the_tests_is_required() -> None:
     listed = requirements("requirements.txt") | requirements("requirements-dev.txt")
     imported = third_party_imports(sorted((REPO / "tests").rglob("*.py")))
-    assert imported - import_names(listed) - {"jaxlib"} == set()
+    assert imported - import_names(listed) - THERE == set()
 
 
 def test_server_keeps_to_this_machine() -> None:
