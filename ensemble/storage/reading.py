@@ -5,7 +5,7 @@ import json
 import os
 import stat
 from pathlib import Path
-from typing import Any, BinaryIO, NoReturn
+from typing import Any, BinaryIO, Literal, NoReturn
 
 
 def opened(path: Path) -> BinaryIO:
@@ -15,14 +15,20 @@ def opened(path: Path) -> BinaryIO:
       OSError: there is none, it may not be read, or it is a folder, a FIFO or a device: opening
         a FIFO would wait for somebody to write into it.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file", str(path))
-        return os.fdopen(descriptor, "rb")
-    except BaseException:
-        os.close(descriptor)
-        raise
+    way = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
+    return _plain(os.open(path, way), path, "rb")
+
+
+def opened_to_append(path: Path) -> BinaryIO:
+    """A plain file, made where there is none, that is written at its end.
+
+    Raises:
+      OSError: it may not be written, or is a folder, a FIFO or a device: opening a FIFO would
+        wait for somebody to read from it.
+    """
+    way = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    way |= getattr(os, "O_NONBLOCK", 0)
+    return _plain(os.open(path, way, 0o666), path, "ab")
 
 
 def read_bytes(path: Path, most: int) -> bytes:
@@ -50,6 +56,16 @@ def parse_json(text: bytes) -> Any:
         return json.loads(text, parse_constant=_refuse)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def _plain(descriptor: int, path: Path, mode: Literal["rb", "ab"]) -> BinaryIO:
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        return os.fdopen(descriptor, mode)
+    except BaseException:
+        os.close(descriptor)
+        raise
 
 
 def _refuse(word: str) -> NoReturn:
