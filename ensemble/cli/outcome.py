@@ -1,5 +1,6 @@
 """How a job ended: its advice on stderr, one JSON object on stdout, and an exit status."""
 
+import contextlib
 import json
 import sys
 from typing import Any, NoReturn
@@ -13,7 +14,16 @@ EXIT_STATUS = {"finished": 0, "diverged": 3, "stopped": 130}
 
 def say(line: object, err: bool = False) -> None:
     """Print a line for people: whatever came from outside in it cannot steer the terminal."""
-    click.echo(escaping.terminal(line), err=err)
+    if err:
+        tell(f"{escaping.terminal(line)}\n")
+    else:
+        click.echo(escaping.terminal(line))
+
+
+def tell(text: str) -> None:
+    """Write to stderr as it stands; where nobody can read it any more, work goes on without."""
+    with contextlib.suppress(OSError):
+        click.echo(text, nl=False, err=True)
 
 
 def end_with(state: str, message: str, result: dict[str, Any]) -> NoReturn:

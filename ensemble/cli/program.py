@@ -6,6 +6,7 @@ done, and why is said; 2 a bad value, named with its allowed range; 3 the run di
 """
 
 import importlib
+import os
 from typing import Any
 
 import click
@@ -76,6 +77,7 @@ class Program(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; what a person can mend ends it with a sentence and its own status."""
+        open_streams()
         try:
             return super().invoke(ctx)
         except EnsembleError as error:
@@ -86,6 +88,19 @@ class Program(click.Group):
                 raise
             say(f"Error: {said}", err=True)
             ctx.exit(EnsembleError.exit_code)
+
+
+def open_streams() -> None:
+    """Open a standard stream that whoever called this has closed, on nothing.
+
+    Its number would go to the next file that is opened, and what compiled code writes to stderr
+    into that file.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free
 
 
 @click.group(cls=Program, context_settings={"show_default": False, "max_content_width": 100})

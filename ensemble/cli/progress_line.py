@@ -3,8 +3,7 @@
 import sys
 import time
 
-import click
-
+from ensemble.cli.outcome import tell
 from ensemble.race import RaceStatus
 from ensemble.regression import SolveStatus
 from ensemble.runs import Status
@@ -19,7 +18,7 @@ class ProgressLine:
 
     def __init__(self, title: str) -> None:
         self._title = title
-        self._terminal = sys.stderr.isatty()
+        self._terminal = sys.stderr is not None and sys.stderr.isatty()
         self._said = ""
         self._when = 0.0
 
@@ -28,7 +27,7 @@ class ProgressLine:
 
     def __exit__(self, *error: object) -> None:
         if self._terminal and self._said:
-            click.echo(err=True)
+            tell("\n")
 
     def show(self, status: Status) -> None:
         """Say how a run stands."""
@@ -70,8 +69,8 @@ class ProgressLine:
     def _say(self, words: str, urgent: bool) -> None:
         now, words = time.monotonic(), escaping.terminal(words)
         if self._terminal:
-            click.echo(f"\r\x1b[K{self._title} · {words}", nl=False, err=True)
+            tell(f"\r\x1b[K{self._title} · {words}")
         elif words != self._said and (urgent or now - self._when > QUIET_SECONDS):
-            click.echo(f"{self._title} · {words}", err=True)
+            tell(f"{self._title} · {words}\n")
             self._when = now
         self._said = words

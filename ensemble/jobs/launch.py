@@ -9,6 +9,7 @@ from ensemble.jobs.folders import changing
 from ensemble.jobs.job import Job
 from ensemble.machine.jax_settings import given_environment
 from ensemble.storage.folders import runs_folder
+from ensemble.storage.reading import opened_to_append
 
 # Kept so that a worker that ends is reaped, at the next launch or look.
 _children: list["subprocess.Popen[bytes]"] = []
@@ -33,7 +34,7 @@ def start_worker(job: Job) -> None:
 
 def start_process(log: Path, *words: str) -> None:
     """`python -m ensemble` with these words: it outlives this process and writes to `log`."""
-    with changing(log.parent), log.open("ab") as file:
+    with changing(log.parent), opened_to_append(log) as file:
         child = subprocess.Popen(
             [sys.executable, "-m", "ensemble", *words],
             stdin=subprocess.DEVNULL,

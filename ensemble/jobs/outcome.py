@@ -13,7 +13,7 @@ from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job
 from ensemble.jobs.status import StatusWriter
 from ensemble.storage.atomic import DISK_FULL
-from ensemble.storage.refusals import named, remedy
+from ensemble.storage.refusals import named, remedy, said_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -65,8 +65,9 @@ def outcome_of(job: Job, work: Callable[[], Outcome]) -> Outcome:
     except EnsembleError as error:
         return Outcome("failed", str(error))
     except OSError as error:
-        # A full disk is nobody's bug: no traceback tells more than the sentence does.
-        if error.errno not in DISK_FULL:
+        # A full disk, or a folder that was deleted, is nobody's bug: no traceback tells more than
+        # the sentence does.
+        if error.errno not in DISK_FULL and said_of(error) is None:
             traceback.print_exc()
         mend = remedy(error)
         said = f"Could not write to the disk ({named(error)}). {mend[0].upper()}{mend[1:]}, then "

@@ -58,9 +58,9 @@ def count() -> int:
     """
     if (stated := os.environ.get(VARIABLE)) is None:
         return len(devices()) or 1
-    if not (stated.isascii() and stated.isdigit() and 1 <= int(stated) <= MOST):
+    if not (re.fullmatch("0*[1-9][0-9]{0,3}", stated) and int(stated) <= MOST):
         raise ConfigError(
-            f"{VARIABLE} is {stated!r}: it has to be a whole number from 1 to {MOST:,}."
+            f"{VARIABLE} is {stated[:40]!r}: it has to be a whole number from 1 to {MOST:,}."
         )
     return int(stated)
 

@@ -14,6 +14,7 @@ import select
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import psutil
@@ -25,6 +26,7 @@ from ensemble.jobs.kinds import TRAINING, entry
 from ensemble.jobs.outcome import StopRequest
 from ensemble.jobs.worker import give_way
 from ensemble.machine.jax_settings import only_cpu, prepare_jax
+from ensemble.storage.reading import opened_to_append
 
 PATIENCE_SECONDS = 20 * 60.0
 # One that has grown larger than this goes after its run; a new one starts small.
@@ -94,10 +96,10 @@ def work_at(run_id: str) -> bool:
 
 
 @contextlib.contextmanager
-def output_to(log: os.PathLike[str]) -> Iterator[None]:
+def output_to(log: Path) -> Iterator[None]:
     """What is written to standard output and error in here goes to the end of a file."""
     before = [os.dup(one) for one in (1, 2)]
-    with open(log, "ab") as file:
+    with opened_to_append(log) as file:
         for one in (1, 2):
             os.dup2(file.fileno(), one)
     yield

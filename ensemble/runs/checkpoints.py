@@ -16,12 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ensemble import datasets
-from ensemble.engine import blank_members, steps_per_epoch
 from ensemble.errors import RunError
 from ensemble.runs.checkpoint_folders import FOLDER, checkpoint_ticks
 from ensemble.runs.progress import Progress
-from ensemble.runs.store import Run
 from ensemble.storage.checksums import find_damage, has_sums, write_sums
 
 ITEM = "default"  # what orbax calls a checkpoint's only tree
@@ -187,43 +184,6 @@ class LastTwoAndBest:
         """Whether to keep each of them, which are in the order of their ticks."""
         wanted = {self.best, *(one.step for one in checkpoints[-2:])}
         return [one.step in wanted for one in checkpoints]
-
-
-def read_progress(run: Run, epoch: int | None = None) -> Progress:
-    """The place of the run's last checkpoint, with its members.
-
-    Args:
-      run: whose.
-      epoch: the end of this epoch instead; one of `checkpoint_epochs`.
-
-    Raises:
-      RunError: there is no such checkpoint, or none that can be read.
-    """
-    steps, members = _steps(run), run.config.members
-    tick = None if epoch is None else epoch * (steps + 1)
-    with Checkpoints(run.path, read_only=True) as checkpoints:
-        like = Progress.blank(blank_members(members), members, steps)
-        if progress := checkpoints.restore(like, tick):
-            return progress
-    if damage := " ".join(checkpoints.set_aside):
-        raise RunError(f"{damage} Choose another epoch of the run “{run.id}”, or resume it.")
-    if epoch is not None:
-        raise RunError(f"The run “{run.id}” keeps nothing of epoch {epoch}: choose another epoch.")
-    raise RunError(
-        f"The run “{run.id}” has no checkpoint yet: one is kept at the end of its first epoch."
-    )
-
-
-def checkpoint_epochs(run: Run) -> list[int]:
-    """The epochs at whose end a checkpoint is kept, in order; told without starting orbax."""
-    # An epoch's end is S steps and one evaluation further than the one before.
-    whole = _steps(run) + 1
-    ticks = checkpoint_ticks(run.path)
-    return [tick // whole for tick in ticks if tick and tick % whole == 0]
-
-
-def _steps(run: Run) -> int:
-    return steps_per_epoch(datasets.info(run.config.dataset).train_size, run.config.batch_size)
 
 
 def _see_to_room(folder: Path, size: int) -> None:

@@ -6,7 +6,7 @@ import os
 import stat
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 
 def opened(path: Path) -> BufferedReader:
@@ -16,14 +16,20 @@ def opened(path: Path) -> BufferedReader:
       OSError: there is none, it may not be read, or it is a folder, a FIFO or a device: opening
         a FIFO would wait for somebody to write into it.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0))
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file", str(path))
-        return os.fdopen(descriptor, "rb")
-    except BaseException:
-        os.close(descriptor)
-        raise
+    way = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
+    return os.fdopen(_plain(os.open(path, way), path), "rb")
+
+
+def opened_to_append(path: Path) -> BinaryIO:
+    """A plain file, made where there is none, that is written at its end.
+
+    Raises:
+      OSError: it may not be written, or is a folder, a FIFO or a device: opening a FIFO would
+        wait for somebody to read from it.
+    """
+    way = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+    way |= getattr(os, "O_NONBLOCK", 0)
+    return os.fdopen(_plain(os.open(path, way, 0o666), path), "ab")
 
 
 def read_bytes(path: Path, most: int) -> bytes:
@@ -51,6 +57,17 @@ def parse_json(text: bytes) -> Any:
         return json.loads(text, parse_constant=_refuse)
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
+
+
+def _plain(descriptor: int, path: Path) -> int:
+    """The descriptor, if it is of a plain file; else it is closed."""
+    try:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file", str(path))
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 def _refuse(word: str) -> NoReturn:

@@ -6,7 +6,6 @@ stays an OSError.
 
 import errno
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from ensemble.errors import EnsembleError
@@ -56,17 +55,13 @@ def said_of(error: OSError) -> str | None:
         return None
     path = Path(os.fsdecode(error.filename)).absolute()
     for wanted, variable in (runs_folder, "ENSEMBLE_RUNS"), (data_folder, "ENSEMBLE_DATA"):
-        folder = _usable(wanted)
-        if folder and path.is_relative_to(folder):
+        try:
+            folder = wanted()
+        except EnsembleError as unusable:  # It was no longer there when this was to be written.
+            return str(unusable)
+        if path.is_relative_to(folder):
             return (
                 f"{path} cannot be used ({why(error)}): {remedy(error)}, or point {variable} "
                 "at a folder that can be written."
             )
     return None
-
-
-def _usable(wanted: Callable[[], Path]) -> Path | None:
-    try:
-        return wanted()
-    except EnsembleError:
-        return None

@@ -28,7 +28,7 @@ def test_a_cpu_is_one_slot() -> None:
         assert again.slots == ("0",)
 
 
-@pytest.mark.parametrize("stated", ["0", "-1", "two", "", "1.5", "1025", "٣"])
+@pytest.mark.parametrize("stated", ["0", "-1", "two", "", "1.5", "1025", "٣", "9" * 5000])
 def test_a_number_that_makes_no_sense_is_said(stated: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_SLOTS", stated)
     with pytest.raises(ConfigError, match=r"ENSEMBLE_SLOTS is .* a whole number from 1 to 1,024"):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ensemble.errors import RunError
 from ensemble.storage.atomic import write_bytes
-from ensemble.storage.reading import opened, parse_json
+from ensemble.storage.reading import opened, opened_to_append, parse_json
 from ensemble.storage.records.kinds import Line, is_whole
 
 
@@ -63,7 +63,7 @@ def parse(row: bytes, members: int | None = None) -> Line | None:
 
 def append_line(path: Path, line: Line) -> None:
     """Add a line in one write."""
-    with path.open("ab") as file:
+    with opened_to_append(path) as file:
         file.write((json.dumps(plain(line), allow_nan=False) + "\n").encode())
 
 

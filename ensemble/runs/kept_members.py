@@ -1,0 +1,67 @@
+"""The members that a run keeps for whoever asks them: at its last checkpoint, or an epoch's end."""
+
+from dataclasses import replace
+
+from ensemble import datasets
+from ensemble.engine import blank_members, steps_per_epoch
+from ensemble.errors import RunError
+from ensemble.runs.checkpoint_folders import checkpoint_ticks
+from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.parameters import kept_epochs, read_parameters
+from ensemble.runs.progress import Progress
+from ensemble.runs.store import Run
+
+
+def read_progress(run: Run, epoch: int | None = None) -> Progress:
+    """The place of the run's last checkpoint, with its members.
+
+    Where that is damaged, the parameters that were kept of the same epoch stand in for it; what
+    the optimizer remembers is blank then.
+
+    Args:
+      run: whose.
+      epoch: the end of this epoch instead; one of `checkpoint_epochs`.
+
+    Raises:
+      RunError: there is no such checkpoint, or none that can be read.
+    """
+    steps, members = _steps(run), run.config.members
+    tick = None if epoch is None else epoch * (steps + 1)
+    with Checkpoints(run.path, read_only=True) as checkpoints:
+        like = Progress.blank(blank_members(members), members, steps)
+        progress = checkpoints.restore(like, tick)
+    if checkpoints.set_aside and epoch is None and (kept := _last_parameters(run, like, steps)):
+        return kept
+    if progress:
+        return progress
+    if checkpoints.set_aside:
+        raise RunError(
+            " ".join(checkpoints.set_aside) + " These members are not kept otherwise: choose "
+            f"another epoch of the run “{run.id}”, or resume it."
+        )
+    if epoch is not None:
+        raise RunError(f"The run “{run.id}” keeps nothing of epoch {epoch}: choose another epoch.")
+    raise RunError(
+        f"The run “{run.id}” has no checkpoint yet: one is kept at the end of its first epoch."
+    )
+
+
+def _last_parameters(run: Run, blank: Progress, steps: int) -> Progress | None:
+    """The place of the last checkpoint by the parameters of its epoch; None where none are kept."""
+    ended, more = divmod(max(checkpoint_ticks(run.path), default=0), steps + 1)
+    if more or ended not in kept_epochs(run.path):
+        return None
+    state = blank.state._replace(params=read_parameters(run.id, ended))
+    return replace(blank, state=state, step=ended * steps, evaluated=ended)
+
+
+def checkpoint_epochs(run: Run) -> list[int]:
+    """The epochs at whose end a checkpoint is kept, in order; told without starting orbax."""
+    # An epoch's end is S steps and one evaluation further than the one before.
+    whole = _steps(run) + 1
+    ticks = checkpoint_ticks(run.path)
+    return [tick // whole for tick in ticks if tick and tick % whole == 0]
+
+
+def _steps(run: Run) -> int:
+    return steps_per_epoch(datasets.info(run.config.dataset).train_size, run.config.batch_size)

@@ -1,0 +1,60 @@
+"""A run's folder that goes away, or is replaced, under its worker: a sentence, no traceback."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ensemble import runs
+from ensemble.cli.program import main
+from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError
+from ensemble.jobs.launch import start_worker
+from ensemble.jobs.outcome import Outcome
+from ensemble.runs import train_job
+from ensemble.storage.atomic import write_json
+from ensemble.storage.records.lines import append_line
+
+
+def deleted(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def replaced(folder: Path) -> None:
+    shutil.rmtree(folder.parent)
+    folder.parent.touch()
+
+
+@pytest.mark.parametrize("go_away", [deleted, replaced])
+def test_a_folder_that_goes_away_while_a_run_trains_is_said(
+    go_away: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
+) -> None:
+    def train(run: runs.Run, *_: object) -> Outcome:
+        go_away(run.path)
+        write_json(run.path / "devices.json", {})
+        raise AssertionError
+
+    monkeypatch.setattr(train_job, "_train", train)
+    result = CliRunner().invoke(main, ["train", "--members", "1"])
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    assert "Traceback" not in result.stderr + capfd.readouterr().err
+    assert "ENSEMBLE_RUNS" in result.stderr.splitlines()[-1]
+
+
+def test_a_pipe_in_the_place_of_a_log_or_a_history_is_not_waited_for() -> None:
+    run = runs.create(EnsembleConfig())
+    for name in "log.txt", "history.jsonl":
+        os.mkfifo(run.path / name)
+    # With somebody at the other end opening it would succeed, and what is written be lost.
+    other = os.open(run.path / "log.txt", os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(RunError, match=r"no plain file: .*log.txt"):
+        start_worker(run)
+    os.close(other)
+    with pytest.raises(RunError, match=r"log.txt"):
+        start_worker(run)
+    with pytest.raises(OSError, match="history"):
+        append_line(run.path / "history.jsonl", {"kind": "steps"})
