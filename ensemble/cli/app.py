@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from ensemble.errors import StorageError
 from ensemble.storage.folders import cache_folder, home_folder
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -18,6 +19,12 @@ def app(options: tuple[str, ...]) -> None:
 
     Runs are kept in `runs/` of the folder that it is started in, or in ENSEMBLE_RUNS.
     """
+    try:
+        os.getcwd()  # without which Streamlit does not start
+    except FileNotFoundError as error:
+        raise StorageError(
+            "The folder that this was started in is gone: change to another, then start it again."
+        ) from error
     command = [sys.executable, "-m", "streamlit", "run", str(script()), *options]
     # In this process's place: Ctrl-C and a manager of processes reach Streamlit itself.
     os.execve(sys.executable, command, environment())

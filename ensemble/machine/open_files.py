@@ -53,5 +53,8 @@ def is_scarce(limit: int | None) -> bool:
 
 
 def tabs(limit: int) -> int:
-    """About how many tabs can be served at once, each of them reloaded once within moments."""
-    return max(1, (limit - OWN) // (OPEN + CLOSED))
+    """About how many tabs can be served at once, each of them reloaded once within moments.
+
+    0 where it is not even enough for the server itself.
+    """
+    return max(int(limit >= OWN), (limit - OWN) // (OPEN + CLOSED))

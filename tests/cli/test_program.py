@@ -1,7 +1,9 @@
 """The program as a whole: its commands are found, and start without what they do not need."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
@@ -34,6 +36,18 @@ def test_a_slip_of_the_pen_is_answered_with_what_was_meant() -> None:
     result = CliRunner().invoke(main, ["rns"])
     assert result.exit_code == 2
     assert "Did you mean 'runs'?" in result.stderr
+
+
+def test_the_dashboard_says_that_the_folder_it_was_started_in_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "execve", lambda *_: pytest.fail("Streamlit was started"))
+    (folder := tmp_path / "gone").mkdir()
+    monkeypatch.chdir(folder)
+    folder.rmdir()
+    result = CliRunner().invoke(main, ["app"])
+    assert result.exit_code == 1
+    assert "started in is gone: change to another" in result.stderr
 
 
 @pytest.mark.parametrize("words", [["runs", "list"], ["data", "list"], ["--version"]])

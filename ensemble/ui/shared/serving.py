@@ -47,6 +47,10 @@ FEW = (
     "at once: for more, raise the limit (`ulimit -Hn`, or the service's own setting) and start it "
     "again."
 )
+TOO_FEW = (
+    "The system allows this server {limit:,} open files, too few for its pages to open: raise the "
+    "limit (`ulimit -Hn`, or the service's own setting) and start it again."
+)
 
 
 def middleware() -> list[Middleware]:
@@ -113,7 +117,8 @@ def few_tabs() -> str:
     # Those that were closed give theirs back sooner then.
     if st.get_option("server.disconnectedSessionTTL") > SCARCE_SECONDS:
         config.set_option("server.disconnectedSessionTTL", SCARCE_SECONDS)
-    return FEW.format(limit=limit, tabs=open_files.tabs(limit))
+    tabs = open_files.tabs(limit)
+    return (FEW if tabs else TOO_FEW).format(limit=limit, tabs=tabs)
 
 
 def address() -> str:
