@@ -4,11 +4,12 @@ import errno
 import json
 import os
 import stat
+from io import BufferedReader, BufferedWriter
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NoReturn
+from typing import Any, NoReturn
 
 
-def opened(path: Path) -> BinaryIO:
+def opened(path: Path) -> BufferedReader:
     """A plain file, open to be read.
 
     Raises:
@@ -16,10 +17,10 @@ def opened(path: Path) -> BinaryIO:
         a FIFO would wait for somebody to write into it.
     """
     way = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0)
-    return _plain(os.open(path, way), path, "rb")
+    return os.fdopen(_plain(os.open(path, way), path), "rb")
 
 
-def opened_to_append(path: Path) -> BinaryIO:
+def opened_to_append(path: Path) -> BufferedWriter:
     """A plain file, made where there is none, that is written at its end.
 
     Raises:
@@ -28,7 +29,7 @@ def opened_to_append(path: Path) -> BinaryIO:
     """
     way = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
     way |= getattr(os, "O_NONBLOCK", 0)
-    return _plain(os.open(path, way, 0o666), path, "ab")
+    return os.fdopen(_plain(os.open(path, way, 0o666), path), "ab")
 
 
 def read_bytes(path: Path, most: int) -> bytes:
@@ -58,14 +59,11 @@ def parse_json(text: bytes) -> Any:
         raise ValueError("it is nested too deeply") from error
 
 
-def _plain(descriptor: int, path: Path, mode: Literal["rb", "ab"]) -> BinaryIO:
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file", str(path))
-        return os.fdopen(descriptor, mode)
-    except BaseException:
-        os.close(descriptor)
-        raise
+def _plain(descriptor: int, path: Path) -> int:
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "it is no plain file", str(path))
 
 
 def _refuse(word: str) -> NoReturn:
