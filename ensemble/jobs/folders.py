@@ -142,6 +142,24 @@ def package_versions() -> dict[str, str]:
     return {name: importlib.metadata.version(name) for name in PACKAGES}
 
 
+@contextlib.contextmanager
+def new_run(kind: str, now: float) -> Iterator[Path]:
+    """A folder to make a run in; where its files cannot be written it goes again.
+
+    Raises:
+      RunError: the folder, or its files, cannot be written.
+    """
+    folder = None
+    try:
+        runs_folder().mkdir(parents=True, exist_ok=True)
+        folder = new_folder(kind, now)
+        yield folder
+    except OSError as error:
+        if folder:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise not_writable(error) from error
+
+
 def new_folder(kind: str, now: float) -> Path:
     """An empty folder for a run; its name, the run's id, says its dataset or kind and when."""
     stem = f"{kind}-{time.strftime('%m%d-%H%M%S', time.localtime(now))}"

@@ -9,9 +9,8 @@ from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import (
     SCHEMA,
     folder_of,
-    new_folder,
+    new_run,
     not_readable,
-    not_writable,
     package_versions,
     read_config,
     read_name,
@@ -25,7 +24,6 @@ from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.status import SolveStatus, read_solve_status
 from ensemble.storage.atomic import write_json
 from ensemble.storage.folder_index import FolderIndex
-from ensemble.storage.folders import runs_folder
 
 WORD = str(REGRESSION.kept_as)
 
@@ -57,17 +55,13 @@ def create_solve(config: LbfgsConfig) -> Solve:
       RunError: the folder cannot be written.
     """
     now = time.time()
-    try:
-        runs_folder().mkdir(parents=True, exist_ok=True)
-        folder = new_folder(WORD, now)
+    with new_run(WORD, now) as folder:
         write_status(folder, SolveStatus(created=now, queued=now, updated=now))
         # config.json comes last: a folder without it is not yet a run.
         write_json(folder / "config.json", {
             "schema": SCHEMA, "kind": WORD, "packages": package_versions(),
             "settings": config.as_dict(),
         })  # fmt: skip
-    except OSError as error:
-        raise not_writable(error) from error
     return find_solve(folder.name)
 
 

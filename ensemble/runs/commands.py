@@ -13,6 +13,7 @@ from ensemble.jobs.status import write_status
 from ensemble.jobs.warm_worker import WarmWorker
 from ensemble.runs.status import RESUMABLE
 from ensemble.runs.store import Run, create, find
+from ensemble.storage.reading import opened_to_append
 
 _warm_worker = WarmWorker()
 
@@ -74,6 +75,8 @@ def keep_warm_worker(likely: EnsembleConfig | None = None) -> None:
 
 
 def _start_worker(run: Run) -> None:
+    with changing(run.path):  # The warm worker could tell nobody that its log cannot be written.
+        opened_to_append(run.path / "log.txt").close()
     if child := _warm_worker.give(run, worker_environment()):
         keep_child(child)
     else:

@@ -16,9 +16,8 @@ from ensemble.jobs.folders import (
     SCHEMA,
     changing,
     folder_of,
-    new_folder,
+    new_run,
     not_readable,
-    not_writable,
     package_versions,
     read_config,
     read_name,
@@ -31,7 +30,6 @@ from ensemble.jobs.status import write_status
 from ensemble.runs.status import Status, read_status
 from ensemble.storage.atomic import write_bytes, write_json
 from ensemble.storage.folder_index import FolderIndex
-from ensemble.storage.folders import runs_folder
 
 
 class OtherKindError(UnknownRunError):
@@ -98,17 +96,13 @@ def create(config: EnsembleConfig) -> Run:
       RunError: the folder cannot be written.
     """
     now = time.time()
-    try:
-        runs_folder().mkdir(parents=True, exist_ok=True)
-        folder = new_folder(config.dataset, now)
+    with new_run(config.dataset, now) as folder:
         status = Status(created=now, queued=now, updated=now, epochs=config.epochs)
         write_status(folder, status)
         # config.json comes last: a folder without it is not yet a run.
         write_json(folder / "config.json", {
             "schema": SCHEMA, "packages": package_versions(), "settings": config.as_dict(),
         })  # fmt: skip
-    except OSError as error:
-        raise not_writable(error) from error
     return find(folder.name)
 
 

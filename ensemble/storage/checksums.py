@@ -42,9 +42,11 @@ def find_damage(folder: Path) -> str | None:
         digest, _, name = row.partition("  ")
         if name not in found:
             return f"{name[:100] or SUMS} is missing"
-        if found[name] != digest:
+        if found.pop(name) != digest:
             return f"{name} does not match its SHA-256"
-    return None if wanted else f"{SUMS} is empty"
+    # What a file manager leaves has a dot before its name, and is no part of it.
+    unlisted = [name for name in found if not Path(name).name.startswith(".")]
+    return f"{unlisted[0]} is not in {SUMS}" if unlisted else None
 
 
 def has_sums(folder: Path) -> bool:

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome
-from ensemble.runs import train_job
+from ensemble.jobs.status import write_status
+from ensemble.runs import commands, train_job
 from ensemble.storage.atomic import write_json
 from ensemble.storage.records.lines import append_line
 
@@ -45,7 +47,9 @@ def test_a_folder_that_goes_away_while_a_run_trains_is_said(
     assert "ENSEMBLE_RUNS" in result.stderr.splitlines()[-1]
 
 
-def test_a_pipe_in_the_place_of_a_log_or_a_history_is_not_waited_for() -> None:
+def test_a_pipe_in_the_place_of_a_log_or_a_history_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     run = runs.create(EnsembleConfig())
     for name in "log.txt", "history.jsonl":
         os.mkfifo(run.path / name)
@@ -56,5 +60,14 @@ def test_a_pipe_in_the_place_of_a_log_or_a_history_is_not_waited_for() -> None:
     os.close(other)
     with pytest.raises(RunError, match=r"log.txt"):
         start_worker(run)
+    # Nor is the warm worker given the run, which would have to open it where nobody hears it.
+    monkeypatch.setattr(
+        commands._warm_worker,
+        "give",
+        lambda *_: pytest.fail("it was given"),
+    )
+    write_status(run.path, replace(run.status, state="stopped"))
+    with pytest.raises(RunError, match=r"log.txt"):
+        runs.resume(run.id)
     with pytest.raises(OSError, match="history"):
         append_line(run.path / "history.jsonl", {"kind": "steps"})

@@ -119,6 +119,17 @@ def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(
         restored(run, places[1])
 
 
+def test_sums_that_are_cut_are_damage_and_what_a_file_manager_leaves_is_none(
+    run: Run, places: dict[int, Progress]
+) -> None:
+    (newest(run) / "default" / ".DS_Store").write_bytes(b"\0")
+    assert_same(restored(run, places[1], read_only=True), places[2])
+    sums = newest(run) / SUMS
+    for rows in (sums.read_text().splitlines()[:-1], []):
+        sums.write_text("".join(f"{row}\n" for row in rows))
+        assert_same(restored(run, places[1], read_only=True), places[1])
+
+
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EIO], ids=["permission", "disk"])
 def test_what_cannot_be_read_is_not_taken_for_damage(
     number: int, run: Run, places: dict[int, Progress], monkeypatch: pytest.MonkeyPatch

@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from ensemble import runs
+from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError
 from ensemble.jobs.status import write_status
+from ensemble.regression import LbfgsConfig
 from ensemble.runs import Run
 from ensemble.runs.checkpoint_folders import what_is_kept
 from ensemble.runs.checkpoints import Checkpoints
 from ensemble.runs.progress import Progress
 from ensemble.runs.status import Status
+from ensemble.storage.folders import runs_folder
 from tests.runs.checkpointed import STEPS, contents, newest
 
 
@@ -69,3 +72,24 @@ def test_what_is_kept_is_what_lies_there(ticks: list[int], said: str) -> None:
         (run.path / "checkpoints" / str(tick)).mkdir(parents=True)
     (run.path / "checkpoints" / "18.orbax-checkpoint-tmp").mkdir(parents=True)
     assert what_is_kept(run.path) == said
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: runs.create(EnsembleConfig()),
+        lambda: regression.create_solve(LbfgsConfig(samples=120, features=8)),
+    ],
+    ids=["run", "regression"],
+)
+def test_a_launch_that_has_no_room_leaves_no_folder(
+    make: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(path: Path, value: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for store in ("runs", "regression"):
+        monkeypatch.setattr(f"ensemble.{store}.store.write_json", full)
+    with pytest.raises(RunError, match="could not be made in .*No space left on device"):
+        make()
+    assert list(runs_folder().iterdir()) == []
