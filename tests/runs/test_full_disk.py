@@ -90,6 +90,6 @@ def test_a_launch_that_has_no_room_leaves_no_folder(
 
     for store in ("runs", "regression"):
         monkeypatch.setattr(f"ensemble.{store}.store.write_json", full)
-    with pytest.raises(RunError, match="could not be made in .*No space left on device"):
+    with pytest.raises(RunError, match=r"could not be made in .*No space left on device"):
         make()
     assert list(runs_folder().iterdir()) == []
