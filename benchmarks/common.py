@@ -4,13 +4,17 @@ import json
 import os
 import platform
 import shutil
+import subprocess
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = Path(__file__).resolve().parent / "results"
+START_SECONDS = 60.0
 
 
 def isolated_folders() -> Path:
@@ -70,3 +74,15 @@ def keep(name: str, figures: dict[str, Any]) -> None:
     print(text)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(text + "\n")
+
+
+def wait_until_healthy(url: str, process: "subprocess.Popen[bytes]") -> None:
+    """Return when a server of the app answers; RuntimeError if it does not start."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.05)
+    raise RuntimeError("The server did not start: its log is in the folder of the benchmark.")

@@ -4,9 +4,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +14,6 @@ from playwright.sync_api import Page, sync_playwright
 from benchmarks import common
 
 FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
-START_SECONDS = 60.0
 
 
 @contextmanager
@@ -35,7 +31,7 @@ def opened(folder: Path) -> Iterator[tuple[Page, str]]:
     url = f"http://localhost:{port}"
     process = start(folder, port)
     try:
-        wait_until_healthy(url, process)
+        common.wait_until_healthy(url, process)
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find_browser(), args=list(FLAGS))
             yield browser.new_context(viewport={"width": 1280, "height": 900}).new_page(), url
@@ -54,18 +50,6 @@ def start(folder: Path, port: int) -> "subprocess.Popen[bytes]":
             cwd=common.ROOT, env={**os.environ, "ENSEMBLE_RUNS": str(folder / "runs")},
             stdin=subprocess.DEVNULL, stdout=log, stderr=log,
         )  # fmt: skip
-
-
-def wait_until_healthy(url: str, process: "subprocess.Popen[bytes]") -> None:
-    """Return when the server answers."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.05)
-    raise RuntimeError("The server did not start: its log is in the benchmark's folder.")
 
 
 def end(process: "subprocess.Popen[bytes]") -> None:

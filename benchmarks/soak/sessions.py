@@ -8,8 +8,6 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,13 +19,13 @@ from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from benchmarks.common import ROOT
+from benchmarks.common import ROOT, wait_until_healthy
 from benchmarks.soak.place import Place
 from benchmarks.soak.rows import LostError, Row, expect
 
 HANDLES = 256  # the soft limit on macOS
 PAGES = ("train", "predictions", "inspect", "classify", "parallel", "runs")
-START_SECONDS, ANSWER_SECONDS = 60.0, 30.0
+ANSWER_SECONDS = 30.0
 # After so many in a row that were not answered the server is given up.
 REFUSED = 3
 
@@ -114,15 +112,3 @@ def serving(runs: Path) -> Iterator[str]:
             child.kill()
         process.kill()
         process.wait(timeout=10)
-
-
-def wait_until_healthy(url: str, process: "subprocess.Popen[bytes]") -> None:
-    """Return when the server answers."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5):
-                return
-        except (urllib.error.URLError, OSError):
-            time.sleep(0.05)
-    raise LostError("the server did not start")

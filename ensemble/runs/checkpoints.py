@@ -142,8 +142,8 @@ class Checkpoints:
             traceback.print_exc()
             raise RunError(
                 f"Checkpoint {place} of the run “{self._run_folder.name}” is undamaged and cannot "
-                "be read: other versions of jax, flax or orbax wrote it. Nothing was changed; "
-                "config.json names the versions."
+                "be read, perhaps since other versions of jax, flax or orbax wrote it (config.json "
+                "names them). Nothing was changed; the log has the details."
             ) from error
         if tree is None:
             raise RunError(
