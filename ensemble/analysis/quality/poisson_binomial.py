@@ -44,7 +44,7 @@ def distribution(probabilities: Floats) -> NDArray[np.float64]:
 
 
 def two_sided_p(probabilities: Floats, events: int) -> float:
-    """How often chance alone strays as far: min(1, 2 min(P(X ≤ events), P(X ≥ events))).
+    """How often chance alone goes as far: min(1, 2 min(P(X ≤ events), P(X ≥ events))).
 
     Args:
       probabilities: (N,), in [0, 1], of independent events.
