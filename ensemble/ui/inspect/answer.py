@@ -131,7 +131,7 @@ def accuracy(quality: Quality, label: str, shown: Inspected) -> None:
 
 
 def margin(quality: Quality) -> str:
-    """The interval of an accuracy, as "± 0.18" or "(98.9 to 100.0)"."""
+    """The interval of an accuracy, as "± 0.18" or "(98.9 to 100)"."""
     return formats.plus_minus(quality.accuracy, quality.n)
 
 
