@@ -67,9 +67,18 @@ def progress(share: float) -> str:
 
 
 def plus_minus(share: float, n: int) -> str:
-    """Half the width of the 95 % Wilson interval, as "± 0.18" (percentage points)."""
+    """The 95 % Wilson interval of a share that was counted on `n`, in percentage points.
+
+    Half its width, "± 0.18", where it reaches about as far either way, by a quarter of that at
+    most; else both ends, "(98.9 to 100)": near 0 and 100 % it cannot reach beyond.
+    """
     low, high = wilson(share * n, n)
-    return f"± {50 * (high - low):.{decimals(n)}f}"
+    half, places = (high - low) / 2, decimals(n)
+    if abs(high + low - 2 * share) <= half / 4:
+        return f"± {100 * half:.{places}f}"
+    ends = (f"{100 * end:.{places}f}" for end in (low, high))
+    whole = {f"{end:.{places}f}": str(end) for end in (0, 100)}  # a phone has no room for zeros
+    return f"({' to '.join(whole.get(end, end) for end in ends)})"
 
 
 def digits(difference: float, noun: str = "digit") -> str:

@@ -92,18 +92,21 @@ def test_unanimous_perfect_and_very_many_members_are_no_trouble(members: int) ->
             assert answer(at) == "Both get the same digits right."
 
 
-def test_calibration_says_how_often_about_90_is_right() -> None:
+def test_calibration_judges_all_answers_and_says_what_chance_gives() -> None:
     whole = made(3, sure=9.0)
-    about = [n for n in range(500) if 0.85 <= whole.confidence[n] <= 0.95]
-    share = sum(whole.right[n] for n in about) / len(about)
-    assert len(about) >= 30
-    at = opened(trained(sure=9.0), "calibration")
-    assert answer(at).startswith(
-        f"When the ensemble says about 90 %, it is right {100 * share:.0f} % of the time "
-        f"({len(about)} digits): it is "
+    z = (whole.right - whole.confidence).sum() / np.sqrt(
+        (whole.confidence * (1 - whole.confidence)).sum()
     )
+    assert abs(z) > 4
+    at = opened(trained(sure=9.0), "calibration")
+    assert answer(at).startswith("Less sure than" if z > 0 else "Surer than")
+    assert f"{100 * whole.right.mean():.1f} % right" in answer(at)
+    assert f"z = {abs(z):.1f}".replace("= -", "= −") in said(at).replace("= −", "= ")
+    assert "Chance alone would give " in said(at)
     assert at.dataframe[-1].value["as it is"].iloc[0] == "1.00"
     assert "judged on the other 250" in said(at)
+    ece = next(one for one in at.metric if one.label == "ECE")
+    assert "Chance alone would give " in ece.help
 
 
 def test_the_committees_figure_is_chosen_in_the_address() -> None:

@@ -3,6 +3,7 @@ import re
 from pathlib import Path
 
 import pytest
+from scipy.stats import binomtest
 
 from ensemble.wording import formats
 
@@ -118,9 +119,29 @@ def test_nothing_else_formats_a_percentage() -> None:
     assert found == []
 
 
-def test_interval_is_half_of_wilsons() -> None:
-    assert formats.plus_minus(0.9912, 10_000) == "± 0.18"
-    assert formats.plus_minus(1.0, 360) == "± 0.5"
+@pytest.mark.parametrize(
+    ("share", "n", "said"),
+    [
+        (0.9912, 10_000, "± 0.18"),
+        (0.5, 500, "± 4.4"),
+        (1.0, 1_000, "(99.6 to 100)"),
+        (1.0, 360, "(98.9 to 100)"),
+        (0.0, 360, "(0 to 1.1)"),
+        (0.98, 500, "(96.4 to 98.9)"),
+        (0.9999, 10_000, "(99.94 to 100)"),
+    ],
+)
+def test_an_interval_has_one_half_only_where_it_is_symmetric(
+    share: float, n: int, said: str
+) -> None:
+    assert formats.plus_minus(share, n) == said
+    low, high = binomtest(round(share * n), n).proportion_ci(method="wilson")
+    ends = (share - float(said[2:]) / 100, share + float(said[2:]) / 100) if said[0] == "±" else [
+        float(end) / 100 for end in said.strip("()").split(" to ")
+    ]  # fmt: skip
+    assert ends == pytest.approx(
+        (low, high), abs=(high - low) / 8 + 10.0 ** -formats.decimals(n) / 100
+    )
 
 
 @pytest.mark.parametrize(

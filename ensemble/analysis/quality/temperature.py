@@ -10,26 +10,43 @@ from scipy.optimize import minimize_scalar
 from ensemble.analysis.quality.averaging import Floats, Ints, average, confidence, votes
 from ensemble.analysis.quality.calibration import Reliability, reliability
 from ensemble.analysis.quality.halves import halves
-from ensemble.analysis.quality.scores import TINY
+from ensemble.analysis.quality.paired import mean_interval
+from ensemble.analysis.quality.scores import TINY, log_loss
 from ensemble.analysis.quality.summary import Quality, quality
 
 COLDEST, HOTTEST = 1 / 16, 16.0
 FLAT = 1e-12  # nats: less is rounding
+LEAST = 25  # judged examples, below which the interval of what is saved is too short
 
 
 @dataclass(frozen=True, eq=False)
 class Tempered:
-    """The ensemble at one temperature, judged on the half that it was not fitted on.
+    """The ensemble at one temperature, judged on examples that it was not fitted on.
 
     Attributes:
       temperature: above 1 it was too sure, below 1 not sure enough.
-      quality: its figures on the judged half.
+      quality: its figures on the judged ones.
       reliability: its reliability diagram there.
+      saved: the NLL that it saves there against temperature 1, in nats; below 0 where it costs.
+      saved_low: the lower end of the paired 95 % interval of that.
+      saved_high: the upper end.
     """
 
     temperature: float
     quality: Quality
     reliability: Reliability
+    saved: float
+    saved_low: float
+    saved_high: float
+
+    @property
+    def helps(self) -> bool:
+        """Whether it saves NLL, and more than chance: said in vain in at most 5 % of draws.
+
+        Never of fewer than LEAST examples. With labels drawn from the probabilities it was said
+        in 0 to 3.5 % of draws, with 25 to 5,000 judged and 0 to 1,000 errors.
+        """
+        return self.quality.n >= LEAST and self.saved_low > FLAT
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +59,7 @@ class Temperatures:
       after: averaged, then tempered.
       fitted: on how many examples both temperatures were fitted.
       judged: on how many others all three are judged.
+      halved: whether both are halves of one set, rather than two sets.
     """
 
     as_it_is: Tempered
@@ -49,6 +67,7 @@ class Temperatures:
     after: Tempered
     fitted: int
     judged: int
+    halved: bool
 
 
 def tempered(probabilities: Floats, temperature: float) -> NDArray[np.float64]:
@@ -113,37 +132,55 @@ def fit_temperature(probabilities: Floats, labels: Ints) -> float:
     return float(1 / (found.x if found.fun < losses[best] else grid[best]))
 
 
-def compare(probabilities: Floats, labels: Ints) -> Temperatures:
+def compare(
+    probabilities: Floats, labels: Ints, fitting: tuple[Floats, Ints] | None = None
+) -> Temperatures:
     """The ensemble as it is, tempered before and tempered after averaging.
 
-    Temperatures are fitted on one half of the examples (`halves`) and all three judged on the
-    other. With one member, before and after are the same.
+    Temperatures are fitted on `fitting` and all three judged on all of the examples; without it
+    they are fitted on one half of the examples (`halves`) and judged on the other. With one
+    member, before and after are the same.
 
     Args:
       probabilities: (M, N, C), each row of C a distribution.
       labels: (N,), class numbers in [0, C).
+      fitting: what the same members make of other examples, (M, F, C) and (F,), such as a
+        validation split: nothing that is judged then had a say in the temperature.
 
     Raises:
-      ValueError: there are fewer than two examples.
+      ValueError: there are fewer than two examples, or none to fit on.
     """
-    fitted, judged = halves(labels)
+    halved = fitting is None
+    if fitting is None:
+        first, rest = halves(labels)
+        fitting = probabilities[:, first], labels[first]
+        probabilities, labels = probabilities[:, rest], labels[rest]
+    before = fit_temperature(*fitting)
+    after = fit_temperature(average(fitting[0]), fitting[1])
     averaged = average(probabilities)
-    before = fit_temperature(probabilities[:, fitted], labels[fitted])
-    after = fit_temperature(averaged[fitted], labels[fitted])
-    first = average(np.stack([tempered(member[judged], before) for member in probabilities]))
+    each = average(np.stack([tempered(member, before) for member in probabilities]))
+    loss = log_loss(averaged, labels)
     return Temperatures(
-        as_it_is=_judge(1.0, averaged[judged], labels[judged]),
-        before=_judge(before, first, labels[judged]),
-        after=_judge(after, tempered(averaged[judged], after), labels[judged]),
-        fitted=int(fitted.sum()),
-        judged=int(judged.sum()),
+        as_it_is=_judge(1.0, averaged, labels, loss),
+        before=_judge(before, each, labels, loss),
+        after=_judge(after, tempered(averaged, after), labels, loss),
+        fitted=len(fitting[1]),
+        judged=len(labels),
+        halved=halved,
     )
 
 
-def _judge(temperature: float, probabilities: NDArray[np.float64], labels: Ints) -> Tempered:
+def _judge(
+    temperature: float, probabilities: NDArray[np.float64], labels: Ints, as_it_is: Floats
+) -> Tempered:
+    """One temperature on examples whose losses (N,) are known as they are without it."""
     right = votes(probabilities) == labels
     found = reliability(confidence(probabilities), right)
-    return Tempered(temperature, quality(probabilities, labels), found)
+    saved = as_it_is - log_loss(probabilities, labels)
+    low, high = mean_interval(saved)
+    return Tempered(
+        temperature, quality(probabilities, labels), found, float(saved.mean()), low, high
+    )
 
 
 def _loss(probabilities: Floats, labels: Ints) -> Callable[[float], float]:

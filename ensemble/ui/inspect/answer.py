@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -11,18 +10,20 @@ from ensemble.analysis.members.committee import Committee, committee, enough
 from ensemble.analysis.members.gain import MeanGain, gain_over_mean, mcnemar, typical_member
 from ensemble.analysis.members.subsets import EXACT_UP_TO
 from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.calibration_noise import ensemble_error
 from ensemble.analysis.quality.summary import Qualities, Quality, qualities
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared.tab import tab
+from ensemble.wording import calibration as calibration_words
 from ensemble.wording import formats
 from ensemble.wording import inspect as inspect_words
 
 # What each figure is, in a line: the help of its column and of its metric.
 HELP = {
-    "accuracy": "The share of the test images that are right. ± is half the 95 % Wilson interval, "
-    "in percentage points.",
+    "accuracy": "The share of the test images that are right, with its 95 % Wilson interval in "
+    "percentage points: ± half of it, or both ends where it is not symmetric.",
     "NLL": "Negative log-likelihood, in nats: the mean of −ln of the probability given to what it "
     "is. Lower is better; sure and wrong costs most.",
     "Brier": "The mean squared distance of the probabilities from the truth, from 0 to 2. Lower is "
@@ -31,6 +32,11 @@ HELP = {
     "width. 0.01 is one percentage point.",
     "adaptive ECE": "The same over bins that hold equally many images.",
     "MCE": "Maximum calibration error: the bin that is farthest off.",
+}
+ENDS = ("accuracy low", "accuracy high")
+INTERVAL = {
+    "from": "The lower end of the 95 % Wilson interval of the accuracy.",
+    "to": "The upper end of it.",
 }
 ELSEWHERE = "Committee, below, tells how many would do."
 WAITING = "Counting how many members would do …"
@@ -107,7 +113,8 @@ def metrics(shown: Inspected) -> None:
         return
     accuracy(found.ensemble, "Accuracy", shown)
     for name, value in (("NLL", found.ensemble.nll), ("ECE", found.ensemble.ece)):
-        st.metric(name, formats.significant(value), width="content", help=HELP[name])
+        said = ece_help(shown) if name == "ECE" else HELP[name]
+        st.metric(name, formats.significant(value), width="content", help=said)
 
 
 def details(shown: Inspected) -> None:
@@ -124,7 +131,7 @@ def accuracy(quality: Quality, label: str, shown: Inspected) -> None:
 
 
 def margin(quality: Quality) -> str:
-    """Half the interval of an accuracy, as "± 0.18"."""
+    """The interval of an accuracy, as "± 0.18" or "(98.9 to 100)"."""
     return formats.plus_minus(quality.accuracy, quality.n)
 
 
@@ -143,9 +150,14 @@ def compared(shown: Inspected, found: Qualities, gained: MeanGain) -> None:
         "member's, the 95 % interval by paired bootstrap.",
     )  # fmt: skip
     st.metric(
-        "ECE", formats.significant(found.ensemble.ece), width="content", help=HELP["ECE"], **PLAIN,
-        delta=f"mean member {formats.significant(found.mean.ece)}",
+        "ECE", formats.significant(found.ensemble.ece), width="content", help=ece_help(shown),
+        delta=f"mean member {formats.significant(found.mean.ece)}", **PLAIN,
     )  # fmt: skip
+
+
+def ece_help(shown: Inspected) -> str:
+    """What the ECE is, its interval, and what chance alone would give."""
+    return f"{HELP['ECE']} {calibration_words.error(measured(shown, ensemble_error))}"
 
 
 # A metric's second line as plain words: no arrow, no judgement by colour.
@@ -178,12 +190,8 @@ def table(shown: Inspected, found: Qualities) -> None:
         name: st.column_config.NumberColumn(
             name, help=text, format=formatting(name, shown.n), width="small"
         )
-        for name, text in HELP.items()
+        for name, text in (HELP | {"ECE": ece_help(shown)} | INTERVAL).items()
     }
-    columns["±"] = st.column_config.NumberColumn(
-        "±", help="Half the 95 % Wilson interval of the accuracy, in percentage points.",
-        format=f"%.{formats.decimals(shown.n)}f", width="small",
-    )  # fmt: skip
     st.dataframe(frame(found), column_config=columns, hide_index=True, key="inspect_figures",
                  height=min(38 * (shown.members + 3), 300))  # fmt: skip
     st.download_button(
@@ -194,7 +202,7 @@ def table(shown: Inspected, found: Qualities) -> None:
 
 def formatting(name: str, n: int) -> str:
     """How a column's numbers read."""
-    return formats.percent_column(n) if name == "accuracy" else "%.4f"
+    return formats.percent_column(n) if name in {"accuracy", *INTERVAL} else "%.4f"
 
 
 def rows(found: Qualities) -> list[tuple[str, Quality]]:
@@ -206,12 +214,9 @@ def rows(found: Qualities) -> list[tuple[str, Quality]]:
 
 
 def frame(found: Qualities) -> pd.DataFrame:
-    """The figures to look at: percentages of accuracy and half its interval."""
-    exact = exact_frame(found)
-    half = np.array([50 * (one.high - one.low) for _, one in rows(found)])
-    exact["accuracy"] *= 100
-    exact = exact.drop(columns=["accuracy low", "accuracy high"])
-    exact.insert(2, "±", half)
+    """The figures to look at: percentages of accuracy and both ends of its interval."""
+    exact = exact_frame(found).rename(columns=dict(zip(ENDS, INTERVAL, strict=True)))
+    exact[["accuracy", *INTERVAL]] *= 100
     return exact
 
 

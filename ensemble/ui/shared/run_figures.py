@@ -42,8 +42,8 @@ def accuracy(last: dict[str, Any], info: DatasetInfo) -> None:
     margin = formats.plus_minus(share, info.test_size) if share is not None else ""
     st.metric(
         label(len(last["test_accuracy"]), info), f"{value} {margin}", width="content",
-        help="The members' probabilities are averaged, and the likeliest class counts. ± is half "
-        "the 95 % Wilson interval, in percentage points.",
+        help="The members' probabilities are averaged, and the likeliest class counts. Beside it "
+        "the 95 % Wilson interval: ± half of it, or both ends where it is not symmetric.",
     )  # fmt: skip
 
 

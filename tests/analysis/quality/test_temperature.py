@@ -152,3 +152,51 @@ def test_of_one_opinion_before_is_after(name: str) -> None:
 def test_one_example_cannot_be_compared() -> None:
     with pytest.raises(ValueError, match="two examples"):
         compare(*CASES["one example"])
+
+
+def drawn(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Labels of the very distributions that are given: nothing is left to calibrate."""
+    return (rows.cumsum(axis=1) < rng.random((len(rows), 1))).sum(axis=1).clip(max=9)
+
+
+def test_it_helps_calibrated_answers_in_at_most_5_percent_of_draws() -> None:
+    """Before, "some of the error goes" was said in every fifth."""
+    probabilities, _ = labelled(2, 500, 10)
+    averaged, rng, draws = average(probabilities), np.random.default_rng(0), 60
+    alone = averaged[None]
+    spoke = sum(compare(alone, drawn(averaged, rng)).after.helps for _ in range(draws))
+    assert spoke / draws <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / draws)
+
+
+def test_what_is_far_too_sure_is_helped_and_by_how_much_is_a_mean_of_pairs() -> None:
+    probabilities, _ = labelled(2, 500, 10)
+    averaged = average(probabilities)
+    labels = drawn(averaged, np.random.default_rng(0))
+    found = compare(tempered(averaged, 0.5)[None], labels)
+    assert found.after.helps
+    assert found.after.saved == pytest.approx(found.as_it_is.quality.nll - found.after.quality.nll)
+    assert found.after.saved_low < found.after.saved < found.after.saved_high
+    assert (found.as_it_is.saved, found.as_it_is.saved_low, found.as_it_is.helps) == (0, 0, False)
+
+
+def test_too_few_to_judge_on_are_never_said_to_be_helped() -> None:
+    rows = np.tile([0.9, 0.1], (8, 1))
+    found = compare(rows[None], np.zeros(8, int))
+    assert found.after.saved_low > 0
+    assert not found.after.helps
+
+
+def test_fitted_on_one_set_and_judged_on_all_of_another() -> None:
+    probabilities, labels = labelled(3, 120, 10)
+    others, theirs = labelled(3, 80, 10, seed=5)
+    found = compare(probabilities, labels, (others, theirs))
+    after = fit_temperature(average(others), theirs)
+    assert found.after.temperature == after
+    assert found.before.temperature == fit_temperature(others, theirs)
+    assert (found.fitted, found.judged, found.halved) == (80, 120, False)
+    expected = loss(average(probabilities), labels, after)
+    assert found.after.quality.nll == pytest.approx(expected, abs=1e-9)
+    assert found.as_it_is.quality.n == 120
+    assert compare(probabilities, labels).halved
+    with pytest.raises(ValueError, match="at least one example"):
+        compare(probabilities, labels, (others[:, :0], theirs[:0]))

@@ -49,7 +49,8 @@ def show(shown: Inspected) -> None:
     st.dataframe(in_words(combined, shown.made, shown.noun), hide_index=True,
                  key="combining_table")  # fmt: skip
     st.caption(
-        "± is half the 95 % interval of the accuracy. Won and lost: against the arithmetic mean. "
+        "± is half the 95 % interval of the accuracy; both ends stand where it is not symmetric. "
+        "Won and lost: against the arithmetic mean. "
         "Votes are no probabilities: a label that nobody votes for costs the majority vote up to "
         "87 nats, so its NLL is high."
     )

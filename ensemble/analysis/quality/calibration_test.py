@@ -1,0 +1,122 @@
+"""Whether confidence and accuracy differ by more than chance: over all answers, and bin by bin."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.quality.averaging import Floats
+from ensemble.analysis.quality.calibration import BINS, binned
+from ensemble.analysis.quality.multiple_tests import holm
+from ensemble.analysis.quality.poisson_binomial import two_sided_p
+
+# Two questions, one verdict: together they are wrong of at most 5 % of what is calibrated.
+OVERALL_LEVEL = 0.04
+BINS_LEVEL = 0.01
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Confidence against accuracy over some answers.
+
+    Attributes:
+      low: the confidence that they are all above; 0 of all answers.
+      high: the one that they all reach at most; 1 of all answers.
+      n: how many answers there are, at least 1.
+      right: how many of them are right.
+      expected: how many would be, were each right with its confidence: Σ confidence.
+      z: (right − expected) / sqrt(Σ confidence (1 − confidence)): above 0 where less sure than it
+        could be, below 0 where surer than it should be; ±inf where it was certain and erred.
+      p: two-sided, exact.
+    """
+
+    low: float
+    high: float
+    n: int
+    right: int
+    expected: float
+    z: float
+    p: float
+
+    @property
+    def confidence(self) -> float:
+        """The mean confidence."""
+        return self.expected / self.n
+
+    @property
+    def accuracy(self) -> float:
+        """The share that is right."""
+        return self.right / self.n
+
+
+@dataclass(frozen=True)
+class CalibrationTest:
+    """Whether N answers contradict that each is right with the probability that it says.
+
+    Attributes:
+      overall: over all answers.
+      bins: over those of each bin that holds any, from the lowest.
+      adjusted: each bin's p after Holm's correction for so many bins, in their order.
+    """
+
+    overall: Apart
+    bins: tuple[Apart, ...]
+    adjusted: tuple[float, ...]
+
+    @property
+    def verdict(self) -> str:
+        """ "less sure", "too sure", "a bin" (on average nothing shows, but in one) or "none".
+
+        Of answers that are right exactly as often as they say, at most 5 % of draws have another
+        verdict than "none": 4 % by all together and 1 % by any bin.
+        """
+        if self.overall.p < OVERALL_LEVEL:
+            return "less sure" if self.overall.z > 0 else "too sure"
+        return "a bin" if min(self.adjusted) < BINS_LEVEL else "none"
+
+    @property
+    def worst(self) -> tuple[Apart, float]:
+        """The bin that chance explains least, and its p after Holm's correction."""
+        b = int(np.argmin([one.p for one in self.bins]))
+        return self.bins[b], self.adjusted[b]
+
+
+def calibration_test(
+    confidence: Floats, right: NDArray[np.bool_], bins: int = BINS
+) -> CalibrationTest:
+    """Mean confidence against accuracy, of all answers and of each bin of `reliability`.
+
+    Under "each is right with its confidence, independently" the number of right answers has the
+    Poisson binomial law; p is twice its smaller tail, computed exactly, since the normal law of z
+    is off where only a few errors are expected.
+
+    Args:
+      confidence: (N,), in [0, 1].
+      right: (N,), where the answer was right.
+      bins: B, at least 1.
+
+    Raises:
+      ValueError: there is no example, or the shapes differ.
+
+    Source: D. R. Cox, "Two further applications of a model for binary regression", Biometrika 45
+    (1958), 562-565, and D. J. Spiegelhalter, "Probabilistic prediction in patient management and
+    clinical trials", Statistics in Medicine 5 (1986), 421-433, on z.
+    """
+    edges = np.linspace(0, 1, bins + 1)
+    binned(confidence, right, edges)  # refuses what does not fit together
+    sure = np.clip(confidence.astype(np.float64), 0.0, 1.0)  # a sum of shares may round above 1
+    within = np.searchsorted(edges[1:-1], confidence, side="left")
+    each = [
+        _apart(sure[within == b], right[within == b], edges[b], edges[b + 1])
+        for b in np.unique(within)
+    ]
+    corrected = holm(np.array([one.p for one in each]))
+    return CalibrationTest(_apart(sure, right, 0, 1), tuple(each), tuple(corrected.tolist()))
+
+
+def _apart(sure: NDArray[np.float64], right: NDArray[np.bool_], low: float, high: float) -> Apart:
+    n, hits, expected = len(sure), int(right.sum()), float(sure.sum())
+    spread = float(np.sqrt((sure * (1 - sure)).sum()))
+    difference = hits - expected
+    z = difference / spread if spread else float(np.sign(difference)) * np.inf if difference else 0
+    return Apart(float(low), float(high), n, hits, expected, float(z), two_sided_p(sure, hits))

@@ -1,0 +1,120 @@
+"""Sentences on calibration: one claim in one line, carried by the figures below it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ensemble.analysis.quality.calibration_noise import CalibrationError
+from ensemble.analysis.quality.calibration_test import Apart, CalibrationTest, calibration_test
+from ensemble.analysis.quality.temperature import Temperatures, compare, tempered
+from ensemble.wording import calibration as words
+from tests.analysis.cases import labelled
+
+NARROW = "\N{NO-BREAK SPACE}"
+
+
+def answers(*parts: tuple[float, int, int]) -> CalibrationTest:
+    """Of groups of (confidence, how many, how many of them right)."""
+    confidence = np.repeat([sure for sure, _, _ in parts], [n for _, n, _ in parts])
+    right = np.concatenate([np.arange(n) < hits for _, n, hits in parts])
+    return calibration_test(confidence, right)
+
+
+LESS = answers((0.992, 10_000, 9_944))
+MORE = answers((0.99, 500, 480))
+NONE = answers((0.98, 500, 491))
+A_BIN = answers((0.63, 60, 22), (0.8, 300, 255), (0.97, 1_000, 971))
+SURER = answers((0.63, 60, 59), (0.8, 300, 229), (0.97, 1_000, 966))
+FULL = answers((0.995, 9_000, 8_920), (0.75, 1_000, 785))
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        (LESS, "Less sure than it could be: 99.20 % sure on average, 99.44 % right."),
+        (MORE, "Surer than it should be: 99.0 % sure on average, 96.0 % right."),
+        (NONE, "These 500 digits show no difference between confidence and accuracy."),
+        (answers((0.6, 1, 1)), "This one digit shows no difference between confidence and "
+         "accuracy."),
+        (A_BIN, "On average no difference shows, but of those said with 60 to 67 % only 37 % are "
+         "right."),
+        (SURER, "On average no difference shows, but of those said with 60 to 67 %, 98 % are "
+         "right."),
+        (FULL, "On average no difference shows, but those said with 93 to 100 % err more often "
+         "than said."),
+    ],
+    ids=["less", "more", "none", "one", "a bin", "a bin less sure", "the last bin"],
+)  # fmt: skip
+def test_a_verdict_is_one_line_that_says_which_way(found: CalibrationTest, said: str) -> None:
+    assert words.verdict(found, "digit") == said
+    assert len(words.verdict(found, "image")) <= 90
+    for figure in ("z = ", f"p{NARROW}"):
+        assert figure in words.evidence(found, "digit")
+
+
+def test_what_is_not_significant_is_never_called_the_same() -> None:
+    said = words.verdict(NONE, "digit") + words.evidence(NONE, "digit")
+    assert "well calibrated" not in said
+    assert "same" not in said
+    assert "as often as" not in said
+
+
+def test_the_evidence_holds_z_the_exact_p_and_how_many() -> None:
+    said = words.evidence(NONE, "digit").replace(NARROW, " ")
+    assert said == (
+        "z = 0.3, p = 0.91 (exact, Poisson binomial), 500 digits: 491 right, 490.0 expected. "
+        "A difference counts at p < 0.04, in one bin 0.01."
+    )
+    assert "60 to 67 %: 63.0 % sure on average, 36.7 % right, 60 digits, z = −4.2" in (
+        words.evidence(A_BIN, "digit").replace(NARROW, " ")
+    )
+
+
+def test_two_shares_that_differ_never_read_alike() -> None:
+    one = Apart(0, 1, 1_000_000, 994_441, expected=994_438.0, z=3.1, p=0.002)
+    assert words.shares(one) == ("99.4438 %", "99.4441 %")
+    assert words.standard(-np.inf) == "−∞"
+    assert words.standard(-0.01) == "0.0"
+
+
+def test_the_error_stands_beside_what_chance_alone_would_give() -> None:
+    said = words.error(CalibrationError(500, 0.0312, 0.0, 0.0571, 0.026, 0.0141, 0.0402))
+    assert said == (
+        "ECE 0.0312 (95 %: 0 to 0.057). Chance alone would give 0.0260 (95 % of draws: 0.014 to "
+        "0.040), were each answer right exactly as often as it says."
+    )
+
+
+@pytest.fixture(scope="module")
+def too_sure() -> Temperatures:
+    """Members twice as sure as they should be, of labels drawn from what they first said."""
+    rows = labelled(1, 600, 10)[0].astype(float)
+    rng = np.random.default_rng(0)
+    labels = (rows[0].cumsum(axis=1) < rng.random((600, 1))).sum(axis=1).clip(max=9)
+    return compare(tempered(rows, 0.5), labels)
+
+
+def test_a_temperature_is_praised_only_where_its_interval_excludes_none(
+    too_sure: Temperatures,
+) -> None:
+    said = words.temperature(too_sure, "digit")
+    assert 1.7 < too_sure.after.temperature < 2.3
+    assert said.startswith("A temperature of 1.89 improves calibration: NLL lower by 0.15 nats")
+    open_ = replace(too_sure, after=replace(too_sure.after, saved_low=-0.001))
+    assert words.temperature(open_, "digit") == (
+        "These 300 digits show no gain from a temperature."
+    )
+    worse = replace(too_sure, after=replace(too_sure.after, saved_low=-0.2, saved_high=-0.1))
+    assert "makes the NLL worse: leave it at 1." in words.temperature(worse, "digit")
+    assert "falls by −0.20 to −0.10 nats" in words.temperature_evidence(worse, "digit")
+
+
+def test_it_is_said_on_which_images_it_was_fitted(too_sure: Temperatures) -> None:
+    assert words.temperature_evidence(too_sure, "digit").endswith(
+        "Fitted on one half of the test digits (300), judged on the other 300."
+    )
+    apart = replace(too_sure, fitted=90, judged=600, halved=False)
+    assert words.temperature_evidence(apart, "digit").endswith(
+        "Fitted on the 90 validation digits, judged on the 600 test digits."
+    )
