@@ -48,13 +48,12 @@ def learning_curves(
       images: what stands under the pictures, from `disputed.latest`; None for nothing.
     """
     places = panels.of_run(rows, members=members, n_test=n_test, log=log, smoothing=smoothing)
-    drawn = [panel for choices in places for panel in choices]
     chart = {
         "run": run_id,
         "caption": caption,
         "x": {"label": "epochs", "max": x_end(rows, epochs)},
-        "styles": {name: style(name, members) for name in names(drawn)},
-        "legend": legend(drawn, members),
+        "styles": {name: style(name, members) for name in names(members)},
+        "legend": legend(members),
         "places": places,
         "disputed": images,
         "colors": {"right": palette.RIGHT, "wrong": palette.WRONG, "muted": palette.MUTED},
@@ -82,10 +81,10 @@ def component() -> Any:
     )
 
 
-def names(drawn: list[dict[str, Any]]) -> list[str]:
-    """Every curve's name once, in drawing order: the ensemble last, over all others."""
-    found = dict.fromkeys(line["who"] for panel in drawn for line in panel["lines"])
-    return sorted(found, key=lambda name: {"mean": 1, "pairs": 2, "ensemble": 3}.get(name, 0))
+def names(members: int) -> list[str]:
+    """Every curve that there will be of so many members, in drawing order: the ensemble last."""
+    each = [f"member {m + 1}" for m in range(members)]
+    return each if members == 1 else [*each, "mean", "pairs", "ensemble"]
 
 
 def style(name: str, members: int) -> dict[str, Any]:
@@ -99,9 +98,9 @@ def style(name: str, members: int) -> dict[str, Any]:
         return {"color": None, **whole}
     if name == "pairs":
         whole = {"width": palette.ENSEMBLE_WIDTH, "opacity": 1}
-        return {"color": None, **whole, "label": "two members, on average", "end": "pairs"}
+        return {"color": None, **whole, "label": "two members, on average", "end": "mean pair"}
     if name == "mean":
-        mean = {"width": 2.0, "opacity": 1, "label": "mean of the members", "end": "mean"}
+        mean = {"width": 2.5, "opacity": 1, "label": "mean member", "end": "mean"}
         return {"color": palette.MUTED, **mean, "dotted": True}
     number = int(name.removeprefix("member "))
     return {
@@ -113,20 +112,25 @@ def style(name: str, members: int) -> dict[str, Any]:
     }
 
 
-def legend(drawn: list[dict[str, Any]], members: int) -> list[dict[str, Any]]:
-    """One entry a group of curves, the ensemble first, then train and test."""
-    entries: dict[str, dict[str, Any]] = {}
-    for name in reversed(names(drawn)):
-        entries[group(name, members)] = {**style(name, members), "group": group(name, members)}
-    entries.pop("pairs", None)  # named at its end, and alone in its picture
-    if "members" in entries:
-        entries["members"]["label"] = f"{members} members"
-    special = [entries.pop(name) for name in ("ensemble", "mean") if name in entries]
-    splits = [
-        {"group": split, "label": f"{split}: {drawn}", "color": None, "width": 1.2, "split": True,
-         "dashed": split == "train"} for split, drawn in (("test", "solid"), ("train", "dashed"))
+def legend(members: int) -> list[dict[str, Any]]:
+    """One entry a group of curves, the ensemble first, then train and test.
+
+    The same from the first look on, so that nothing moves when curves come.
+    """
+    each = {group(name, members): style(name, members) for name in names(members)}
+    if "members" in each:
+        each["members"]["label"] = f"{members} members"
+    first = [name for name in ("ensemble", "mean") if name in each]
+    # A mean pair has its name at its end: it is alone in its picture.
+    order = [*first, *(name for name in each if name not in ("ensemble", "mean", "pairs"))]
+    curves = [{**each[name], "group": name} for name in order]
+    splits = {"test": "test", "train": "train"}
+    if members > 1:
+        splits["training"] = "members' train"
+    return curves + [
+        {"group": name, "label": label, "color": None, "width": 1.2, "split": True,
+         "dashed": name != "test"} for name, label in splits.items()
     ]  # fmt: skip
-    return [*special, *reversed(entries.values()), *splits]
 
 
 def x_end(rows: list[dict[str, Any]], epochs: int) -> float:

@@ -24,8 +24,14 @@ def latest(run: runs.Run, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
     """
     if run.config.members == 1:
         return None
-    noun = images_words.noun(datasets.info(run.config.dataset).class_names)
-    last = history.latest(rows)
+    names = datasets.info(run.config.dataset).class_names
+    listed = images_words.listed_for(run.config.members, names)
+    # The room that votes take: the same from the first look on.
+    room = {"lines": 1 if listed else images_words.LINES}
+    return room | _newest(run, history.latest(rows), images_words.noun(names))
+
+
+def _newest(run: runs.Run, last: dict[str, Any] | None, noun: str) -> dict[str, Any]:
     if last is None:
         return {"note": f"The {noun}s that members dispute most stand here after the first epoch."}
     epoch, dataset = last["epoch"], run.config.dataset

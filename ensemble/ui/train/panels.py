@@ -91,7 +91,7 @@ def disagreement(
     """The picture of how often pairs of members differ, and each of them from the ensemble."""
     made = lines(history.disagreement(rows))
     for one in made:
-        whom = "pairs differ" if one["who"] == "pairs" else "differs from the ensemble"
+        whom = "differ" if one["who"] == "pairs" else "differs from the ensemble"
         one["says"] = f"{whom} on {{}} of the test images"
     early = TOO_EARLY if history.latest(rows) is None else NOT_RECORDED
     note = ALONE if members == 1 else early
@@ -129,10 +129,12 @@ def lines(found: list[history.Curve]) -> list[dict[str, Any]]:
 def line(curve: history.Curve, members: int, most: int) -> dict[str, Any]:
     """One curve for the component, in at most `most` points."""
     thinned = history.thin(curve, most)
+    training = curve.split == "train" and curve.who.startswith("member") and members > 1
     return {
         "who": curve.who,
         "group": group(curve.who, members),
         "split": curve.split,
+        "also": "training" if training else "",
         "x": short(thinned.x),
         "y": short(thinned.y),
     }

@@ -36,28 +36,37 @@ def test_smoothing_leaves_test_curves_as_measured() -> None:
 @pytest.mark.parametrize(("members", "groups"), [(2, 2), (7, 7), (8, 1), (32, 1)])
 def test_many_members_hide_together_and_share_one_hue(members: int, groups: int) -> None:
     panel = panels.panel(many(members), "loss", 500, False, 0.0)
-    legend = curves.legend([panel], members)
     grouped = {line["group"] for line in panel["lines"] if line["who"].startswith("member")}
     assert len(grouped) == groups
-    assert grouped < {entry["group"] for entry in legend}
+    assert grouped < {entry["group"] for entry in curves.legend(members)}
     hues = {curves.style(f"member {m + 1}", members)["color"] for m in range(members)}
     assert len(hues) == groups
 
 
 def test_the_ensemble_is_drawn_last_and_in_the_text_colour() -> None:
-    panel = panels.panel(many(3), "loss", 500, False, 0.0)
-    assert curves.names([panel])[-1] == "ensemble"
+    assert curves.names(3)[-1] == "ensemble"
     assert curves.style("ensemble", 3)["color"] is None
     assert curves.style("ensemble", 3)["width"] == palette.ENSEMBLE_WIDTH
 
 
 def test_every_line_has_a_style_and_stands_in_the_legend() -> None:
-    panel = panels.panel(many(4), "loss", 500, False, 0.0)
-    legend = [entry["label"] for entry in curves.legend([panel], 4)]
-    assert legend == [
-        "ensemble", "mean of the members", "member 1", "member 2", "member 3", "member 4",
-        "test: solid", "train: dashed",
+    drawn = panels.panel(many(4), "loss", 500, False, 0.0)["lines"]
+    assert {line["who"] for line in drawn} <= set(curves.names(4))
+    assert [entry["label"] for entry in curves.legend(4)] == [
+        "ensemble", "mean member", "member 1", "member 2", "member 3", "member 4",
+        "test", "train", "members' train",
     ]  # fmt: skip
+    assert [entry["label"] for entry in curves.legend(1)] == ["member 1", "test", "train"]
+
+
+@pytest.mark.parametrize("members", [2, 7, 12])
+def test_no_two_entries_of_the_legend_look_alike(members: int) -> None:
+    looks = [
+        (entry["color"], entry["width"], entry.get("dotted"), entry.get("dashed"))
+        for entry in curves.legend(members)
+        if entry["group"] != "training"  # of the training curves a part
+    ]
+    assert len(set(looks)) == len(looks)
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@
 
 const charts = new WeakMap()
 
+// The members' training curves are not shown until they are asked for: they cross all others.
 function remembered(run) {
+  let kept = {}
   try {
-    const kept = JSON.parse(sessionStorage.getItem('curves ' + run)) ?? {}
-    return { x: kept.x ?? null, y: kept.y ?? {}, hidden: new Set(kept.hidden ?? []),
-      shown: new Set(kept.shown ?? []), lit: null }
-  } catch {
-    return { x: null, y: {}, hidden: new Set(), shown: new Set(), lit: null }
-  }
+    kept = JSON.parse(sessionStorage.getItem('curves ' + run)) ?? {}
+  } catch {}
+  return { x: kept.x ?? null, y: kept.y ?? {}, hidden: new Set(kept.hidden ?? ['training']),
+    shown: new Set(kept.shown ?? []), lit: null }
 }
 
 function remember({ data, state }) {

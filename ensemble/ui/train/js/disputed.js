@@ -1,10 +1,12 @@
 // The images that members dispute most, under the curves: as many as fill whole rows.
 
+// While somebody points at one of them they stay: an epoch may close every second.
 function drawDisputed(chart) {
   const box = chart.root.querySelector('.disputed')
   const shown = chart.data.disputed
   const drawn = JSON.stringify(shown)
-  if (box.dataset.drawn === drawn) return
+  if (box.dataset.drawn === drawn || box.querySelector('a:hover, a:focus-visible')) return
+  box.onpointerleave = () => drawDisputed(chart)
   box.dataset.drawn = drawn
   box.replaceChildren()
   box.hidden = !shown
@@ -56,9 +58,10 @@ function worded(name, parts) {
 // images, so that nothing below moves when they come.
 function fitDisputed(chart) {
   const tiles = chart.root.querySelector('.disputed .tiles')
-  if (!tiles || !tiles.clientWidth) return
+  if (!tiles || !tiles.clientWidth || !chart.data.disputed) return
   const columns = getComputedStyle(tiles).gridTemplateColumns.split(' ').length
   const rows = columns >= 8 ? 1 : columns >= 5 ? 2 : 3
   for (const [place, tile] of [...tiles.children].entries()) tile.hidden = place >= rows * columns
-  tiles.style.minHeight = `${rows * 132 - 8}px`
+  const high = 111 + 17 * chart.data.disputed.lines
+  tiles.style.minHeight = `${rows * (high + 8) - 8}px`
 }

@@ -66,12 +66,10 @@ function bandLines(panel, state) {
   return both.every(Boolean) ? both : null
 }
 
-function drawBand(path, panel, data, state, frame) {
-  const both = bandLines(panel, state)
-  const points = (both ?? []).map((line) => line.x
-    .map((x, i) => (there(line, i) ? `${frame.x(x).toFixed(1)} ${frame.y(line.y[i]).toFixed(1)}` : ''))
+function drawBand(area, panel, data, state, frame) {
+  const [upper, lower] = (bandLines(panel, state) ?? []).map((line) => line.x
+    .map((x, i) => (there(line, i) ? `${frame.x(x).toFixed(1)},${frame.y(line.y[i]).toFixed(1)}` : ''))
     .filter(Boolean))
-  path.setAttribute('fill', data.colors.muted)
-  path.setAttribute('d', both && points[0].length > 1
-    ? `M${points[0].join('L')}L${points[1].reverse().join('L')}Z` : '')
+  area.setAttribute('fill', data.colors.muted)
+  area.setAttribute('points', upper ? [...upper, ...lower.reverse()].join(' ') : '')
 }

@@ -39,7 +39,7 @@ function makePanel(parent, index) {
   const title = node(svg, 'text', { x: 2, y: 15, class: 'title' })
   const axis = node(svg, 'text', { x: 2, y: 33, class: 'axis', 'fill-opacity': 0.75 })
   const grid = node(svg, 'g', {})
-  const band = node(svg, 'path', { 'clip-path': `url(#clip-${index})`, 'fill-opacity': 0.25 })
+  const band = node(svg, 'polygon', { 'clip-path': `url(#clip-${index})`, 'fill-opacity': 0.25 })
   const lines = node(svg, 'g', { 'clip-path': `url(#clip-${index})`, fill: 'none' })
   const ends = node(svg, 'g', { class: 'ends' })
   const note = node(svg, 'g', { class: 'note' })
@@ -86,7 +86,8 @@ function yDomain(panel, state, left, right, place) {
 }
 
 function shownLines(panel, state) {
-  return panel.lines.filter((l) => !state.hidden.has(l.group) && !state.hidden.has(l.split))
+  const { hidden } = state
+  return panel.lines.filter((l) => !hidden.has(l.group) && !hidden.has(l.split) && !hidden.has(l.also))
 }
 
 function drawPanel(view, panel, data, state) {
