@@ -83,7 +83,7 @@ def disagreement(rows: list[dict[str, Any]]) -> list[Curve]:
     if not closed:
         return []
     x, members = floats(closed, "progress"), floats(closed, "member_disagreement")
-    each = members.T if members.ndim == 2 else []
+    each = members.reshape(len(closed), -1).T
     found = [Curve(f"member {m + 1}", "test", x, y) for m, y in enumerate(each)]
     return [*found, Curve("pairs", "test", x, floats(closed, "disagreement"))]
 
