@@ -33,7 +33,7 @@ def latest(run: runs.Run, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 def _newest(run: runs.Run, last: dict[str, Any] | None, noun: str) -> dict[str, Any]:
     if last is None:
-        return {"note": f"The {noun}s that members dispute most stand here after the first epoch."}
+        return {"note": f"Disputed {noun}s stand here after the first epoch."}
     epoch, dataset = last["epoch"], run.config.dataset
     seen = loaders.version(run.path / "predictions" / f"epoch-{epoch:04d}.npz")
     if seen == (0, 0):

@@ -11,20 +11,26 @@ function endOf(line, frame) {
   return null
 }
 
-// One name a curve, at its test line where there is one; one for many members together.
+// One name a curve, at its test line where there is one; many members have one at their middle.
 function endsOf(panel, data, state, frame) {
-  const found = new Map()
+  const last = new Map()
   for (const line of shownLines(panel, state)) {
     const at = endOf(line, frame)
-    if (at) found.set(line.group, { ...at, style: data.styles[line.who], words: data.styles[line.who].end })
+    if (at) last.set(line.who, { ...at, group: line.group, style: data.styles[line.who] })
+  }
+  const groups = new Map()
+  for (const end of last.values()) groups.set(end.group, [...(groups.get(end.group) ?? []), end])
+  for (const [group, ends] of groups) {
+    ends.sort((one, other) => one.y - other.y)
+    groups.set(group, { ...ends[ends.length >> 1], words: ends[0].style.end })
   }
   const between = bandLines(panel, state)
   if (between) {
     const [upper, lower] = between.map((line) => endOf(line, frame))
-    if (upper && lower) found.set('band', { x: Math.max(upper.x, lower.x), y: (upper.y + lower.y) / 2,
+    if (upper && lower) groups.set('band', { x: Math.max(upper.x, lower.x), y: (upper.y + lower.y) / 2,
       band: true, words: panel.band.label })
   }
-  return found
+  return groups
 }
 
 // Names apart from each other, in the order of their curves, within the picture.

@@ -35,6 +35,7 @@ function makePanel(parent, index) {
   const clip = node(node(svg, 'clipPath', { id: `clip-${index}` }), 'rect', {})
   const bar = document.createElement('div')
   bar.className = 'switch'
+  bar.role = 'group'
   box.append(bar)
   const title = node(svg, 'text', { x: 2, y: 15, class: 'title' })
   const axis = node(svg, 'text', { x: 2, y: 33, class: 'axis', 'fill-opacity': 0.75 })
