@@ -3,7 +3,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy import stats
-
 from sklearn.metrics import hamming_loss
 
 from ensemble.analysis.members.disagreement import (
