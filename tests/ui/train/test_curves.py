@@ -62,7 +62,11 @@ def test_every_line_has_a_style_and_stands_in_the_legend() -> None:
 @pytest.mark.parametrize("members", [2, 7, 12])
 def test_no_two_entries_of_the_legend_look_alike(members: int) -> None:
     looks = [
-        (entry["color"], entry["width"], entry.get("dotted"), entry.get("dashed"))
+        (
+            entry["color"],
+            entry["width"],
+            *(bool(entry.get(drawn)) for drawn in ("dotted", "dashed")),
+        )
         for entry in curves.legend(members)
         if entry["group"] != "training"  # of the training curves a part
     ]
