@@ -65,7 +65,8 @@ def figures(rng: np.random.Generator, members: int, epoch: int, part: int) -> di
         line |= {
             "test_loss": loss, "test_accuracy": 1 - loss / 20, "ensemble_test_loss": loss.mean(),
             "ensemble_test_nll": 0.8 * loss.mean(),
-            "ensemble_test_accuracy": 1 - loss.mean() / 25,
+            "ensemble_test_accuracy": 1 - loss.mean() / 25, "disagreement": loss.mean() / 10,
+            "member_disagreement": loss / 15,
         }  # fmt: skip
     return line
 

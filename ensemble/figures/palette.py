@@ -7,9 +7,11 @@ argument, so that it looks the same on a page, in a report and in a test.
 from dataclasses import dataclass
 from typing import Literal
 
-# Paul Tol's "bright" scheme: told apart with any colour vision, on white and on black.
-# https://personal.sron.nl/~pault/
-MEMBER_HUES = ("#4477AA", "#EE6677", "#228833", "#CCBB44", "#66CCEE", "#AA3377", "#BBBBBB")
+# Paul Tol's "bright" scheme, told apart with any colour vision, in his order: blue, red, green,
+# yellow, cyan, purple, grey. His yellow, cyan and grey have 1.8 to 2.0 : 1 on white, too little
+# for a thin line: here they are as dark as 3 : 1 asks for, and the same in both themes, so that a
+# member has one hue everywhere. https://personal.sron.nl/~pault/
+MEMBER_HUES = ("#4477AA", "#EE6677", "#228833", "#A39112", "#2B9EAD", "#AA3377", "#949494")
 MUTED = "#7B8794"
 RIGHT, WRONG = "#0077BB", "#EE7733"
 ENSEMBLE_WIDTH, MEMBER_WIDTH = 3.0, 1.0
@@ -59,7 +61,7 @@ def member_color(member: int, members: int) -> str:
 
 def member_opacity(members: int) -> float:
     """How strongly a member's line is drawn: many members are a haze, not a tangle."""
-    return 0.95 if members <= len(MEMBER_HUES) else 0.35
+    return 1.0 if members <= len(MEMBER_HUES) else 0.35
 
 
 def wash() -> str:

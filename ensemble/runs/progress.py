@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ensemble.analysis.members import disagreement
 from ensemble.engine import Evaluation, StepFigures
 
 Figures = dict[str, Any]
@@ -117,10 +118,13 @@ class Progress:
 
 def test_figures(evaluation: Evaluation) -> Figures:
     """What an epoch's line says of the test set."""
+    differ = disagreement.measure(evaluation.probabilities)
     return {
         "test_loss": evaluation.loss,
         "test_accuracy": evaluation.accuracy,
         "ensemble_test_loss": evaluation.loss.mean(),
         "ensemble_test_nll": evaluation.ensemble_nll,
         "ensemble_test_accuracy": evaluation.ensemble_accuracy,
+        "disagreement": differ.pairwise,
+        "member_disagreement": differ.of_members,
     }

@@ -28,7 +28,12 @@ def noun(names: Sequence[str]) -> str:
 
 def listed(made: Predictions, names: Sequence[str]) -> bool:
     """Whether votes are listed one by one: there are few members, and names are short."""
-    return made.members <= LISTED_VOTES and max(map(len, names)) == 1
+    return listed_for(made.members, names)
+
+
+def listed_for(members: int, names: Sequence[str]) -> bool:
+    """As `listed`, for so many members, before there are predictions."""
+    return members <= LISTED_VOTES and max(map(len, names)) == 1
 
 
 def ballot(made: Predictions, number: int, names: Sequence[str]) -> list[tuple[int, str]]:

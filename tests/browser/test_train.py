@@ -3,11 +3,18 @@
 import re
 import shutil
 import time
+from dataclasses import replace
+from itertools import pairwise
 
 from playwright.sync_api import ElementHandle, expect
 
 from ensemble import runs
+from ensemble.analysis.members import disagreement
 from ensemble.config import EnsembleConfig
+from ensemble.jobs.status import write_status
+from ensemble.runs.history import write_predictions
+from ensemble.storage.records.lines import append_line
+from tests.analysis.draws import distributions
 from tests.browser.conftest import App, stop_button
 
 PATIENCE = 120_000  # ms: compiling on a loaded machine
@@ -120,13 +127,58 @@ def test_the_chart_stands_before_its_first_curve(app: App) -> None:
     # Not `open`: the server looks for the first curve again and again, and may never be at rest.
     app.page.goto(f"{app.server.url}/train?run={run.id}")
     panels = app.page.locator(f"{CHART} .panel svg")
-    expect(panels).to_have_count(2)
+    expect(panels).to_have_count(3)
+    expect(panels.last).to_contain_text("drawn from the end of the first epoch")
+    expect(app.page.locator(f"{CHART} .disputed")).to_contain_text("after the first epoch")
     panels.first.hover()
     drag(app)
     app.page.locator(CHART).get_by_role("button", name="Reset zoom").click()
     expect(app.page.locator(CHART)).to_have_attribute("data-zoomed", "false")
     assert points(app) == 0
     shutil.rmtree(run.path)
+
+
+def test_what_diversity_buys_is_drawn_and_disputed_digits_open_their_votes(app: App) -> None:
+    run = finished()
+    app.page.set_viewport_size({"width": 1600, "height": 900})
+    app.open("train", run=run.id)
+    panels = app.page.locator(f"{CHART} .panel")
+    tops = [panels.nth(i).bounding_box() for i in range(3)]
+    assert len({box["y"] for box in tops if box}) == 1, "three do not stand side by side"
+    expect(panels.last.locator(".ends")).to_contain_text("gain 0.1")
+    panels.last.get_by_role("button", name="Members differ").click()
+    ends = panels.last.locator(".ends text")
+    expect(ends).to_have_count(5)
+    heights = sorted(
+        float(y) for y in ends.evaluate_all("all => all.map(e => e.getAttribute('y'))")
+    )
+    assert all(above - below > 12 for below, above in pairwise(heights)), "names hide each other"
+    tall = app.page.locator(CHART).bounding_box()
+    app.page.reload()
+    expect(ends.last).to_be_attached()  # what was switched to is still there, and as high
+    assert app.page.locator(CHART).bounding_box() == tall
+    first = app.page.locator(f"{CHART} .disputed a").first
+    votes = first.locator(".votes").inner_text()
+    first.click()
+    app.page.wait_for_url(re.compile(rf"predictions\?run={run.id}&epoch=2&digit="))
+    expect(app.page.get_by_role("dialog")).to_contain_text(f"the members split {votes}")
+
+
+def finished() -> runs.Run:
+    """A run of four members that has ended, without its training."""
+    run = runs.create(EnsembleConfig(members=4, epochs=2))
+    for number in (1, 2):
+        drawn = distributions(4, 500, 10, seed=number)
+        write_predictions(run.path, number, drawn)
+        differ = disagreement.measure(drawn)
+        append_line(run.path / "history.jsonl", {
+            "kind": "epoch", "epoch": number, "step": number, "progress": float(number),
+            "train_loss": [0.3] * 4, "train_accuracy": [0.9] * 4, "test_loss": [0.3] * 4,
+            "test_accuracy": [0.9] * 4, "ensemble_test_nll": 0.2, "ensemble_test_accuracy": 0.95,
+            "disagreement": differ.pairwise, "member_disagreement": differ.of_members,
+        })  # fmt: skip
+    write_status(run.path, replace(run.status, state="finished", epoch=2, epochs=2))
+    return run
 
 
 def test_a_bad_link_says_so_and_leads_on(app: App) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from ensemble.figures import palette
 from ensemble.figures.palette import DARK, LIGHT
-from tests.contrast import contrast
+from tests.contrast import contrast, mix
 
 CONFIG = Path(__file__).resolve().parents[2] / ".streamlit" / "config.toml"
 
@@ -22,6 +22,13 @@ def test_a_palette_is_the_pages_theme(colors: palette.Palette) -> None:
         "panel": of_mode["secondaryBackgroundColor"], "primary": of_mode["primaryColor"],
         "border": of_mode["borderColor"],
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("hue", palette.MEMBER_HUES)
+@pytest.mark.parametrize("ground", [LIGHT.ground, DARK.ground])
+def test_a_members_thin_line_is_seen_on_either_ground(hue: str, ground: str) -> None:
+    drawn = mix(ground, hue, palette.member_opacity(len(palette.MEMBER_HUES)))
+    assert contrast(drawn, ground) >= 3  # WCAG 2.2, 1.4.11: graphical objects
 
 
 @pytest.mark.parametrize("color", ["#0077BB", "#EE7733", "#FFFFFF", "#0E1013", "#7A7A7A"])

@@ -133,11 +133,15 @@ def test_the_stopped_one_goes_on_to_what_it_would_have_become(
     run = runs.find(run_id)
     assert (run.state, run.status.epoch, run.status.step) == ("finished", 3, 30)
     found, made, reference = facts(run_id), arrays(run_id), expected_arrays()
+    # What later versions write down besides is left out.
+    found["epochs"] = [
+        {name: line[name] for name in expected}
+        for line, expected in zip(found["epochs"], EXPECTED["epochs"], strict=True)
+    ]
     if machine() == EXPECTED["machine"]:
         assert found["epochs"] == EXPECTED["epochs"]
         assert found["bits"] == EXPECTED["bits"]
     for line, expected in zip(found["epochs"], EXPECTED["epochs"], strict=True):
-        assert line.keys() == expected.keys()
         for name in line.keys() - {"kind"}:
             # One image of the 500 may tip.
             bound = 0.01 if name.endswith("accuracy") else ELSEWHERE

@@ -72,6 +72,9 @@ def check_what_it_leaves(run: Run) -> None:
     probabilities = runs.read_predictions(run.id, 3)
     right = int((probabilities.mean(0).argmax(-1) == truth).sum())
     assert right / 500 == last["ensemble_test_accuracy"]
+    voted, said = probabilities.argmax(-1), probabilities.mean(0).argmax(-1)
+    assert last["disagreement"] == pytest.approx((voted[0] != voted[1]).mean())
+    assert last["member_disagreement"] == pytest.approx([*(voted != said).mean(1)])
     low, high = wilson(right, 500)
     assert low < last["ensemble_test_accuracy"] < high
 

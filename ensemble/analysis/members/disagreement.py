@@ -1,9 +1,38 @@
 """How far the members disagree about each example: by their votes, and by their probabilities."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.quality.averaging import Floats, Ints
+from ensemble.analysis.quality.averaging import Floats, Ints, average, tally, votes
+
+
+@dataclass(frozen=True, eq=False)
+class Disagreement:
+    """How often members answer differently, over all examples.
+
+    Attributes:
+      pairwise: the mean over pairs of members of the share of examples on which the two vote for
+        different classes, in [0, 1]; NaN with one member, who makes no pair.
+      of_members: (M,), the share of examples on which each member votes for another class than
+        the averaged probabilities do, in [0, 1].
+    """
+
+    pairwise: float
+    of_members: NDArray[np.float64]
+
+
+def measure(probabilities: Floats) -> Disagreement:
+    """How often M members differ among each other, and each from their ensemble.
+
+    Args:
+      probabilities: (M, N, C), each row of C a distribution.
+    """
+    members, _, classes = probabilities.shape
+    voted = votes(probabilities)
+    pairs = disagreeing_pairs(tally(voted, classes)).mean() if members > 1 else np.nan
+    return Disagreement(float(pairs), (voted != votes(average(probabilities))).mean(axis=1))
 
 
 def disagreeing_pairs(tallies: Ints) -> NDArray[np.float64]:

@@ -48,6 +48,8 @@ class Testing(TypedDict):
     ensemble_test_loss: NotRequired[Figure | None]
     ensemble_test_nll: NotRequired[Figure | None]
     ensemble_test_accuracy: NotRequired[Share | None]
+    disagreement: NotRequired[Share | None]
+    member_disagreement: NotRequired[Shares]
 
 
 class Compiling(TypedDict):
@@ -81,7 +83,9 @@ KINDS: dict[str, tuple[Any, ...]] = {
     "steps": (Training,), "epoch": (Training, Testing),
     "compile": (Place, Compiling), "iteration": (Place, Iteration), "end": (Place, End),
 }  # fmt: skip
-OF_MEMBERS = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
+OF_MEMBERS = (
+    "train_loss", "train_accuracy", "test_loss", "test_accuracy", "member_disagreement",
+)  # fmt: skip
 
 
 def is_whole(line: Any, members: int | None = None) -> bool:

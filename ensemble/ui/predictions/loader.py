@@ -22,6 +22,11 @@ def predictions(run: runs.Run, epoch: int) -> Predictions:
 # 10 members on 10,000 images take 9 MB, 64 members 31 MB.
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _predictions(run_id: str, epoch: int, seen: tuple[int, int], dataset: str) -> Predictions:
+    return judged(run_id, epoch, dataset)
+
+
+def judged(run_id: str, epoch: int, dataset: str) -> Predictions:
+    """As `predictions`, read anew and not kept: for whoever keeps only what it draws of them."""
     labels = loaders.dataset(dataset).test_labels
     try:
         return judge(runs.read_predictions(run_id, epoch), labels)

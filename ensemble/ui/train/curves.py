@@ -8,21 +8,18 @@ the hidden curves, and saves PNG, SVG and CSV. Its script stands in `js/`.
 
 import functools
 import json
-import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from ensemble.figures import palette
-from ensemble.ui.train import history
-from ensemble.wording import formats
+from ensemble.ui.train import disputed, panels
+from ensemble.ui.train.panels import group
 
-# Curve points over all lines of one panel: what a screen shows and a second can send.
-POINTS = 12_000
-
-SCRIPTS = ("scales.js", "panel.js", "save.js", "pointer.js", "chart.js")
+SCRIPTS = (
+    "scales.js", "panel.js", "ends.js", "disputed.js", "save.js", "pointer.js", "chart.js",
+)  # fmt: skip
 
 
 def learning_curves(
@@ -31,33 +28,45 @@ def learning_curves(
     *,
     caption: str,
     epochs: int,
+    members: int,
     n_test: int,
     log: bool = False,
     smoothing: float = 0.0,
+    images: dict[str, Any] | None = None,
 ) -> None:
-    """Draw loss and accuracy of every member and the ensemble over the epochs.
+    """Draw loss, accuracy and disagreement of the members over the epochs, and disputed images.
 
     Args:
       run_id: the run; its zoom and hidden curves are kept under this name.
       rows: lines of the run's history.
       caption: what stands over a saved picture.
       epochs: how many epochs the run is to have.
-      n_test: how many test images the accuracies were counted on.
-      log: draw losses on a log axis, and accuracies by the errors that are left.
+      members: how many members it has.
+      n_test: how many test images the shares were counted on.
+      log: draw losses and disagreement on a log axis, accuracies by the errors that are left.
       smoothing: how strongly to average training curves, in [0, 1).
+      images: what stands under the pictures, from `disputed.latest`; None for nothing.
     """
-    panels = [panel(rows, figure, n_test, log, smoothing) for figure in history.FIGURES]
-    members = sum(name.startswith("member") for name in names(panels))
+    places = panels.of_run(rows, members=members, n_test=n_test, log=log, smoothing=smoothing)
     chart = {
         "run": run_id,
         "caption": caption,
         "x": {"label": "epochs", "max": x_end(rows, epochs)},
-        "styles": {name: style(name, members) for name in names(panels)},
-        "legend": legend(panels, members),
-        "panels": panels,
+        "styles": {name: style(name, members) for name in names(members)},
+        "legend": legend(members),
+        "places": places,
+        "disputed": images,
+        "colors": {"right": palette.RIGHT, "wrong": palette.WRONG, "muted": palette.MUTED},
     }
     # As text: Streamlit imports pandas to find tables in anything else, and the first curves wait.
-    component()(data={"chart": json.dumps(chart)}, key=f"curves-{run_id}")
+    pressed = component()(
+        data={"chart": json.dumps(chart)}, key=f"curves-{run_id}", on_opened_change=nothing
+    )
+    disputed.open_pressed(run_id, pressed.get("opened"))
+
+
+def nothing() -> None:
+    """Callback: what was pressed is read where the component is drawn."""
 
 
 @functools.cache
@@ -72,85 +81,56 @@ def component() -> Any:
     )
 
 
-def panel(
-    rows: list[dict[str, Any]], figure: str, n_test: int, log: bool, smoothing: float
-) -> dict[str, Any]:
-    """One panel for the component: its lines, and how its axis reads."""
-    found = history.smoothed(history.curves(rows, figure), "train", smoothing)
-    members = len({curve.who for curve in found if curve.who.startswith("member")})
-    most = max(60, min(400, POINTS // (len(found) or 1)))
-    scale = ("nines" if figure == "accuracy" else "log") if log else "linear"
-    unit = "" if figure == "accuracy" else " (nats)"
-    return {
-        "name": figure,
-        "title": f"{figure.capitalize()}{unit}",
-        "alt": f"{figure.capitalize()} over the epochs, one line a member, the ensemble bold",
-        "scale": scale,
-        "percent": figure == "accuracy",
-        "decimals": formats.decimals(n_test),
-        # An accuracy of 100 % is drawn as half an error: the log axis has no end.
-        "floor": 0.5 / n_test,
-        "lines": [line(curve, members, most) for curve in found],
-    }
-
-
-def line(curve: history.Curve, members: int, most: int) -> dict[str, Any]:
-    """One curve for the component, in at most `most` points."""
-    thinned = history.thin(curve, most)
-    return {
-        "who": curve.who,
-        "group": group(curve.who, members),
-        "split": curve.split,
-        "x": short(thinned.x),
-        "y": short(thinned.y),
-    }
-
-
-def short(values: np.ndarray) -> list[float | None]:
-    """Five significant figures of each value, None for what is not finite: small as JSON."""
-    return [float(f"{value:.5g}") if math.isfinite(value) else None for value in values]
-
-
-def names(panels: list[dict[str, Any]]) -> list[str]:
-    """Every curve's name once, in drawing order: the ensemble last, over all others."""
-    found = dict.fromkeys(line["who"] for panel in panels for line in panel["lines"])
-    return sorted(found, key=lambda name: {"mean": 1, "ensemble": 2}.get(name, 0))
-
-
-def group(name: str, members: int) -> str:
-    """What hides together: each of a few members alone, many members all at once."""
-    many = members > len(palette.MEMBER_HUES)
-    return "members" if many and name.startswith("member") else name
+def names(members: int) -> list[str]:
+    """Every curve that there will be of so many members, in drawing order: the ensemble last."""
+    each = [f"member {m + 1}" for m in range(members)]
+    return each if members == 1 else [*each, "mean", "pairs", "ensemble"]
 
 
 def style(name: str, members: int) -> dict[str, Any]:
-    """Colour (None: the page's text colour), width, opacity and spoken name of a curve."""
+    """Colour (None: the page's text colour), width, opacity and names of a curve.
+
+    `label` is spoken and `end` stands at the curve's end. What is `dotted` is never taken for a
+    test curve, which is solid, nor for a training curve, which is dashed.
+    """
     if name == "ensemble":
-        return {"color": None, "width": palette.ENSEMBLE_WIDTH, "opacity": 1, "label": name}
+        whole = {"width": palette.ENSEMBLE_WIDTH, "opacity": 1, "label": name, "end": name}
+        return {"color": None, **whole}
+    if name == "pairs":
+        whole = {"width": palette.ENSEMBLE_WIDTH, "opacity": 1}
+        return {"color": None, **whole, "label": "two members, on average", "end": "mean pair"}
     if name == "mean":
-        return {"color": None, "width": 1.5, "opacity": 0.55, "label": "mean of the members"}
+        mean = {"width": 2.5, "opacity": 1, "label": "mean member", "end": "mean"}
+        return {"color": palette.MUTED, **mean, "dotted": True}
     number = int(name.removeprefix("member "))
     return {
         "color": palette.member_color(number - 1, members),
         "width": palette.MEMBER_WIDTH if members > 1 else 2 * palette.MEMBER_WIDTH,
         "opacity": palette.member_opacity(members),
         "label": name,
+        "end": name if members <= len(palette.MEMBER_HUES) else "members",
     }
 
 
-def legend(panels: list[dict[str, Any]], members: int) -> list[dict[str, Any]]:
-    """One entry a group of curves, the ensemble first, then train and test."""
-    entries: dict[str, dict[str, Any]] = {}
-    for name in reversed(names(panels)):
-        entries[group(name, members)] = {**style(name, members), "group": group(name, members)}
-    if "members" in entries:
-        entries["members"]["label"] = f"{members} members"
-    special = [entries.pop(name) for name in ("ensemble", "mean") if name in entries]
-    splits = [
-        {"group": split, "label": split, "color": None, "width": 1.5, "split": True,
-         "dashed": split == "train"} for split in ("test", "train")
+def legend(members: int) -> list[dict[str, Any]]:
+    """One entry a group of curves, the ensemble first, then train and test.
+
+    The same from the first look on, so that nothing moves when curves come.
+    """
+    each = {group(name, members): style(name, members) for name in names(members)}
+    if "members" in each:
+        each["members"]["label"] = f"{members} members"
+    first = [name for name in ("ensemble", "mean") if name in each]
+    # A mean pair has its name at its end: it is alone in its picture.
+    order = [*first, *(name for name in each if name not in ("ensemble", "mean", "pairs"))]
+    curves = [{**each[name], "group": name} for name in order]
+    splits = {"test": "test", "train": "train"}
+    if members > 1:
+        splits["training"] = "members' train"
+    return curves + [
+        {"group": name, "label": label, "color": None, "width": 1.2, "split": True,
+         "dashed": name != "test"} for name, label in splits.items()
     ]  # fmt: skip
-    return [*special, *reversed(entries.values()), *splits]
 
 
 def x_end(rows: list[dict[str, Any]], epochs: int) -> float:

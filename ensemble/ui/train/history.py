@@ -13,7 +13,8 @@ class Curve:
     """One line of a chart.
 
     Attributes:
-      who: "ensemble", "mean" (the mean member) or "member 1", "member 2", ...
+      who: "ensemble", "mean" (the mean member), "pairs" (the mean over pairs of members) or
+        "member 1", "member 2", ...
       split: "train" or "test".
       x: epochs done when each value was measured, rising, shape (P,).
       y: the values, shape (P,); NaN where the run had no finite one.
@@ -44,7 +45,7 @@ def curves(rows: list[dict[str, Any]], figure: str) -> list[Curve]:
     the mean of the members' losses.
     """
     steps = [row for row in rows if row.get("kind") == "steps"]
-    epochs = [row for row in rows if row.get("kind") == "epoch"]
+    epochs = ends(rows)
     return of_split(steps or epochs, "train", figure) + of_split(epochs, "test", figure)
 
 
@@ -61,6 +62,35 @@ def of_split(rows: list[dict[str, Any]], split: str, figure: str) -> list[Curve]
         if np.isfinite(whole).any():
             found.append(Curve("ensemble", split, x, whole))
     return found
+
+
+def diversity(rows: list[dict[str, Any]]) -> list[Curve]:
+    """The mean member's NLL on the test images and the ensemble's, after each epoch.
+
+    What lies between the two is what the members' differences buy: by Jensen's inequality the
+    NLL of the averaged probabilities is never above the mean of the members' own.
+    """
+    found = of_split(ends(rows), "test", "loss")
+    return [curve for curve in found if curve.who in ("mean", "ensemble")]
+
+
+def disagreement(rows: list[dict[str, Any]]) -> list[Curve]:
+    """The share of test images on which each member differs from the ensemble, and pairs differ.
+
+    Only epochs that recorded it count; there are none before the first epoch's end.
+    """
+    closed = [row for row in ends(rows) if row.get("disagreement") is not None]
+    if not closed:
+        return []
+    x, members = floats(closed, "progress"), floats(closed, "member_disagreement")
+    each = members.reshape(len(closed), -1).T
+    found = [Curve(f"member {m + 1}", "test", x, y) for m, y in enumerate(each)]
+    return [*found, Curve("pairs", "test", x, floats(closed, "disagreement"))]
+
+
+def ends(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The lines that close an epoch, where test figures stand."""
+    return [row for row in rows if row.get("kind") == "epoch"]
 
 
 def smooth(y: np.ndarray, weight: float) -> np.ndarray:

@@ -13,7 +13,7 @@ from ensemble.storage import csv_cells
 from ensemble.ui.shared import job_panel, loaders, run_advice, run_figures, settings
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import may_end
-from ensemble.ui.train import history
+from ensemble.ui.train import disputed, history, measured
 from ensemble.ui.train.curves import learning_curves
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
@@ -112,7 +112,7 @@ def resume(run: runs.Run) -> None:
 
 
 def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
-    """Loss and accuracy over the epochs, and how to draw them."""
+    """Loss, accuracy and disagreement over the epochs, and how to draw them."""
     with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
         scale = st.segmented_control(
             "Scale", ["Linear", "Log"], default="Log", required=True, key="curves_scale",
@@ -127,8 +127,10 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         )  # fmt: skip
     info = datasets.info(run.config.dataset)
     learning_curves(
-        run.id, rows, caption=f"{run.name} · {info.title} · {settings.summary(run.config)}",
-        epochs=run.config.epochs, n_test=info.test_size, log=scale == "Log", smoothing=smoothing,
+        run.id, measured.completed(run, rows),
+        caption=f"{run.name} · {info.title} · {settings.summary(run.config)}",
+        epochs=run.config.epochs, members=run.config.members, n_test=info.test_size,
+        log=scale == "Log", smoothing=smoothing, images=disputed.latest(run, rows),
     )  # fmt: skip
 
 

@@ -3,8 +3,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.metrics import hamming_loss
 
-from ensemble.analysis.members.disagreement import disagreeing_pairs, entropy, mutual_information
+from ensemble.analysis.members.disagreement import (
+    disagreeing_pairs,
+    entropy,
+    measure,
+    mutual_information,
+)
 from ensemble.analysis.quality.averaging import average, tally, votes
 from tests.analysis.draws import distributions
 
@@ -27,6 +33,22 @@ def test_one_member_does_not_disagree_with_itself() -> None:
     alone = distributions(1, 20, 10)
     assert not disagreeing_pairs(tally(votes(alone), 10)).any()
     np.testing.assert_allclose(mutual_information(alone, average(alone)), 0, atol=1e-6)
+
+
+@pytest.mark.parametrize("members", [2, 5])
+def test_shares_on_which_members_differ_are_scikit_learns_hamming_losses(members: int) -> None:
+    probabilities = distributions(members, 80, 10)
+    found, voted = measure(probabilities), probabilities.argmax(-1)
+    pairs = [hamming_loss(one, other) for one, other in combinations(voted, 2)]
+    said = probabilities.astype(float).mean(0).argmax(-1)
+    assert found.pairwise == pytest.approx(np.mean(pairs))
+    np.testing.assert_allclose(found.of_members, [hamming_loss(said, one) for one in voted])
+
+
+def test_one_member_makes_no_pair_and_is_its_own_ensemble() -> None:
+    found = measure(distributions(1, 20, 10))
+    assert np.isnan(found.pairwise)
+    assert found.of_members.tolist() == [0.0]
 
 
 def test_information_agrees_with_scipys_divergences() -> None:

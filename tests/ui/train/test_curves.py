@@ -9,7 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble.figures import palette
-from ensemble.ui.train import curves
+from ensemble.ui.train import curves, panels
 from tests.ui.train.test_history import ROWS, epoch, steps
 
 
@@ -18,7 +18,7 @@ def many(members: int) -> list[dict[str, Any]]:
 
 
 def test_a_panel_can_be_sent_as_json_and_marks_gaps() -> None:
-    panel = curves.panel(ROWS, "loss", 500, False, 0.0)
+    panel = panels.panel(ROWS, "loss", 500, False, 0.0)
     sent = json.dumps(panel, allow_nan=False)
     assert [y for line in json.loads(sent)["lines"] if line["who"] == "member 2"
                       for y in line["y"] if y is None] == [None]  # fmt: skip
@@ -26,38 +26,51 @@ def test_a_panel_can_be_sent_as_json_and_marks_gaps() -> None:
 
 def test_smoothing_leaves_test_curves_as_measured() -> None:
     rows = [steps(0.5, 4.0), steps(1.0, 2.0), epoch(1.0, [0.8], 0.8), epoch(2.0, [0.9], 0.9)]
-    made = curves.panel(rows, "loss", 500, False, 0.5)["lines"]
+    made = panels.panel(rows, "loss", 500, False, 0.5)["lines"]
     train = next(line for line in made if line["split"] == "train")
     assert train["y"] == [4.0, pytest.approx((2 + 0.5 * 4) / 1.5, rel=1e-4)]
-    smoothed = curves.panel(rows, "accuracy", 500, False, 0.9)["lines"]
+    smoothed = panels.panel(rows, "accuracy", 500, False, 0.9)["lines"]
     assert next(line["y"] for line in smoothed if line["split"] == "test") == [0.8, 0.9]
 
 
 @pytest.mark.parametrize(("members", "groups"), [(2, 2), (7, 7), (8, 1), (32, 1)])
 def test_many_members_hide_together_and_share_one_hue(members: int, groups: int) -> None:
-    panel = curves.panel(many(members), "loss", 500, False, 0.0)
-    legend = curves.legend([panel], members)
+    panel = panels.panel(many(members), "loss", 500, False, 0.0)
     grouped = {line["group"] for line in panel["lines"] if line["who"].startswith("member")}
     assert len(grouped) == groups
-    assert grouped < {entry["group"] for entry in legend}
+    assert grouped < {entry["group"] for entry in curves.legend(members)}
     hues = {curves.style(f"member {m + 1}", members)["color"] for m in range(members)}
     assert len(hues) == groups
 
 
 def test_the_ensemble_is_drawn_last_and_in_the_text_colour() -> None:
-    panel = curves.panel(many(3), "loss", 500, False, 0.0)
-    assert curves.names([panel])[-1] == "ensemble"
+    assert curves.names(3)[-1] == "ensemble"
     assert curves.style("ensemble", 3)["color"] is None
     assert curves.style("ensemble", 3)["width"] == palette.ENSEMBLE_WIDTH
 
 
 def test_every_line_has_a_style_and_stands_in_the_legend() -> None:
-    panel = curves.panel(many(4), "loss", 500, False, 0.0)
-    legend = [entry["label"] for entry in curves.legend([panel], 4)]
-    assert legend == [
-        "ensemble", "mean of the members", "member 1", "member 2", "member 3", "member 4",
-        "test", "train",
+    drawn = panels.panel(many(4), "loss", 500, False, 0.0)["lines"]
+    assert {line["who"] for line in drawn} <= set(curves.names(4))
+    assert [entry["label"] for entry in curves.legend(4)] == [
+        "ensemble", "mean member", "member 1", "member 2", "member 3", "member 4",
+        "test", "train", "members' train",
     ]  # fmt: skip
+    assert [entry["label"] for entry in curves.legend(1)] == ["member 1", "test", "train"]
+
+
+@pytest.mark.parametrize("members", [2, 7, 12])
+def test_no_two_entries_of_the_legend_look_alike(members: int) -> None:
+    looks = [
+        (
+            entry["color"],
+            entry["width"],
+            *(bool(entry.get(drawn)) for drawn in ("dotted", "dashed")),
+        )
+        for entry in curves.legend(members)
+        if entry["group"] != "training"  # of the training curves a part
+    ]
+    assert len(set(looks)) == len(looks)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +84,7 @@ def test_the_epoch_axis_moves_seldom_and_ends_with_the_run(
 
 def test_a_large_ensemble_and_a_long_run_stay_small() -> None:
     rows = [steps(i / 100, *[1.0] * 32, whole=1.0) for i in range(1, 3000)]
-    sent = json.dumps(curves.panel(rows, "loss", 500, False, 0.0))
+    sent = json.dumps(panels.panel(rows, "loss", 500, False, 0.0))
     assert len(sent) < 400_000
 
 
@@ -86,7 +99,7 @@ def draw() -> None:
     from ensemble.ui.train.curves import learning_curves
     from tests.ui.train.test_history import ROWS
 
-    learning_curves("digits-1", ROWS, caption="Digits", epochs=10, n_test=500)
+    learning_curves("digits-1", ROWS, caption="Digits", epochs=10, members=2, n_test=500)
 
 
 def test_the_component_mounts() -> None:
@@ -98,7 +111,7 @@ def test_the_component_mounts() -> None:
 def test_the_first_curves_do_not_wait_for_pandas() -> None:
     page = (
         "from ensemble.ui.train.curves import learning_curves\n"
-        f"learning_curves('digits-1', {ROWS!r}, caption='', epochs=10, n_test=500)\n"
+        f"learning_curves('digits-1', {ROWS!r}, caption='', epochs=10, members=2, n_test=500)\n"
     )
     script = (
         "import sys; from streamlit.testing.v1 import AppTest\n"

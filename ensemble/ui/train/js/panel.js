@@ -2,7 +2,7 @@
 // their attributes change, so nothing flickers and a pointer never loses what it is over.
 
 const SVG = 'http://www.w3.org/2000/svg'
-const MARGIN = { left: 52, right: 14, top: 30, bottom: 38 }
+const MARGIN = { left: 52, right: 82, top: 44, bottom: 38 }
 
 function node(parent, name, attributes, text) {
   const made = document.createElementNS(SVG, name)
@@ -33,12 +33,20 @@ function makePanel(parent, index) {
   parent.append(box)
   const svg = node(box, 'svg', { role: 'img' })
   const clip = node(node(svg, 'clipPath', { id: `clip-${index}` }), 'rect', {})
+  const bar = document.createElement('div')
+  bar.className = 'switch'
+  bar.role = 'group'
+  box.append(bar)
   const title = node(svg, 'text', { x: 2, y: 15, class: 'title' })
+  const axis = node(svg, 'text', { x: 2, y: 33, class: 'axis', 'fill-opacity': 0.75 })
   const grid = node(svg, 'g', {})
+  const band = node(svg, 'polygon', { 'clip-path': `url(#clip-${index})`, 'fill-opacity': 0.25 })
   const lines = node(svg, 'g', { 'clip-path': `url(#clip-${index})`, fill: 'none' })
+  const ends = node(svg, 'g', { class: 'ends' })
+  const note = node(svg, 'g', { class: 'note' })
   const brush = node(svg, 'rect', { class: 'brush', visibility: 'hidden' })
   const dot = node(svg, 'circle', { r: 4, visibility: 'hidden' })
-  return { box, svg, clip, title, grid, lines, brush, dot }
+  return { box, svg, clip, bar, title, axis, grid, band, lines, ends, note, brush, dot }
 }
 
 // Where things stand: the drawing area and both axes, as functions from values to pixels.
@@ -79,7 +87,8 @@ function yDomain(panel, state, left, right, place) {
 }
 
 function shownLines(panel, state) {
-  return panel.lines.filter((l) => !state.hidden.has(l.group) && !state.hidden.has(l.split))
+  const { hidden } = state
+  return panel.lines.filter((l) => !hidden.has(l.group) && !hidden.has(l.split) && !hidden.has(l.also))
 }
 
 function drawPanel(view, panel, data, state) {
@@ -90,11 +99,31 @@ function drawPanel(view, panel, data, state) {
   view.svg.setAttribute('height', frame.height)
   view.svg.setAttribute('aria-label', panel.alt)
   if (view.title.textContent !== panel.title) view.title.textContent = panel.title
+  view.title.setAttribute('visibility', view.bar.children.length ? 'hidden' : 'visible')
+  if (view.axis.textContent !== panel.axis) view.axis.textContent = panel.axis
   for (const [key, value] of Object.entries({ x: area.left, y: area.top - 3, width: area.width,
     height: area.height + 6 })) view.clip.setAttribute(key, value)
-  drawGrid(view.grid, panel, data, frame)
+  if (!panel.note) drawGrid(view.grid, panel, data, frame)
+  sweep(view.grid)
+  drawBand(view.band, panel, data, state, frame)
   for (const line of shownLines(panel, state)) drawLine(view.lines, line, data, state, frame)
   sweep(view.lines)
+  drawEnds(view.ends, panel, data, state, frame)
+  drawNote(view.note, panel.note, frame)
+}
+
+// A sentence in the place of a picture, broken into lines that fit.
+function drawNote(group, note, { width, height }) {
+  const most = Math.floor((width - 24) / 6.6)
+  const rows = ['']
+  for (const word of (note ?? '').split(' ')) {
+    if (rows.at(-1).length + word.length > most) rows.push('')
+    rows.push(`${rows.pop()} ${word}`.trim())
+  }
+  rows.forEach((row, i) => {
+    if (row) text(group, 'row' + i, width / 2, height / 2 + 17 * (i - rows.length / 2), 'middle', row)
+  })
+  sweep(group)
 }
 
 function drawGrid(group, panel, data, frame) {
@@ -112,7 +141,6 @@ function drawGrid(group, panel, data, frame) {
     text(group, 'tx' + tick, x, bottom + 16, 'middle', String(tick))
   }
   text(group, 'label', area.left + area.width / 2, bottom + 32, 'middle', data.x.label)
-  sweep(group)
 }
 
 function rule(group, key, x1, x2, y1, y2) {
@@ -139,10 +167,15 @@ function drawLine(group, line, data, state, frame) {
     stroke: lit && line.group === 'members' ? 'var(--st-primary-color)' : style.color ?? 'currentColor',
     'stroke-width': width + (lit ? 1.5 : 0),
     'stroke-opacity': lit ? 1 : style.opacity * (state.lit ? 0.3 : 1) * (line.split === 'train' ? 0.75 : 1),
-    'stroke-dasharray': line.split === 'train' ? '5 3' : 'none',
+    'stroke-dasharray': dashes({ dashed: line.split === 'train', dotted: style.dotted }),
+    'stroke-linecap': style.dotted && line.split === 'test' ? 'round' : 'butt',
     'stroke-linejoin': 'round',
   }
   for (const [name, value] of Object.entries(attributes)) path.setAttribute(name, value)
+}
+
+function dashes({ dashed, dotted }) {
+  return dashed ? '5 3' : dotted ? '0.1 5' : 'none'
 }
 
 // The line, lifted where a value is missing; a value without neighbours is a small diamond.

@@ -56,13 +56,28 @@ function point(chart, view, panel, event) {
   chart.tip.style.top = `${box.top - home.top + hit.y - chart.tip.offsetHeight - 10}px`
 }
 
-function tell(chart, panel, { line, i }) {
+// What the value is, in plain words; between two lines also how far they are apart.
+function sayings(chart, panel, { line, i }) {
+  const value = spoken(panel, line.y[i])
+  const said = [line.says ? line.says.replace('{}', value) : `${line.split} ${panel.noun} ${value}`]
+  const both = bandLines(panel, chart.state)
+  const [upper, lower] = (both ?? []).map((one) => one.y[closest(one.x, line.x[i])])
+  if (both && upper !== null && lower !== null) {
+    said.push(`the ensemble is ${spoken(panel, upper - lower)} nats better than its mean member`)
+  }
+  return said
+}
+
+function tell(chart, panel, hit) {
+  const { line, i } = hit
   const epochs = Number(line.x[i].toPrecision(3))
   const name = document.createElement('b')
   name.textContent = chart.data.styles[line.who].label
-  const said = `${line.split} ${panel.name} ${spoken(panel, line.y[i])}`
   const when = `after ${epochs} ${epochs === 1 ? 'epoch' : 'epochs'}`
-  chart.tip.replaceChildren(name, document.createElement('br'), said, document.createElement('br'), when)
+  chart.tip.replaceChildren(name)
+  for (const said of [...sayings(chart, panel, hit), when]) {
+    chart.tip.append(document.createElement('br'), said)
+  }
 }
 
 function listen(chart, view, index) {
@@ -86,10 +101,10 @@ function listen(chart, view, index) {
   }
   view.svg.onpointermove = (event) => {
     if (start) showBrush(view, start, here(event))
-    else point(chart, view, chart.data.panels[index], event)
+    else point(chart, view, panelAt(chart, index), event)
   }
   view.svg.onpointerup = (event) => {
-    if (start) zoom(chart, view, chart.data.panels[index].name, start, here(event))
+    if (start) zoom(chart, view, panelAt(chart, index).name, start, here(event))
     stop()
   }
   view.svg.onpointercancel = stop

@@ -1,4 +1,4 @@
-// The picture as a file: both panels, the legend and what it shows, on the page's ground.
+// The picture as a file: the panels, the legend and what it shows, on the page's ground.
 
 function hand(name, blob) {
   const link = document.createElement('a')
@@ -25,6 +25,7 @@ function picture(chart) {
     copy.querySelectorAll('.brush, circle').forEach((extra) => extra.remove())
     copy.querySelectorAll('text').forEach((words) => words.setAttribute('font-size', 12))
     copy.querySelector('.title').setAttribute('font-weight', 600)
+    copy.querySelector('.title').setAttribute('visibility', 'visible')
     copy.setAttribute('x', left)
     copy.setAttribute('y', top)
     body.append(copy)
@@ -47,8 +48,7 @@ function legendRows(body, chart, y, width) {
       x = 16
       y += 18
     }
-    node(body, 'line', { x1: x, x2: x + 22, y1: y - 4, y2: y - 4, stroke: item.color ?? 'currentColor',
-      'stroke-width': item.width, 'stroke-dasharray': item.dashed ? '5 3' : 'none' })
+    sampleOf(body, item, x, y - 4)
     node(body, 'text', { x: x + 28, y, 'font-size': 12 }, item.label)
     x += room
   }
@@ -74,7 +74,7 @@ function savePng(chart) {
 
 function saveCsv(chart) {
   const rows = ['figure,curve,split,epochs,value']
-  for (const panel of chart.data.panels) {
+  for (const panel of chart.data.places.flat()) {
     for (const line of shownLines(panel, chart.state)) {
       line.x.forEach((x, i) => rows.push([panel.name, line.who, line.split, x, line.y[i] ?? ''].join(',')))
     }
