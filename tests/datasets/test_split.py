@@ -27,7 +27,8 @@ def test_each_class_gives_its_share_by_the_largest_remainder(
     drawn = [size if size > 1 else 0 for size in sizes]
     whole = held_out(sum(drawn), share)
     assert counts.sum() == whole
-    assert abs(whole - share * sum(drawn)) <= 0.5 + 1e-9 and whole <= sum(drawn) / 2
+    assert abs(whole - share * sum(drawn)) <= 0.5 + 1e-9
+    assert whole <= sum(drawn) / 2
     quotas = [Fraction(whole * size, max(sum(drawn), 1)) for size in drawn]
     over = [count - quota for count, quota in zip(counts, quotas, strict=True)]
     assert all(abs(one) < 1 for one in over)
@@ -43,7 +44,8 @@ def test_the_digits_are_split_in_two_that_cover_them_with_every_class_in_both() 
     held = validation_indices(config(0.2), labels)
     rest = np.setdiff1d(np.arange(len(labels)), held)
     assert (len(held), len(rest)) == (259, 1038)
-    assert len(np.unique(held)) == len(held) and (np.diff(held) > 0).all()
+    assert len(np.unique(held)) == len(held)
+    assert (np.diff(held) > 0).all()
     share = np.bincount(labels[held]) / np.bincount(labels)
     assert (abs(share - 0.2) < 0.01).all()
 
