@@ -60,15 +60,13 @@ class EnsembleConfig(Settings):
     )
     validation: float = setting(
         0.0,
-        "Share of the training images, of each class alike, to choose the best epoch by instead "
-        "of learning from them; 0 chooses on the test images, as in the HOWTO.",
+        "Share of the training images, of each class alike, to choose by instead of learning from.",
         low=0.0,
         high=0.5,
     )
     patience: int = setting(
         0,
-        "Early stopping: end the run once the ensemble's validation NLL has not fallen for so "
-        "many epochs; 0 goes on to the last.",
+        "Early stopping: epochs to wait for a lower validation NLL; 0 never stops early.",
         low=0,
         high=1000,
     )
