@@ -24,21 +24,22 @@ def held(more):
     return validation_indices(small_config(validation=0.25), more.train_labels)
 
 
-@pytest.mark.parametrize("option", [{}, {"bootstrap": True, "shuffle_per_member": True}])
-def test_it_learns_what_it_would_with_the_rest_alone_to_the_bit(more, held, option):
+def test_it_learns_what_it_would_with_the_rest_alone_to_the_bit(more, held):
     rest = replace(
         more,
         train_images=np.delete(more.train_images, held, 0),
         train_labels=np.delete(more.train_labels, held),
     )
-    with_validation = Trainer(small_config(validation=0.25, **option), more, devices(2))
+    with_validation = Trainer(small_config(validation=0.25), more, devices(2))
     assert with_validation.steps_per_epoch == 96 // 16
-    losses, _ = train_epochs(with_validation, 2)
-    alone, _ = train_epochs(Trainer(small_config(**option), rest, devices(2)), 2)
-    np.testing.assert_array_equal(losses, alone)
+    alone = Trainer(small_config(), rest, devices(2))
+    _, found = with_validation.train(with_validation.start(), 1, 0, 6)
+    _, expected = alone.train(alone.start(), 1, 0, 6)
+    for name, values in vars(expected).items():
+        np.testing.assert_array_equal(getattr(found, name), values, err_msg=name)
 
 
-def test_every_member_is_judged_on_the_held_out_images_on_any_devices(more, held):
+def test_every_member_is_judged_on_the_images_held_out(more, held):
     trainer = Trainer(small_config(validation=0.25), more, devices(2))
     _, state = train_epochs(trainer, 1)
     judged = trainer.validate(state)
@@ -55,9 +56,6 @@ def test_every_member_is_judged_on_the_held_out_images_on_any_devices(more, held
     nll = -np.log(mean[np.arange(32), labels]).mean()
     assert judged.ensemble_nll == pytest.approx(nll, abs=1e-5)
     assert judged.ensemble_accuracy == (mean.argmax(-1) == labels).mean()
-    elsewhere = Trainer(small_config(validation=0.25), more, devices(1))
-    again = elsewhere.validate(elsewhere.put(trainer.get(state)))
-    np.testing.assert_allclose(again.probabilities, judged.probabilities, atol=1e-6)
 
 
 def test_a_batch_larger_than_what_remains_is_said(more):
