@@ -6,7 +6,8 @@ The command line's options and the page's sliders are both derived from the fiel
 
 from dataclasses import dataclass
 
-from ensemble.datasets.registry import DATASETS
+from ensemble.datasets.registry import DATASETS, find
+from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError
 from ensemble.settings import Settings, setting
 
@@ -57,6 +58,18 @@ class EnsembleConfig(Settings):
     rotation_degrees: float = setting(
         0.0, "Augmentation: rotate each image by up to this many degrees.", low=0.0, high=45.0
     )
+    validation: float = setting(
+        0.0,
+        "Share of the training images, of each class alike, to choose by instead of learning from.",
+        low=0.0,
+        high=0.5,
+    )
+    patience: int = setting(
+        0,
+        "Early stopping: epochs to wait for a lower validation NLL; 0 never stops early.",
+        low=0,
+        high=1000,
+    )
 
     def __post_init__(self) -> None:
         self.check()
@@ -64,4 +77,18 @@ class EnsembleConfig(Settings):
             raise ConfigError(
                 f"warmup_epochs is {self.warmup_epochs:g}, more than the run's {self.epochs} "
                 "epochs: choose a shorter warm-up or more epochs."
+            )
+        self._check_validation()
+
+    def _check_validation(self) -> None:
+        if self.patience and not self.validation:
+            raise ConfigError(
+                f"patience is {self.patience}, but no images are held out to judge by: set "
+                "validation to a share such as 0.1, or patience to 0."
+            )
+        size = find(self.dataset).train_size
+        if self.validation and not held_out(size, self.validation):
+            raise ConfigError(
+                f"validation is {self.validation:g}, less than one of the {size:,} training "
+                f"images: choose {1 / size:.1g} or more, or 0 for none."
             )

@@ -30,7 +30,7 @@ def test_both_ends_of_every_range_are_allowed_and_no_more(kind, field):
     low, high = field.metadata["low"], field.metadata["high"]
     if low is None:
         return
-    most = {"epochs": 1000} if kind is EnsembleConfig else {}
+    most = {"epochs": 1000, "validation": 0.5} if kind is EnsembleConfig else {}
     for value in (low, high):
         kind(**{**most, field.name: type(field.default)(value)})
     for value in (low - 1, high + 1, math.nan, math.inf, None, "7", True):
@@ -94,3 +94,20 @@ def test_folders_come_from_the_environment(monkeypatch, tmp_path):
     assert data_folder() == tmp_path / "home" / ".cache" / "ensemble"
     monkeypatch.setenv("ENSEMBLE_DATA", "there")
     assert data_folder() == tmp_path / "there"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"patience": 5}, "patience is 5, but no images are held out to judge by: set validation "
+         "to a share such as 0.1, or patience to 0."),
+        ({"validation": 1e-4}, "validation is 0.0001, less than one of the 1,297 training images: "
+         "choose 0.0008 or more, or 0 for none."),
+        ({"validation": 0.6}, "validation is 0.6: it has to be a number from 0.0 to 0.5."),
+    ],
+    ids=["patience alone", "no image", "too much"],
+)  # fmt: skip
+def test_what_cannot_be_held_out_or_waited_for_is_said(given, said):
+    with pytest.raises(ConfigError) as refused:
+        EnsembleConfig(**given)
+    assert str(refused.value) == said

@@ -33,7 +33,9 @@ class ProgressLine:
         """Say how a run stands."""
         words = [status.state]
         if status.steps:
-            words.append(f"epoch {min(status.epoch + 1, status.epochs)} of {status.epochs}")
+            # One that patience has ended is not in the next epoch.
+            at = status.epoch if status.state == "finished" else status.epoch + 1
+            words.append(f"epoch {min(at, status.epochs)} of {status.epochs}")
             words.append(f"step {status.step:,} of {status.steps:,}")
         if status.img_member_per_s:
             words.append(f"{status.img_member_per_s:,.0f} img·member/s")

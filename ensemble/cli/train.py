@@ -4,11 +4,13 @@ from typing import Any
 
 import click
 
-from ensemble import runs
+from ensemble import datasets, runs
 from ensemble.cli.options import settings_options
-from ensemble.cli.outcome import end_with
+from ensemble.cli.outcome import end_with, say
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
+from ensemble.wording import chosen as chosen_words
+from ensemble.wording import formats
 
 
 @click.command()
@@ -22,7 +24,22 @@ def train(resume: str | None, **chosen: Any) -> None:
     run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen))
     with ProgressLine(run.id) as line:
         run = runs.work(run.id, line.show)
+    if said := best_epoch(run):
+        say(said, err=True)
     end_with(run.state, run.message, run_summary(run))
+
+
+def best_epoch(run: runs.Run) -> str:
+    """Which epoch was best and on what it was chosen, where the last was not; else ""."""
+    status = run.status
+    share = status.best_ensemble_test_accuracy
+    if status.best_epoch is None or share is None or status.best_epoch == status.epoch:
+        return ""
+    figure = formats.percent(share, datasets.info(run.config.dataset).test_size)
+    return (
+        f"Best epoch {status.best_epoch}, {figure} on the test images; "
+        f"{chosen_words.how(status.best_on)}."
+    )
 
 
 def run_summary(run: runs.Run) -> dict[str, Any]:
@@ -34,6 +51,9 @@ def run_summary(run: runs.Run) -> dict[str, Any]:
         "member_test_accuracy": status.member_test_accuracy,
         "ensemble_test_accuracy": status.ensemble_test_accuracy,
         "ensemble_test_nll": status.ensemble_test_nll,
+        "best_epoch": status.best_epoch,
+        "best_on": status.best_on,
+        "best_ensemble_test_accuracy": status.best_ensemble_test_accuracy,
         "seconds": status.seconds,
         "img_member_per_s": status.img_member_per_s,
     }

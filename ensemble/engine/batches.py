@@ -14,11 +14,21 @@ from ensemble.engine.trace_cache import cached
 from ensemble.errors import ConfigError
 
 
-def steps_per_epoch(size: int, batch_size: int) -> int:
-    """Whole batches in `size` images; the remainder is dropped, as the HOWTO does."""
+def steps_per_epoch(size: int, batch_size: int, held_out: int = 0) -> int:
+    """Whole batches in `size` images; the remainder is dropped, as the HOWTO does.
+
+    Args:
+      size: images to learn from.
+      batch_size: B.
+      held_out: training images beside them that are kept for validation, for the sentence.
+
+    Raises:
+      ConfigError: a batch larger than what there is.
+    """
     if size < batch_size:
+        beside = f" beside the {held_out:,} of validation" if held_out else ""
         raise ConfigError(
-            f"batch_size is {batch_size:,}, but there are only {size:,} training images: "
+            f"batch_size is {batch_size:,}, but there are only {size:,} training images{beside}: "
             f"choose at most {size:,}."
         )
     return size // batch_size

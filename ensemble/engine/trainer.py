@@ -4,7 +4,7 @@ import functools
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,7 @@ import numpy as np
 from jax import Array
 
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.split import validation_indices
 from ensemble.engine import batches, keys
 from ensemble.engine.figures import Evaluation, StepFigures, ensemble_figures, evaluation
 from ensemble.engine.layout import Layout, choose_devices
@@ -42,6 +43,14 @@ class Digits(Protocol):
         """Its classes."""
 
 
+class Judged(NamedTuple):
+    """What members are evaluated on: labels (N,), and as laid out on the devices."""
+
+    labels: np.ndarray
+    blocks: Any
+    truth: Any
+
+
 class Trainer:
     """Compiled programs and resident data for one run.
 
@@ -68,11 +77,16 @@ class Trainer:
     ) -> None:
         self.config, self.digits = config, digits
         self.layout = Layout.over(config.members, devices or choose_devices(config.devices))
-        self.size = len(digits.train_images)
-        self.steps_per_epoch = batches.steps_per_epoch(self.size, config.batch_size)
+        images, self._labels = digits.train_images, digits.train_labels
+        self._validation = None
+        if len(held := validation_indices(config, digits.train_labels)):
+            self._validation = self._to_judge(images[held], self._labels[held])
+            images, self._labels = np.delete(images, held, 0), np.delete(self._labels, held)
+        self.size = len(images)
+        self.steps_per_epoch = batches.steps_per_epoch(self.size, config.batch_size, len(held))
         self.rates = learning_rates(config, self.steps_per_epoch)
-        self._data = self.layout.replicate((digits.train_images, digits.train_labels))
-        self._test = self.layout.replicate((blocks_of(digits.test_images), digits.test_labels))
+        self._data = self.layout.replicate((images, self._labels))
+        self._test = self._to_judge(digits.test_images, digits.test_labels)
         self.augmented = config.shift_pixels > 0 or config.rotation_degrees > 0
         form = form or ("tower" if jax.default_backend() == "cpu" else "grouped")
         self._train, self._evaluate = programs(
@@ -142,7 +156,28 @@ class Trainer:
 
         `interrupted` is asked about once a second; None is returned as soon as it says yes.
         """
-        blocks, truth = self._test
+        return self._judge(state, self._test, interrupted)
+
+    @property
+    def validates(self) -> bool:
+        """Whether training images are held out, to choose by."""
+        return self._validation is not None
+
+    def validate(
+        self, state: MemberState, interrupted: Callable[[], bool] = lambda: False
+    ) -> Evaluation | None:
+        """`evaluate` on the training images that are held out, of which there have to be some."""
+        assert self._validation is not None
+        return self._judge(state, self._validation, interrupted)
+
+    def _to_judge(self, images: np.ndarray, labels: np.ndarray) -> Judged:
+        """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
+        return Judged(labels, *self.layout.replicate((blocks_of(images), labels)))
+
+    def _judge(
+        self, state: MemberState, judged: Judged, interrupted: Callable[[], bool]
+    ) -> Evaluation | None:
+        labels, blocks, truth = judged
         count = int(blocks.shape[1])
         room = (self.layout.lanes, count, EVALUATION_BLOCK, NETWORK.classes)
         log_p = self.layout.replicate(np.zeros(room, np.float32))
@@ -159,7 +194,7 @@ class Trainer:
             done += units
         log_p = log_p.reshape(*log_p.shape[:2], -1, NETWORK.classes)
         nll, right = self._ensemble_figures(jnp.exp(log_p), truth)
-        return evaluation(self.layout.gather(log_p), self.digits.test_labels, nll, right)
+        return evaluation(self.layout.gather(log_p), labels, nll, right)
 
     def _steps(self, state: MemberState, own: Any, hyper: Hyper, start: int, count: int) -> Any:
         """New members and raw figures, on the devices; `own` as `_load_epoch` gives it."""
@@ -183,7 +218,7 @@ class Trainer:
         own = np.zeros((config.members, 2), np.uint32)
         if self.augmented:
             own = np.asarray(keys.augmentation_keys(config.seed, epoch, config.members))
-        labels = self.digits.train_labels[order[0]]
+        labels = self._labels[order[0]]
         return self.layout.spread((order, own)), labels, self._hyper(epoch)
 
     def _hyper(self, epoch: int) -> Hyper:

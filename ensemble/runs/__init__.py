@@ -14,7 +14,12 @@ from ensemble.runs.commands import (
     requeue,
     resume,
 )
-from ensemble.runs.history import prediction_epochs, read_history, read_predictions
+from ensemble.runs.history import (
+    prediction_epochs,
+    read_history,
+    read_predictions,
+    read_validation,
+)
 from ensemble.runs.members import Members, member_epochs, open_members
 from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status
 from ensemble.runs.store import Run, create, delete, find, list_runs, rename, unreadable
@@ -40,6 +45,7 @@ __all__ = [
     "prediction_epochs",
     "read_history",
     "read_predictions",
+    "read_validation",
     "rename",
     "request_stop",
     "requeue",

@@ -1,8 +1,9 @@
-"""history.jsonl and predictions/: what a run has to show, as it goes.
+"""history.jsonl, predictions/ and validation/: what a run has to show, as it goes.
 
 A line of history is one JSON object; accuracies in [0, 1], losses in nats, a number that
 is not finite stands as null. Lines of `"kind": "steps"` are means over the steps since
-the line before; lines of `"kind": "epoch"` close an epoch with the whole test set.
+the line before; lines of `"kind": "epoch"` close an epoch with the whole test set, and with the
+training images that the run holds out to choose by, where it does.
 """
 
 import re
@@ -11,14 +12,18 @@ from pathlib import Path
 import numpy as np
 
 from ensemble.datasets import registry
+from ensemble.datasets.split import held_out
+from ensemble.errors import RunError
 from ensemble.jobs.folders import folder_of
 from ensemble.runs.epoch_files import damaged, epoch_file, read_epoch
-from ensemble.runs.store import find
+from ensemble.runs.store import Run, find
 from ensemble.storage.arrays.npy import Expected
 from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.records.lines import Line, read_lines
 
 EPOCH_FILE = re.compile(r"epoch-(\d+)\.npz")
+# Where an epoch's probabilities on each set of images are kept, in the run's folder.
+FOLDERS = {"test": "predictions", "validation": "validation"}
 ROUNDING = 1e-3  # A softmax in few bits may round to a little more than 1.
 
 
@@ -27,23 +32,25 @@ def read_history(run_id: str) -> list[Line]:
     return read_lines(folder_of(run_id) / "history.jsonl")
 
 
-def write_predictions(folder: Path, epoch: int, probabilities: np.ndarray) -> None:
-    """Keep an epoch's test probabilities (M, N, C)."""
-    path = epoch_file(folder, "predictions", epoch)
+def write_predictions(
+    folder: Path, epoch: int, probabilities: np.ndarray, what: str = "predictions"
+) -> None:
+    """Keep an epoch's probabilities (M, N, C) on the test images, or on those of "validation"."""
+    path = epoch_file(folder, what, epoch)
     path.parent.mkdir(exist_ok=True)
     write_arrays(path, {"probabilities": probabilities.astype(np.float32)})
 
 
-def drop_predictions(folder: Path, after: int) -> None:
-    """Delete the predictions of every epoch after this one."""
-    for epoch in _epochs_in(folder):
+def drop_predictions(folder: Path, after: int, what: str = "predictions") -> None:
+    """Delete the predictions, or those of "validation", of every epoch after this one."""
+    for epoch in _epochs_in(folder, what):
         if epoch > after:
-            epoch_file(folder, "predictions", epoch).unlink()
+            epoch_file(folder, what, epoch).unlink()
 
 
 def prediction_epochs(run_id: str) -> list[int]:
     """The epochs, from 1, whose test probabilities are kept, in order."""
-    return _epochs_in(folder_of(run_id))
+    return _epochs_in(folder_of(run_id), "predictions")
 
 
 def read_predictions(run_id: str, epoch: int) -> np.ndarray:
@@ -57,14 +64,37 @@ def read_predictions(run_id: str, epoch: int) -> np.ndarray:
     run = find(run_id)
     dataset = registry.find(run.config.dataset)
     shape = (run.config.members, dataset.test_size, len(dataset.class_names))
-    expected = {"probabilities": Expected(shape)}
-    found = read_epoch(run.path, "predictions", epoch, expected)["probabilities"]
+    return _read(run, "predictions", epoch, shape)
+
+
+def read_validation(run_id: str, epoch: int) -> np.ndarray:
+    """An epoch's probabilities on the images held out, float32 (M, V, C).
+
+    Which images these are, `datasets.split.validation_indices` says: they are in that order.
+
+    Raises:
+      UnknownRunError: there is no such run.
+      RunError: the run holds none out, or as `read_predictions`.
+    """
+    run = find(run_id)
+    if not run.config.validation:
+        raise RunError(
+            f"The run “{run_id}” holds no training images out: launch one with validation above 0."
+        )
+    dataset = registry.find(run.config.dataset)
+    size = held_out(dataset.train_size, run.config.validation)
+    shape = (run.config.members, size, len(dataset.class_names))
+    return _read(run, "validation", epoch, shape)
+
+
+def _read(run: Run, what: str, epoch: int, shape: tuple[int, ...]) -> np.ndarray:
+    found = read_epoch(run.path, what, epoch, {"probabilities": Expected(shape)})["probabilities"]
     if not (found.min() >= 0 and found.max() <= 1 + ROUNDING):  # so that NaN is refused too
         why = "its probabilities are not all between 0 and 1"
-        raise damaged(run.path, "predictions", epoch, why)
+        raise damaged(run.path, what, epoch, why)
     return found
 
 
-def _epochs_in(folder: Path) -> list[int]:
-    names = (EPOCH_FILE.fullmatch(path.name) for path in folder.glob("predictions/epoch-*.npz"))
+def _epochs_in(folder: Path, what: str) -> list[int]:
+    names = (EPOCH_FILE.fullmatch(path.name) for path in folder.glob(f"{what}/epoch-*.npz"))
     return sorted(int(match[1]) for match in names if match)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from ensemble import datasets
+from ensemble.datasets.split import held_out
 from ensemble.engine import blank_members, steps_per_epoch
 from ensemble.errors import RunError
 from ensemble.runs.checkpoint_folders import checkpoint_ticks
@@ -64,4 +65,6 @@ def checkpoint_epochs(run: Run) -> list[int]:
 
 
 def _steps(run: Run) -> int:
-    return steps_per_epoch(datasets.info(run.config.dataset).train_size, run.config.batch_size)
+    whole = datasets.info(run.config.dataset).train_size
+    held = held_out(whole, run.config.validation)
+    return steps_per_epoch(whole - held, run.config.batch_size, held)

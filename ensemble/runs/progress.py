@@ -6,13 +6,14 @@ belong to it: that epoch's line in the history has to come out the same whether 
 run was interrupted in it.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ensemble.analysis.members import disagreement
-from ensemble.engine import Evaluation, StepFigures
+from ensemble.engine import Evaluation, StepFigures, Trainer
 
 Figures = dict[str, Any]
 
@@ -116,15 +117,45 @@ class Progress:
         )
 
 
-def test_figures(evaluation: Evaluation) -> Figures:
-    """What an epoch's line says of the test set."""
+def judge(trainer: Trainer, state: Any, stop: Callable[[], bool]) -> dict[str, Evaluation]:
+    """The members on the images held out, where some are, and on the test images, by split.
+
+    Empty where `stop`, asked about once a second, says so meanwhile.
+    """
+    ask = {"test": trainer.evaluate}
+    if trainer.validates:
+        ask = {"validation": trainer.validate, **ask}
+    judged: dict[str, Evaluation] = {}
+    for split, evaluate in ask.items():
+        if (found := evaluate(state, stop)) is None:
+            return {}
+        judged[split] = found
+    return judged
+
+
+def first_lost(judged: dict[str, Evaluation]) -> str:
+    """Whose loss, and on what, is no number any more: "Member 2's test loss"; "" for nobody's."""
+    for split, one in judged.items():
+        if not np.isfinite(one.loss).all():
+            return f"Member {int(np.argmin(np.isfinite(one.loss))) + 1}'s {split} loss"
+    return ""
+
+
+def figures_on(split: str, evaluation: Evaluation) -> Figures:
+    """What an epoch's line says of the "test" or the "validation" images."""
+    return {
+        f"{split}_loss": evaluation.loss,
+        f"{split}_accuracy": evaluation.accuracy,
+        f"ensemble_{split}_loss": evaluation.loss.mean(),
+        f"ensemble_{split}_nll": evaluation.ensemble_nll,
+        f"ensemble_{split}_accuracy": evaluation.ensemble_accuracy,
+    }
+
+
+def differences(evaluation: Evaluation) -> Figures:
+    """What an epoch's line says of how often members differ on the test images."""
     differ = disagreement.measure(evaluation.probabilities)
     return {
-        "test_loss": evaluation.loss,
-        "test_accuracy": evaluation.accuracy,
-        "ensemble_test_loss": evaluation.loss.mean(),
-        "ensemble_test_nll": evaluation.ensemble_nll,
-        "ensemble_test_accuracy": evaluation.ensemble_accuracy,
         "disagreement": differ.pairwise,
         "member_disagreement": differ.of_members,
     }

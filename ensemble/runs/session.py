@@ -6,18 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import numpy as np
-
 from ensemble import datasets
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import describe_devices
 from ensemble.runs.checkpoints import Checkpoints
-from ensemble.runs.history import drop_predictions, write_predictions
+from ensemble.runs.history import FOLDERS, drop_predictions, write_predictions
 from ensemble.runs.parameters import drop_parameters, write_parameters
-from ensemble.runs.progress import Progress, test_figures
-from ensemble.runs.status import Status
+from ensemble.runs.progress import Progress, differences, figures_on, first_lost, judge
+from ensemble.runs.status import Status, after_epoch, blank_best, how_it_ended, is_over
 from ensemble.runs.store import Run
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.records.fields import Within, read_as
@@ -68,7 +66,7 @@ class Session:
     def train(self) -> Outcome:
         """Go on from the last checkpoint until the run is finished, stopped or diverged."""
         progress = self._begin()
-        while progress.evaluated < self._run.config.epochs:
+        while not is_over(self._status.status, self._run.config, progress.evaluated):
             ready_to_test = progress.step_in_epoch == progress.steps_per_epoch
             outcome = self._close_epoch() if ready_to_test else self._advance()
             if outcome:
@@ -76,10 +74,11 @@ class Session:
             if self._stop():
                 self._save()
                 return Outcome("stopped", "Stopped. Resume continues from here.")
+        said = how_it_ended(self._status.status, self._run.config, progress.evaluated)
         if damaged := self._checkpoints.set_aside:
             again = "What was learnt after the one before it was learnt again, to the same bits."
-            return Outcome("finished", " ".join([*damaged, again]))
-        return Outcome("finished")
+            return Outcome("finished", " ".join([*damaged, again, said]).rstrip())
+        return Outcome("finished", said)
 
     def _begin(self) -> Progress:
         """Take up the last checkpoint, or the beginning, while training is compiled."""
@@ -107,11 +106,12 @@ class Session:
 
         keep_lines(self._history, came_before)
         drop_predictions(self._run.path, after=done.evaluated)
+        drop_predictions(self._run.path, after=done.evaluated, what="validation")
         drop_parameters(self._run.path, after=done.evaluated)
-        self._status.update(best_ensemble_test_accuracy=None, best_epoch=None)
+        self._status.update(**blank_best(self._run.config))
         for line in read_lines(self._history, self._run.config.members):
             if line["kind"] == "epoch" and line.get("ensemble_test_accuracy") is not None:
-                self._status.update(**self._summary(line))
+                self._status.update(**after_epoch(self._status.status, line))
 
     def _advance(self) -> Outcome | None:
         """One compiled call of training."""
@@ -138,29 +138,30 @@ class Session:
         return None
 
     def _close_epoch(self) -> Outcome | None:
-        """Test, and write down, an epoch whose steps are done."""
+        """Validate, test, and write down, an epoch whose steps are done."""
         progress = self._progress
         began = time.perf_counter()
-        tested = self._trainer.evaluate(self._state, self._stop)
-        if tested is None:
+        if not (judged := judge(self._trainer, self._state, self._stop)):
             return None
         self._test_seconds = time.perf_counter() - began
         progress.seconds += self._test_seconds
         epoch = progress.evaluated + 1
-        if not np.isfinite(tested.loss).all():
-            member = int(np.argmin(np.isfinite(tested.loss))) + 1
-            return _diverged(f"Member {member}'s test loss", f"after step {progress.step}", epoch)
-        write_predictions(self._run.path, epoch, tested.probabilities)
+        if who := first_lost(judged):
+            return _diverged(who, f"after step {progress.step}", epoch)
         line = {"kind": "epoch", **progress.place(), **progress.training_figures()}
-        line = plain({**line, **test_figures(tested), **self._clock()})
-        summary = self._summary(line)
+        for split, one in judged.items():
+            write_predictions(self._run.path, epoch, one.probabilities, FOLDERS[split])
+            line |= figures_on(split, one)
+        line = plain({**line, **differences(judged["test"]), **self._clock()})
+        summary = after_epoch(self._status.status, line)
+        best = summary.get("best_epoch") or self._status.status.best_epoch or epoch
         params = self._trainer.get_params(self._state)
-        write_parameters(self._run.path, epoch, params, best=summary["best_epoch"])
+        write_parameters(self._run.path, epoch, params, best=best)
         append_line(self._history, line)
         progress.close_epoch()
         self._tell(**summary, **self._place())
-        last = epoch == self._run.config.epochs
-        if last or summary["best_epoch"] == epoch or self._checkpoint_is_old():
+        last = is_over(self._status.status, self._run.config, epoch)
+        if last or best == epoch or self._checkpoint_is_old():
             self._save()
         return None
 
@@ -178,18 +179,6 @@ class Session:
     def _tell(self, **changes: Any) -> None:
         self._status.update(**changes)
         self._report(self._status.status)
-
-    def _summary(self, line: Line) -> dict[str, Any]:
-        """What the status keeps of an epoch's line, and of the best so far."""
-        accuracy, best = line["ensemble_test_accuracy"], self._status.status
-        better = accuracy > (best.best_ensemble_test_accuracy or -1.0)
-        return {
-            "ensemble_test_accuracy": accuracy,
-            "ensemble_test_nll": line.get("ensemble_test_nll"),
-            "member_test_accuracy": line["test_accuracy"],
-            "best_ensemble_test_accuracy": accuracy if better else best.best_ensemble_test_accuracy,
-            "best_epoch": line["epoch"] if better else best.best_epoch,
-        }
 
     def _place(self) -> dict[str, Any]:
         """How far the run has come, for the status."""

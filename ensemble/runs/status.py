@@ -5,12 +5,14 @@ queued → starting → training → finished | stopped | diverged | failed
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from ensemble.config import EnsembleConfig
 from ensemble.jobs.kinds import TRAINING, Kind
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
 from ensemble.storage.records.fields import Count, Figure, Seconds, Share, Speed, Time
+from ensemble.storage.records.lines import Line
 
 STATES = TRAINING.states
 ACTIVE = TRAINING.active
@@ -19,7 +21,12 @@ RESUMABLE = TRAINING.resumable
 
 @dataclass(frozen=True)
 class Status(JobStatus):
-    """What a run's status.json says: accuracies in [0, 1], losses in nats, times in seconds."""
+    """What a run's status.json says: accuracies in [0, 1], losses in nats, times in seconds.
+
+    The best epoch is the first of those with the lowest validation NLL of the ensemble where
+    `best_on` is "validation", else the first with the highest test accuracy; what is said to be
+    best of the test images is their figure at that epoch.
+    """
 
     kind: ClassVar[Kind] = TRAINING
 
@@ -36,6 +43,69 @@ class Status(JobStatus):
     member_test_accuracy: list[Share | None] = field(default_factory=list)
     best_ensemble_test_accuracy: Share | None = None
     best_epoch: Count | None = None
+    best_on: str = "test"  # as in runs of versions that knew nothing else
+    best_ensemble_validation_nll: Figure | None = None
+
+
+def blank_best(config: EnsembleConfig) -> dict[str, Any]:
+    """What a status says of the best epoch before there is one."""
+    return {
+        "best_on": "validation" if config.validation else "test",
+        "best_epoch": None,
+        "best_ensemble_test_accuracy": None,
+        "best_ensemble_validation_nll": None,
+    }
+
+
+def after_epoch(status: Status, line: Line) -> dict[str, Any]:
+    """What the status keeps of an epoch's line, and of the best epoch so far.
+
+    Args:
+      status: as the epoch before left it.
+      line: of the history.
+    """
+    accuracy, nll = line["ensemble_test_accuracy"], line.get("ensemble_validation_nll")
+    said = {
+        "ensemble_test_accuracy": accuracy,
+        "ensemble_test_nll": line.get("ensemble_test_nll"),
+        "member_test_accuracy": line["test_accuracy"],
+    }
+    if status.best_on == "validation":
+        best = status.best_ensemble_validation_nll
+        better = nll is not None and (best is None or nll < best)
+    else:
+        better = accuracy > (status.best_ensemble_test_accuracy or -1.0)
+    if better:
+        said["best_epoch"] = line["epoch"]
+        said["best_ensemble_test_accuracy"] = accuracy
+        said["best_ensemble_validation_nll"] = nll
+    return said
+
+
+def is_over(status: Status, config: EnsembleConfig, epoch: int) -> bool:
+    """Whether training ends after this epoch: the last, or patience has run out (Prechelt 1998).
+
+    It follows from what the history says of the epochs so far and nothing else, so that a run
+    that was interrupted ends where it would have ended.
+    """
+    return epoch >= config.epochs or ran_out(status, config, epoch)
+
+
+def ran_out(status: Status, config: EnsembleConfig, epoch: int) -> bool:
+    """Whether the validation NLL has not fallen for as many epochs as the run is to wait."""
+    best = status.best_epoch
+    return bool(config.patience) and best is not None and epoch - best >= config.patience
+
+
+def how_it_ended(status: Status, config: EnsembleConfig, epoch: int) -> str:
+    """A sentence where the run ended before its last epoch; else ""."""
+    if epoch >= config.epochs or not ran_out(status, config, epoch):
+        return ""
+    waited = f"{config.patience} epoch" + "s" * (config.patience != 1)
+    return (
+        f"Stopped early after epoch {epoch} of {config.epochs}: the validation NLL has not fallen "
+        f"for {waited}. The best was epoch {status.best_epoch}."
+    )
 
 
 def read_status(folder: Path) -> Status:

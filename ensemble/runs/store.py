@@ -27,7 +27,7 @@ from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import STRESS, TRAINING, Kind
 from ensemble.jobs.queue import active_in, jobs_in, without_worker
 from ensemble.jobs.status import write_status
-from ensemble.runs.status import Status, read_status
+from ensemble.runs.status import Status, blank_best, read_status
 from ensemble.storage.atomic import write_bytes, write_json
 from ensemble.storage.folder_index import FolderIndex
 
@@ -97,7 +97,8 @@ def create(config: EnsembleConfig) -> Run:
     """
     now = time.time()
     with new_run(config.dataset, now) as folder:
-        status = Status(created=now, queued=now, updated=now, epochs=config.epochs)
+        status = Status(created=now, queued=now, updated=now, epochs=config.epochs,
+                        **blank_best(config))  # fmt: skip
         write_status(folder, status)
         # config.json comes last: a folder without it is not yet a run.
         write_json(folder / "config.json", {

@@ -13,6 +13,7 @@ from ensemble.cli.outcome import end_with
 from ensemble.cli.predict import line_of
 from ensemble.cli.program import main
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.cli.train import best_epoch
 from ensemble.config import EnsembleConfig
 from ensemble.recognition.answer import WHOLE
 from ensemble.runs import Status
@@ -125,3 +126,30 @@ def test_what_a_status_says_does_not_steer_the_terminal(
     out, err = capsys.readouterr()
     assert err == f"stress · measuring · {SPELT}\n{SPELT}\n"
     assert out == '{"run_id": "x"}\n'
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, ""),
+        ({"epoch": 9}, "Best epoch 2, 98.2 % on the test images; chosen on the test images: on new "
+         "ones expect less."),
+        ({"epoch": 9, "best_on": "validation"}, "Best epoch 2, 98.2 % on the test images; chosen "
+         "on the validation images, not on the test images."),
+    ],
+    ids=["the last", "by test", "by validation"],
+)  # fmt: skip
+def test_the_best_epoch_is_named_with_what_it_was_chosen_on(
+    changes: dict[str, Any], said: str
+) -> None:
+    run = runs.create(EnsembleConfig())
+    status = Status(epoch=2, best_epoch=2, best_ensemble_test_accuracy=0.982)
+    assert best_epoch(replace(run, status=replace(status, **changes))) == said
+
+
+def test_one_that_patience_ended_is_said_to_be_at_its_own_last_epoch(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with ProgressLine("run-1") as line:
+        line.show(Status(state="finished", epoch=12, epochs=100, step=120, steps=1000))
+    assert capsys.readouterr().err == "run-1 · finished · epoch 12 of 100 · step 120 of 1,000\n"

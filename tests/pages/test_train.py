@@ -177,6 +177,11 @@ def test_settings_that_do_not_fit_together_say_so_beside_the_button(train: Any) 
     at.run()
     assert button(at, "launch").disabled
     assert any("more than the 1,297 training images" in c.value for c in at.caption)
+    at.session_state[settings.key("validation")] = 0.3
+    at.session_state[settings.key("batch_size")] = 1024
+    at.run()
+    left = "more than the 908 training images beside the 389 of validation"
+    assert any(left in c.value for c in at.caption)
 
 
 def test_a_dataset_that_is_not_here_can_be_fetched_not_launched(

@@ -56,9 +56,18 @@ def test_the_time_left_stands_there_while_it_trains() -> None:
 @pytest.mark.parametrize(("best", "said"), [(0.95, True), (0.9, False)])
 def test_the_best_epoch_is_named_where_it_is_not_the_last(best: float, said: bool) -> None:
     at = shown(best_ensemble_test_accuracy=best, best_epoch=1)
-    assert ("Best: 95.0 % after epoch 1, kept as a checkpoint." in
-            [one.value for one in at.caption]) == said  # fmt: skip
+    assert ("Best: 95.0 % after epoch 1, kept as a checkpoint; chosen on the test images: on new "
+            "ones expect less." in [one.value for one in at.caption]) == said  # fmt: skip
     assert any(one.value.startswith("Best: ") for one in at.caption) == said
+
+
+@pytest.mark.parametrize(("best", "said"), [(7, True), (1, False)])
+def test_by_validation_the_best_epoch_is_named_though_the_last_tests_better(
+    best: int, said: bool
+) -> None:
+    at = shown(best_ensemble_test_accuracy=0.85, best_epoch=best, best_on="validation")
+    assert ("Best: 85.0 % after epoch 7, kept as a checkpoint; chosen on the validation images, "
+            "not on the test images." in [one.value for one in at.caption]) == said  # fmt: skip
 
 
 @pytest.mark.parametrize(("members", "who"), [(1, "Accuracy"), (2, "Ensemble")])

@@ -38,6 +38,16 @@ class Training(Place):
     img_member_per_s: NotRequired[Speed | None]
 
 
+class Validating(TypedDict):
+    """Of an epoch of a run that holds out training images, to choose by."""
+
+    validation_loss: NotRequired[Figures]
+    validation_accuracy: NotRequired[Shares]
+    ensemble_validation_loss: NotRequired[Figure | None]
+    ensemble_validation_nll: NotRequired[Figure | None]
+    ensemble_validation_accuracy: NotRequired[Share | None]
+
+
 class Testing(TypedDict):
     """Of an epoch, which closes with the whole test set."""
 
@@ -80,12 +90,11 @@ class End(TypedDict):
 
 
 KINDS: dict[str, tuple[Any, ...]] = {
-    "steps": (Training,), "epoch": (Training, Testing),
+    "steps": (Training,), "epoch": (Training, Validating, Testing),
     "compile": (Place, Compiling), "iteration": (Place, Iteration), "end": (Place, End),
 }  # fmt: skip
-OF_MEMBERS = (
-    "train_loss", "train_accuracy", "test_loss", "test_accuracy", "member_disagreement",
-)  # fmt: skip
+OF_MEMBERS = ("train_loss", "train_accuracy", "validation_loss", "validation_accuracy",
+              "test_loss", "test_accuracy", "member_disagreement")  # fmt: skip
 
 
 def is_whole(line: Any, members: int | None = None) -> bool:

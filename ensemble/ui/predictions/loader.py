@@ -1,9 +1,13 @@
 """A run's predictions, judged once for each version of their file and shared by every tab."""
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from ensemble import datasets, runs
 from ensemble.analysis.predictions import Predictions, judge
+from ensemble.config import EnsembleConfig
+from ensemble.datasets.split import validation_indices
 from ensemble.errors import RunError
 from ensemble.ui.shared import loaders
 
@@ -19,6 +23,32 @@ def predictions(run: runs.Run, epoch: int) -> Predictions:
     return _predictions(run.id, epoch, loaders.version(path), run.config.dataset)
 
 
+def validation(run: runs.Run, epoch: int) -> Predictions | None:
+    """What the run's members said after `epoch` of the images held out; None where none are.
+
+    Examples are in the order of `datasets.split.validation_indices`. What is chosen by them
+    (a temperature, weights, a committee, a threshold) may be reported on the test images.
+
+    Raises:
+      NotPreparedError: the run's dataset is not on this machine any more.
+      RunError: the predictions are not there, or cannot be read.
+    """
+    if not run.config.validation:
+        return None
+    path = run.path / "validation" / f"epoch-{epoch:04d}.npz"
+    return _validation(run.id, epoch, loaders.version(path), run.config)
+
+
+# At most half of 60,000 images: 10 members on a tenth of them take 5 MB.
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _validation(
+    run_id: str, epoch: int, seen: tuple[int, int], config: EnsembleConfig
+) -> Predictions:
+    labels = loaders.dataset(config.dataset).train_labels
+    held = validation_indices(config, labels)
+    return _judged(runs.read_validation(run_id, epoch), labels[held], epoch, config.dataset)
+
+
 # 10 members on 10,000 images take 9 MB, 64 members 31 MB.
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _predictions(run_id: str, epoch: int, seen: tuple[int, int], dataset: str) -> Predictions:
@@ -28,8 +58,14 @@ def _predictions(run_id: str, epoch: int, seen: tuple[int, int], dataset: str) -
 def judged(run_id: str, epoch: int, dataset: str) -> Predictions:
     """As `predictions`, read anew and not kept: for whoever keeps only what it draws of them."""
     labels = loaders.dataset(dataset).test_labels
+    return _judged(runs.read_predictions(run_id, epoch), labels, epoch, dataset)
+
+
+def _judged(
+    probabilities: NDArray[np.float32], labels: NDArray[np.int32], epoch: int, dataset: str
+) -> Predictions:
     try:
-        return judge(runs.read_predictions(run_id, epoch), labels)
+        return judge(probabilities, labels)
     except ValueError as error:
         title = datasets.info(dataset).title
         raise RunError(

@@ -15,7 +15,7 @@ from ensemble.ui.runs import actions
 from ensemble.ui.runs import table as runs_table
 from ensemble.ui.shared import address, loaders, run_panel, widget
 from ensemble.ui.shared.guard import guarded
-from ensemble.wording import escaping, formats
+from ensemble.wording import chosen, escaping, formats
 
 SECONDS_BETWEEN = 2.0
 MANY = 6
@@ -37,7 +37,7 @@ def body(was_active: bool) -> None:
         actions.tell()
         st.markdown(f"#### {runs_table.answer(every)}")
         if best := runs_table.best(every):
-            st.caption(f"Best ensembles so far: {best}")
+            st.caption(f"Best ensembles so far: {best}.")
         shown = filtered(every)
         table(shown)
         of_address(every)
@@ -133,7 +133,8 @@ def columns() -> dict[str, Any]:
     return {
         "name": text("Name", pinned=True, width=170),
         "state": text("State", width=170),
-        "best": number("Best", help=f"{ensemble}, at its best epoch", width=75),
+        "best": number("Best", help=f"{ensemble}, at its best epoch: that of the lowest "
+                       f"validation NLL where the run has one, else {chosen.ON_TEST}", width=75),
         "last": number("Last", help=f"{ensemble}, at its last epoch", width=75),
         "mean": number("Mean member", help="The mean of the members' own accuracies at the last "
                        "epoch", width=110),

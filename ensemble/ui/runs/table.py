@@ -14,7 +14,7 @@ from ensemble.jobs.queue import QueuedJob, in_order, place_of
 from ensemble.runs.notes import read_note
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import settings
-from ensemble.wording import escaping, formats
+from ensemble.wording import chosen, escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 NOTE_SHOWN = 60
@@ -89,17 +89,33 @@ def answer(every: Sequence[runs.Run]) -> str:
 
 
 def best(every: Sequence[runs.Run]) -> str:
-    """The best run on each dataset: "Digits 97.8 % (my run) · MNIST 99.12 % (another)"."""
-    said = []
+    """The best run on each dataset, and on what it was chosen.
+
+    "Digits 97.8 % (my run) · MNIST 99.12 % (another); chosen on the test images: …"
+    """
+    said: dict[str, list[str]] = {}
     for info in ensemble_datasets.infos():
-        found = [(share, run.name) for run in every if run.config.dataset == info.name
-                 and (share := run.status.best_ensemble_test_accuracy) is not None]  # fmt: skip
-        if found:
-            share, name = max(found)
-            said.append(
-                f"{info.title} {formats.percent(share, info.test_size)} ({escaping.markdown(name)})"
-            )
-    return " · ".join(said)
+        if found := best_on(every, info):
+            run, on = found
+            share = formats.percent(run.status.best_ensemble_test_accuracy, info.test_size)
+            said.setdefault(on, []).append(f"{info.title} {share} ({escaping.markdown(run.name)})")
+    return ". ".join(f"{' · '.join(each)}; {chosen.how(on)}" for on, each in said.items())
+
+
+def best_on(every: Sequence[runs.Run], info: DatasetInfo) -> tuple[runs.Run, str] | None:
+    """The best run on one dataset, and what it was chosen on: "validation" or "test".
+
+    By the validation NLL where all of them have one, by the test accuracy otherwise.
+    """
+    found = [run for run in every if run.config.dataset == info.name
+             and run.status.best_ensemble_test_accuracy is not None]  # fmt: skip
+    if not found:
+        return None
+    if all(run.status.best_ensemble_validation_nll is not None for run in found):
+        return min(
+            found, key=lambda run: run.status.best_ensemble_validation_nll or 0.0
+        ), "validation"
+    return max(found, key=lambda run: run.status.best_ensemble_test_accuracy or 0.0), "test"
 
 
 def matching(
@@ -162,7 +178,7 @@ def exported(run: runs.Run) -> dict[str, Any]:
         "id": run.id, "name": run.name, "state": run.state, "made": made,
         "epoch": status.epoch, "seconds": status.seconds,
         "best_ensemble_test_accuracy": status.best_ensemble_test_accuracy,
-        "best_epoch": status.best_epoch,
+        "best_epoch": status.best_epoch, "best_on": status.best_on,
         "last_ensemble_test_accuracy": status.ensemble_test_accuracy,
         "last_ensemble_test_nll": status.ensemble_test_nll,
         "last_mean_member_test_accuracy": fmean(members) if members else None,

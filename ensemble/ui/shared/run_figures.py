@@ -8,7 +8,7 @@ import streamlit as st
 from ensemble import datasets, runs
 from ensemble.datasets import DatasetInfo
 from ensemble.ui.train import history
-from ensemble.wording import formats
+from ensemble.wording import chosen, formats
 from ensemble.wording.images import noun
 
 
@@ -71,11 +71,15 @@ def time_taken(run: runs.Run) -> None:
 
 
 def best(run: runs.Run, last: dict[str, Any]) -> None:
-    """The best epoch, where an earlier one was better than the last."""
-    share = run.status.best_ensemble_test_accuracy
-    if share and last.get("ensemble_test_accuracy") and share > last["ensemble_test_accuracy"]:
+    """The best epoch, where an earlier one was better than the last, and on what it was chosen."""
+    status = run.status
+    share, reached = status.best_ensemble_test_accuracy, last.get("ensemble_test_accuracy")
+    by_test = bool(share and reached and share > reached)
+    by_validation = share is not None and status.best_epoch != last["epoch"]
+    if by_validation if status.best_on == "validation" else by_test:
         said = formats.percent(share, datasets.info(run.config.dataset).test_size)
-        st.caption(f"Best: {said} after epoch {run.status.best_epoch}, kept as a checkpoint.")
+        st.caption(f"Best: {said} after epoch {status.best_epoch}, kept as a checkpoint; "
+                   f"{chosen.how(status.best_on)}.")  # fmt: skip
 
 
 def member_table(rows: list[dict[str, Any]], info: DatasetInfo) -> dict[str, list[str]]:

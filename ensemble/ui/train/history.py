@@ -15,7 +15,7 @@ class Curve:
     Attributes:
       who: "ensemble", "mean" (the mean member), "pairs" (the mean over pairs of members) or
         "member 1", "member 2", ...
-      split: "train" or "test".
+      split: "train", "validation" or "test".
       x: epochs done when each value was measured, rising, shape (P,).
       y: the values, shape (P,); NaN where the run had no finite one.
     """
@@ -50,8 +50,11 @@ def curves(rows: list[dict[str, Any]], figure: str) -> list[Curve]:
 
 
 def of_split(rows: list[dict[str, Any]], split: str, figure: str) -> list[Curve]:
-    """The curves of one split: M members, their mean, and the ensemble where it is known."""
-    if not rows:
+    """The curves of one split: M members, their mean, and the ensemble where it is known.
+
+    Of "validation" there are some only where the run holds training images out.
+    """
+    if not any(f"{split}_{figure}" in row for row in rows):
         return []
     x = floats(rows, "progress")
     members = floats(rows, f"{split}_{figure}").reshape(len(rows), -1)

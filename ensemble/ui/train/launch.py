@@ -2,13 +2,14 @@
 
 import socket
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import DatasetInfo
+from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs import dataset_fetch
 from ensemble.jobs.queue import comes_first, in_order
@@ -132,10 +133,13 @@ def plan() -> Plan:
     info = datasets.info(config.dataset)
     if not info.prepared:
         return Plan(None, label, f"{info.title} is not here yet: fetch it, or choose Digits.")
-    if config.batch_size > info.train_size:
+    held = held_out(info.train_size, config.validation)
+    if config.batch_size > info.train_size - held:
+        beside = f" beside the {held:,} of validation" if held else ""
         return Plan(None, label, f"A batch of {config.batch_size:,} is more than the "
-                    f"{info.train_size:,} training images: choose a smaller one.")  # fmt: skip
-    return on_machine(config, info, label)
+                    f"{info.train_size - held:,} training images{beside}: choose a smaller "
+                    "one.")  # fmt: skip
+    return on_machine(config, replace(info, train_size=info.train_size - held), label)
 
 
 def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str) -> Plan:

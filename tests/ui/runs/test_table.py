@@ -31,6 +31,22 @@ def test_the_download_holds_every_setting_and_figure() -> None:
     assert row["last_ensemble_test_accuracy"] == pytest.approx(run.status.ensemble_test_accuracy)
 
 
+def test_the_best_run_is_the_lowest_by_validation_only_where_all_have_one() -> None:
+    held = {"best_on": "validation", "best_epoch": 1}
+    low = trained(name="low", done=1, best_ensemble_test_accuracy=0.9,
+                  best_ensemble_validation_nll=0.1, **held)  # fmt: skip
+    high = trained(name="high", done=1, best_ensemble_test_accuracy=0.95,
+                   best_ensemble_validation_nll=0.2, **held)  # fmt: skip
+    assert runs_table.best([low, high]) == (
+        "Digits 90.0 % (low); chosen on the validation images, not on the test images"
+    )
+    without = trained(name="none", done=1, best_ensemble_test_accuracy=0.93)
+    assert runs_table.best([low, high, without]) == (
+        "Digits 95.0 % (high); chosen on the test images: on new ones expect less"
+    )
+    assert runs_table.export([low, without])["best_on"].tolist() == ["validation", "test"]
+
+
 def test_figures_read_as_on_every_other_screen() -> None:
     run = trained(sure=6.0)
     shown = runs_table.styled(runs_table.table([run])).to_html()

@@ -116,3 +116,15 @@ def test_latest_test_figures_and_flat_columns() -> None:
     columns = history.table(ROWS)
     assert columns["train_loss_2"] == [1.0, None, None]
     assert columns["test_accuracy_1"] == [None, None, 0.8]
+
+
+def test_validation_has_curves_where_it_was_measured_and_columns_of_its_own() -> None:
+    held = {"validation_loss": [0.3, 0.5], "validation_accuracy": [0.7, 0.6],
+            "ensemble_validation_nll": 0.2, "ensemble_validation_accuracy": 0.75}  # fmt: skip
+    rows = [epoch(1.0, [0.8, 0.9], 0.92) | held]
+    assert history.of_split(ROWS[-1:], "validation", "loss") == []
+    found = {one.who: one.y.tolist() for one in history.of_split(rows, "validation", "loss")}
+    assert found == {"member 1": [0.3], "member 2": [0.5], "mean": [0.4], "ensemble": [0.2]}
+    columns = history.table(rows)
+    assert columns["validation_loss_2"] == [0.5]
+    assert columns["ensemble_validation_accuracy"] == [0.75]

@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import hamming_loss, log_loss
 
 from ensemble.engine import Evaluation
-from ensemble.runs.progress import test_figures as figures_of
+from ensemble.runs.progress import differences, figures_on
 from ensemble.storage.records.lines import plain
 from ensemble.ui.train import panels
 from tests.analysis.draws import distributions
@@ -28,7 +28,7 @@ def closed(epoch: int, members: int, seed: int) -> tuple[dict[str, Any], np.ndar
         (said.argmax(-1) == LABELS).mean(),
     )  # fmt: skip
     place = {"kind": "epoch", "epoch": epoch, "step": 1, "progress": float(epoch)}
-    return plain({**place, **figures_of(tested)}), drawn
+    return plain({**place, **figures_on("test", tested), **differences(tested)}), drawn
 
 
 def run_of(members: int) -> tuple[list[dict[str, Any]], list[np.ndarray]]:

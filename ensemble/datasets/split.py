@@ -1,0 +1,63 @@
+"""Which training images a run holds out to choose by: the same share of every class.
+
+The draw follows from the labels, the share and the seed alone: not from the members, the devices
+or the version of NumPy (the words of its bit generators never change, its shuffles may).
+"""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+VALIDATION = 0x56A1  # tells these draws from any other by the same seed
+
+
+class Held(Protocol):
+    """The settings of a run that the split follows from."""
+
+    @property
+    def validation(self) -> float:
+        """The share that is held out, in [0, 0.5]."""
+
+    @property
+    def seed(self) -> int:
+        """Of the draw."""
+
+
+def held_out(size: int, share: float) -> int:
+    """How many of `size` images, no class of which has but one, are held out: at most half."""
+    return min(int(share * size + 0.5), size // 2)
+
+
+def validation_indices(config: Held, labels: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The training images that a run does not learn from but chooses by.
+
+    Of C classes each gives its share, rounded by the method of the largest remainder so that
+    their sum is `held_out`; a class with a single image keeps it for training.
+
+    Args:
+      config: the run's.
+      labels: (N,), the classes of all training images, from 0.
+
+    Returns:
+      Their numbers (V,), rising; none where the share is 0.
+    """
+    wanted = class_counts(np.bincount(labels), config.validation)
+    words = np.random.PCG64([VALIDATION, config.seed]).random_raw(len(labels))
+    drawn = [
+        of_class[np.argsort(words[of_class], kind="stable")[:count]]
+        for number, count in enumerate(wanted)
+        for of_class in [np.flatnonzero(labels == number)]
+    ]
+    return np.sort(np.concatenate(drawn)) if drawn else np.zeros(0, np.int64)
+
+
+def class_counts(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:
+    """How many images of each class are held out (C,), of `sizes` (C,) that there are."""
+    sizes = np.where(sizes > 1, sizes, 0)
+    whole = int(sizes.sum())
+    wanted = held_out(whole, share)
+    counts, rest = np.divmod(wanted * sizes.astype(np.int64), max(whole, 1))
+    largest = np.argsort(-rest, kind="stable")[: wanted - int(counts.sum())]
+    counts[largest] += 1
+    return counts

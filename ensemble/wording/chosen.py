@@ -1,0 +1,18 @@
+"""On what something was chosen: the words that stand beside every best epoch, run or committee.
+
+What was chosen on the images that it is then reported on looks better than it is.
+"""
+
+ON_TEST = "chosen on the test images: on new ones expect less"
+ON_VALIDATION = "chosen on the validation images, not on the test images"
+
+
+def how(best_on: str) -> str:
+    """The words for a choice made on the "validation" or on the "test" images."""
+    return ON_VALIDATION if best_on == "validation" else ON_TEST
+
+
+def sentence(best_on: str) -> str:
+    """The same as a sentence of its own."""
+    words = how(best_on)
+    return f"{words[0].upper()}{words[1:]}."

@@ -1,0 +1,70 @@
+"""Which training images are held out: counts, draw, and what it depends on."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ensemble import datasets
+from ensemble.config import EnsembleConfig
+from ensemble.datasets.split import class_counts, held_out, validation_indices
+
+SIZES = [[5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949], [1, 2, 3, 4], [7, 1, 1],
+         [2, 2, 3], [3, 0, 3], [1, 1]]  # fmt: skip
+
+
+def config(share: float, seed: int = 0, **others: object) -> EnsembleConfig:
+    return EnsembleConfig(validation=share, seed=seed, **others)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.1, 0.29, 1 / 3, 0.5])
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_each_class_gives_its_share_by_the_largest_remainder(
+    sizes: list[int], share: float
+) -> None:
+    counts = class_counts(np.array(sizes), share)
+    drawn = [size if size > 1 else 0 for size in sizes]
+    whole = held_out(sum(drawn), share)
+    assert counts.sum() == whole
+    assert abs(whole - share * sum(drawn)) <= 0.5 + 1e-9
+    assert whole <= sum(drawn) / 2
+    quotas = [Fraction(whole * size, max(sum(drawn), 1)) for size in drawn]
+    over = [count - quota for count, quota in zip(counts, quotas, strict=True)]
+    assert all(abs(one) < 1 for one in over)
+    # Whoever was rounded up had at least the remainder of whoever was rounded down.
+    up = [1 - one for one in over if one > 0]
+    down = [-one for one in over if one < 0]
+    assert not up or not down or min(up) >= max(down)
+    assert all(count < size for count, size in zip(counts, sizes, strict=True) if size)
+
+
+def test_the_digits_are_split_in_two_that_cover_them_with_every_class_in_both() -> None:
+    labels = datasets.load("digits").train_labels
+    held = validation_indices(config(0.2), labels)
+    rest = np.setdiff1d(np.arange(len(labels)), held)
+    assert (len(held), len(rest)) == (259, 1038)
+    assert len(np.unique(held)) == len(held)
+    assert (np.diff(held) > 0).all()
+    share = np.bincount(labels[held]) / np.bincount(labels)
+    assert (abs(share - 0.2) < 0.01).all()
+
+
+def test_the_draw_depends_on_the_seed_and_on_nothing_else_of_the_settings() -> None:
+    labels = datasets.load("digits").train_labels
+    held = validation_indices(config(0.2), labels)
+    others = config(0.2, members=7, devices=3, epochs=2, bootstrap=True, batch_size=16)
+    np.testing.assert_array_equal(validation_indices(others, labels), held)
+    np.testing.assert_array_equal(validation_indices(replace(others, seed=0), labels.copy()), held)
+    other = validation_indices(config(0.2, seed=1), labels)
+    # Two draws of a fifth have a fifth in common: 52 of 259, give or take six.
+    assert 25 < len(np.intersect1d(held, other)) < 80
+
+
+def test_a_run_resumed_with_another_numpy_goes_on_with_the_same_images() -> None:
+    # As drawn with NumPy 2.4.
+    assert validation_indices(config(0.5), np.zeros(8, np.int32)).tolist() == [1, 2, 5, 6]
+
+
+def test_without_a_share_nothing_is_held_out() -> None:
+    assert validation_indices(config(0.0), datasets.load("digits").train_labels).shape == (0,)

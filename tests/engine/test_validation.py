@@ -1,0 +1,72 @@
+"""Training images that are held out: nobody learns from them, and all are judged on them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ensemble.datasets.split import validation_indices
+from ensemble.engine import Trainer
+from ensemble.errors import ConfigError
+from tests.engine.conftest import devices, small_config, stock, train_epochs
+
+
+@pytest.fixture(scope="module")
+def more(digits, few):
+    """As many beside those held out as `few` has: what other tests compiled serves here too."""
+    return replace(
+        few, train_images=digits.train_images[:128], train_labels=digits.train_labels[:128]
+    )
+
+
+@pytest.fixture(scope="module")
+def held(more):
+    return validation_indices(small_config(validation=0.25), more.train_labels)
+
+
+def test_it_learns_what_it_would_with_the_rest_alone_to_the_bit(more, held):
+    rest = replace(
+        more,
+        train_images=np.delete(more.train_images, held, 0),
+        train_labels=np.delete(more.train_labels, held),
+    )
+    with_validation = Trainer(small_config(validation=0.25), more, devices(2))
+    assert with_validation.steps_per_epoch == 96 // 16
+    alone = Trainer(small_config(), rest, devices(2))
+    _, found = with_validation.train(with_validation.start(), 1, 0, 6)
+    _, expected = alone.train(alone.start(), 1, 0, 6)
+    for name, values in vars(expected).items():
+        np.testing.assert_array_equal(getattr(found, name), values, err_msg=name)
+
+
+def test_every_member_is_judged_on_the_images_held_out(more, held):
+    trainer = Trainer(small_config(validation=0.25), more, devices(2))
+    _, state = train_epochs(trainer, 1)
+    judged = trainer.validate(state)
+    images = more.train_images[held].astype(np.float32) / 255
+    labels = more.train_labels[held]
+    params = trainer.get_params(state)
+    for m in range(3):
+        logits = np.asarray(stock(member(params, m), images), np.float64)
+        p = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+        np.testing.assert_allclose(judged.probabilities[m], p, atol=1e-5)
+        nll = -np.log(p[np.arange(32), labels]).mean()
+        assert judged.loss[m] == pytest.approx(nll, abs=1e-4)
+    mean = judged.probabilities.mean(0)
+    nll = -np.log(mean[np.arange(32), labels]).mean()
+    assert judged.ensemble_nll == pytest.approx(nll, abs=1e-5)
+    assert judged.ensemble_accuracy == (mean.argmax(-1) == labels).mean()
+
+
+def test_a_batch_larger_than_what_remains_is_said(more):
+    with pytest.raises(ConfigError) as refused:
+        Trainer(small_config(validation=0.25, batch_size=100), more, devices(1))
+    assert str(refused.value) == (
+        "batch_size is 100, but there are only 96 training images beside the 32 of validation: "
+        "choose at most 96."
+    )
+
+
+def member(params, m):
+    return {name: {leaf: array[m] for leaf, array in layer.items()}
+            for name, layer in params.items()}  # fmt: skip
