@@ -146,24 +146,40 @@ class Trainer:
 
         `interrupted` is asked about once a second; None is returned as soon as it says yes.
         """
-        blocks, truth = self._test
-        count = int(blocks.shape[1])
-        room = (self.layout.lanes, count, EVALUATION_BLOCK, NETWORK.classes)
-        log_p = self.layout.replicate(np.zeros(room, np.float32))
+        count = int(self._test[0].shape[1])
+        log_p = self._unasked()
         pace, done = Pace(), 0
         while done < count:
             if interrupted():
                 return None
             took, units = time.perf_counter(), pace.next(count - done)
-            counts = self.layout.put(self.layout.real * np.int32(units))
-            first = self.layout.replicate(np.int32(done))
-            log_p = self._evaluate(log_p, (state.params,), counts, (blocks, first))
-            jax.block_until_ready(log_p)
+            log_p = self._ask(log_p, state, done, units)
             pace.took(units, time.perf_counter() - took)
             done += units
-        log_p = log_p.reshape(*log_p.shape[:2], -1, NETWORK.classes)
-        nll, right = self._ensemble_figures(jnp.exp(log_p), truth)
+        log_p, nll, right = self._answered(log_p)
         return evaluation(self.layout.gather(log_p), self.digits.test_labels, nll, right)
+
+    def compile_evaluation(self, state: MemberState) -> None:
+        """Compile what `evaluate` runs, so that its time can be told apart; asks no image."""
+        self._answered(self._ask(self._unasked(), state, 0, 0))
+
+    def _unasked(self) -> Array:
+        """Room for every lane's log-probabilities, by blocks of test images."""
+        count = int(self._test[0].shape[1])
+        room = (self.layout.lanes, count, EVALUATION_BLOCK, NETWORK.classes)
+        return self.layout.replicate(np.zeros(room, np.float32))
+
+    def _ask(self, log_p: Array, state: MemberState, start: int, count: int) -> Array:
+        """Log-probabilities with `count` more blocks filled in, from block `start` (from 0)."""
+        counts = self.layout.put(self.layout.real * np.int32(count))
+        first = self.layout.replicate(np.int32(start))
+        log_p = self._evaluate(log_p, (state.params,), counts, (self._test[0], first))
+        return jax.block_until_ready(log_p)
+
+    def _answered(self, log_p: Array) -> tuple[Array, np.ndarray, np.ndarray]:
+        """Log-probabilities image by image, and the NLL and accuracy of their average."""
+        log_p = log_p.reshape(*log_p.shape[:2], -1, NETWORK.classes)
+        return log_p, *self._ensemble_figures(jnp.exp(log_p), self._test[1])
 
     def _steps(self, state: MemberState, own: Any, hyper: Hyper, start: int, count: int) -> Any:
         """New members and raw figures, on the devices; `own` as `_load_epoch` gives it."""

@@ -19,7 +19,14 @@ RESUMABLE = TRAINING.resumable
 
 @dataclass(frozen=True)
 class Status(JobStatus):
-    """What a run's status.json says: accuracies in [0, 1], losses in nats, times in seconds."""
+    """What a run's status.json says: accuracies in [0, 1], losses in nats, times in seconds.
+
+    Attributes:
+      seconds: of training and testing in all stretches, without compiling.
+      compile_seconds: of compiling in all stretches; None where an earlier version trained it.
+      img_member_per_s: images times members a second; while it trains over the last ten seconds
+        or so, once it has ended over `seconds`.
+    """
 
     kind: ClassVar[Kind] = TRAINING
 
@@ -30,6 +37,7 @@ class Status(JobStatus):
     step: Count = 0
     steps: Count = 0
     seconds: Seconds = 0.0
+    compile_seconds: Seconds | None = None
     img_member_per_s: Speed | None = None
     ensemble_test_accuracy: Share | None = None
     ensemble_test_nll: Figure | None = None
