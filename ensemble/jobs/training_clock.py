@@ -22,8 +22,8 @@ SEEN_SECONDS, SEEN_CALLS = 2.0, 3
 # The rate is that of the last 20 seconds or so. Where others slow the machine down to a half,
 # nothing could have told: what is shown is right again within a minute.
 RATE_SECONDS = 20.0
-# What is shown moves towards a new estimate within a fifth of the time left, in these bounds.
-DRIFT_SECONDS, DRIFT_SHARE = (1.0, 30.0), 0.2
+# What is shown moves towards a new estimate within a quarter of the time left, in these bounds.
+DRIFT_SECONDS, DRIFT_SHARE = (2.0, 30.0), 0.25
 
 
 class Countdown:

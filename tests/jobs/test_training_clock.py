@@ -14,8 +14,9 @@ from ensemble.jobs.training_clock import TEST_COST, Countdown, TrainingClock
 from ensemble.runs import create
 from ensemble.runs.status import read_status
 
-# Of two real runs of four members: every compiled call with its kind (t: training, e: the test),
-# steps, beginning and seconds. The second's machine was slowed down to a half on the way.
+# Of two real runs of four members on a busy machine, ten epochs of digits and two of MNIST: every
+# compiled call with its kind (t: training, e: the test), steps, beginning and seconds. The second
+# was slowed down to a half on the way, by others.
 CLOCKS: dict[str, Any] = json.loads((Path(__file__).parent / "clocks.json").read_text())
 
 
@@ -60,15 +61,13 @@ def replayed(name: str) -> Shown:
 
 
 def test_the_time_left_is_within_a_factor_of_one_and_a_half_once_it_is_shown() -> None:
-    shown = replayed("digits4")
+    shown = replayed("steady")
     assert shown.off.max() < 1.5
-    assert (
-        shown.truth[0] > 0.8 * CLOCKS["digits4"]["calls"][-1][2] - CLOCKS["digits4"]["calls"][0][2]
-    )
+    assert shown.truth[0] > 0.7 * CLOCKS["steady"]["end"]
 
 
 def test_on_a_machine_that_slows_down_it_comes_back_to_the_truth() -> None:
-    shown = replayed("mnist4")
+    shown = replayed("slowed")
     share = np.diff(shown.when) @ (shown.off[:-1] < 1.5) / (shown.when[-1] - shown.when[0])
     assert share > 0.8
     assert shown.off[shown.truth < 60].max() < 1.5
