@@ -9,6 +9,7 @@ from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import end_with
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
+from ensemble.wording import chance
 
 
 @click.command()
@@ -22,7 +23,8 @@ def train(resume: str | None, **chosen: Any) -> None:
     run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen))
     with ProgressLine(run.id) as line:
         run = runs.work(run.id, line.show)
-    end_with(run.state, run.message, run_summary(run))
+    said = " ".join(filter(None, (run.message, chance.verdict(run))))
+    end_with(run.state, said, run_summary(run))
 
 
 def run_summary(run: runs.Run) -> dict[str, Any]:
@@ -34,6 +36,8 @@ def run_summary(run: runs.Run) -> dict[str, Any]:
         "member_test_accuracy": status.member_test_accuracy,
         "ensemble_test_accuracy": status.ensemble_test_accuracy,
         "ensemble_test_nll": status.ensemble_test_nll,
+        "at_chance": chance.at_chance(run),
         "seconds": status.seconds,
+        "compile_seconds": status.compile_seconds,
         "img_member_per_s": status.img_member_per_s,
     }

@@ -73,34 +73,34 @@ def found(run: Run) -> str:
 
 
 def advice(config: EnsembleConfig, steps: int) -> str:
-    """The likely cause, and what to try instead.
+    """The likely cause after so many steps, and what to try instead.
 
     SGD with momentum m moves by rate / (1 − m) for each unit of a gradient that stays: too far
     at once, and no image reaches a relu's positive side any more: its gradient is 0 from then on.
     """
-    if config.learning_rate <= known_to_work(config.momentum):
-        if steps < FEW_STEPS:
-            return (
-                f"It made only {formats.count(steps, 'step')}: try more epochs or smaller batches."
-            )
-        if (rate := rate_to_try(config)) and rate > config.learning_rate:
-            return f"The usual cause is a learning rate too low for so few steps: try {rate:g}."
-    rate = rate_to_try(config)
+    rate = rate_to_try(config, steps)
+    if rate is None:
+        done = formats.count(steps, "step")
+        return f"It made only {done}: try more epochs, or smaller batches."
+    if rate > config.learning_rate:
+        return f"The usual cause is a learning rate too low for so few steps: try {rate:g}."
     return (
         "The usual cause is a learning rate too high for this momentum, at which relu units die "
         f"and learn no more: try {rate:g}."
     )
 
 
-def rate_to_try(config: EnsembleConfig) -> float:
+def rate_to_try(config: EnsembleConfig, steps: int) -> float | None:
     """A learning rate more likely to work with this momentum, to one significant figure.
 
     A third of one that is too high, and no more than is known to work; what is known to work,
-    where it was less than a tenth of that.
+    where it was less than a tenth of that. None where it may be right, and the steps too few.
     """
     worked = known_to_work(config.momentum)
     if config.learning_rate < worked / 10:
         return worked
+    if config.learning_rate <= worked * (1 + 1e-9) and steps < FEW_STEPS:
+        return None
     tried = min(config.learning_rate / 3, worked) * (1 + 1e-9)
     decade = 10.0 ** math.floor(math.log10(tried))
     return max(1e-5, float(f"{math.floor(tried / decade) * decade:.0e}"))

@@ -87,12 +87,12 @@ def test_the_rate_to_try_is_a_third_and_no_more_than_worked(
     rate: float, momentum: float, tried: float
 ) -> None:
     config = EnsembleConfig(learning_rate=rate, momentum=momentum)
-    assert chance.rate_to_try(config) == pytest.approx(tried)
+    assert chance.rate_to_try(config, 1000) == pytest.approx(tried)
 
 
 @pytest.mark.parametrize(
     ("rate", "steps", "cause"),
-    [(0.1, 1, "It made only 1 step: try more epochs or smaller batches."),
+    [(0.1, 1, "It made only 1 step: try more epochs, or smaller batches."),
      (1e-5, 100, "a learning rate too low for so few steps: try 0.1."),
      (0.1, 100, "too high for this momentum, at which relu units die and learn no more: try 0.03."),
      (10.0, 1, "too high for this momentum, at which relu units die and learn no more: try 0.1.")],
