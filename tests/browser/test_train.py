@@ -1,14 +1,19 @@
 """Training as a person does it: set, launch, watch, zoom, reload, stop and go on."""
 
+import itertools
+import json
 import re
 import shutil
 import time
+from dataclasses import replace
 
 from playwright.sync_api import ElementHandle, expect
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
+from ensemble.jobs.status import write_status
 from tests.browser.conftest import App, stop_button
+from tests.ui.train.test_history import epoch
 
 PATIENCE = 120_000  # ms: compiling on a loaded machine
 # The chart lives in a shadow root, which locators pierce and `document` does not.
@@ -126,6 +131,29 @@ def test_the_chart_stands_before_its_first_curve(app: App) -> None:
     app.page.locator(CHART).get_by_role("button", name="Reset zoom").click()
     expect(app.page.locator(CHART)).to_have_attribute("data-zoomed", "false")
     assert points(app) == 0
+    shutil.rmtree(run.path)
+
+
+def test_a_loss_that_ran_away_has_an_axis_that_can_be_read(app: App) -> None:
+    run = runs.create(EnsembleConfig(members=1, epochs=30))
+    rows = [epoch(float(done), [0.1], 0.1) | {"test_loss": [10.0**done], "train_loss": [2.3]}
+            for done in range(1, 31)]  # fmt: skip
+    (run.path / "history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_status(run.path, replace(run.status, state="finished", epoch=30, epochs=30))
+    app.open("train", run=run.id)
+    panel = app.page.locator(f"{CHART} .panel").first
+    expect(panel.locator("path").first).to_be_attached()
+    for scale, tick in (("Linear", "8e29"), ("Log", "1e20")):
+        app.page.get_by_role("radio", name=scale).click()
+        app.settle()
+        expect(panel.locator("text", has_text=tick)).to_be_visible()
+        left = panel.evaluate("panel => panel.getBoundingClientRect().left")
+        marks = panel.locator("text[text-anchor=end]")
+        boxes = [mark.bounding_box() for mark in marks.all()]
+        assert len(boxes) > 3
+        assert all(box and box["x"] >= left for box in boxes), "a label is cut off"
+        tops = sorted(box["y"] for box in boxes if box)
+        assert all(b - a > 12 for a, b in itertools.pairwise(tops)), "labels stand on each other"
     shutil.rmtree(run.path)
 
 
