@@ -81,15 +81,6 @@ class Trainer:
         self._ensemble_figures = ensemble_figures(self.layout)
         self._epoch = functools.lru_cache(maxsize=1)(self._load_epoch)
 
-    @property
-    def shared_views(self) -> bool:
-        """Whether all members see the same pixels at each step, as in the HOWTO.
-
-        Not where each draws its own batches, nor where each shifts and turns them its own way:
-        members' answers to different pictures have no average that anybody could ask for.
-        """
-        return not (self.augmented or self.config.shuffle_per_member or self.config.bootstrap)
-
     def start(self, state: Any = None) -> MemberState:
         """The members on their devices: before their first step, or from `state` (M, …).
 
@@ -190,8 +181,8 @@ class Trainer:
     def _averaged(
         self, probabilities: Array, labels: np.ndarray, start: int
     ) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
-        """NLL and accuracy (S,) of the averaged probabilities, or None twice: no shared views."""
-        if not self.shared_views:
+        """NLL and accuracy (S,) of the averaged probabilities, or None twice: own views."""
+        if self.config.own_views:
             return None, None
         rows = self.layout.replicate(np.roll(labels, -start, axis=0))
         return self._ensemble_figures(probabilities, rows)

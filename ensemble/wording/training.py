@@ -28,10 +28,8 @@ def whole_speed(run: Run) -> float | None:
 
 def own_views(config: EnsembleConfig) -> str:
     """Why the ensemble has no training curve where each member sees its own views; else ""."""
-    if config.members < 2:
+    if config.members < 2 or not config.own_views:
         return ""
     if config.shift_pixels or config.rotation_degrees:
         return "The ensemble has no training curve: each member shifts and turns its images anew."
-    if config.shuffle_per_member or config.bootstrap:
-        return "The ensemble has no training curve: each member learns from its own images."
-    return ""
+    return "The ensemble has no training curve: each member learns from its own images."

@@ -13,10 +13,18 @@ from tests.pages.predictions_screen import opened
 from tests.ui.train.test_history import epoch
 
 
-def shown(share: float = 0.9, members: int = 2, **status: Any) -> AppTest:
-    """Train with a run whose last epoch reached this share."""
+def shown(
+    share: float = 0.9, members: int = 2, train_nll: float | None = None,
+    settings: dict[str, Any] | None = None, **status: Any,
+) -> AppTest:  # fmt: skip
+    """Train with a run of these settings whose last epoch reached this share."""
     run: Run = trained(members=members, done=1, **status)
+    if settings:
+        file = run.path / "config.json"
+        kept = json.loads(file.read_text())
+        file.write_text(json.dumps(kept | {"settings": kept["settings"] | settings}))
     rows = [epoch(1.0, [share] * members, share) | {"train_loss": [0.1] * members}]
+    rows[0]["ensemble_train_nll"] = train_nll
     (run.path / "history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return opened(run, "train")
 
@@ -100,3 +108,13 @@ def test_a_member_that_only_guesses_is_named_and_the_run_keeps_its_tick() -> Non
     assert [one.value for one in at.markdown if "green-badge[" in one.value]
     (said,) = [one.value for one in at.warning]
     assert said.startswith("Member 2 is at chance level: 10.0 % right, guessing gives 10.2 %.")
+
+
+def test_a_run_by_an_earlier_version_shows_no_average_of_different_views() -> None:
+    at = shown(settings={"shift_pixels": 2}, train_nll=0.01)
+    table = at.dataframe[0].value
+    assert table["train NLL"].tolist() == ["–", "0.100", "0.100"]
+    said = "The ensemble has no training curve: each member shifts and turns its images anew."
+    assert said in [one.value for one in at.caption]
+    assert said not in [one.value for one in shown(train_nll=0.01).caption]
+    assert shown(train_nll=0.01).dataframe[0].value["train NLL"].tolist()[0] == "0.0100"

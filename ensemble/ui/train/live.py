@@ -49,7 +49,7 @@ def watched(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int
     """The body of `watch`: what changes while a run goes on."""
     with guarded():
         run = runs.find(run_id)
-        rows = loaders.history(run)
+        rows = history.averaged(loaders.history(run), run.config.own_views)
         first = run.active and bool(rows) and not had_figures
         if loaders.shown_state(run) != last_state and not first:
             loaders.forget_runs()
