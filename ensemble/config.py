@@ -71,6 +71,15 @@ class EnsembleConfig(Settings):
         high=1000,
     )
 
+    @property
+    def own_views(self) -> bool:
+        """Whether members see different pixels at one step, so that they have nothing to average.
+
+        So it is where each draws its own batches, and where each shifts and turns them its own way.
+        """
+        own_batches = self.shuffle_per_member or self.bootstrap
+        return own_batches or self.shift_pixels > 0 or self.rotation_degrees > 0
+
     def __post_init__(self) -> None:
         self.check()
         if self.warmup_epochs > self.epochs:

@@ -8,7 +8,7 @@ import click
 from ensemble import runs as stored
 from ensemble.cli.outcome import say
 from ensemble.cli.train import run_summary
-from ensemble.wording import formats
+from ensemble.wording import chance, formats
 
 
 @click.group()
@@ -27,7 +27,8 @@ def runs_list(as_json: bool) -> None:
         accuracy = run.status.ensemble_test_accuracy
         shown = formats.percent(accuracy)
         epochs = f"epoch {run.status.epoch} of {run.config.epochs}"
-        say(f"{run.id:<32} {run.state:<9} {shown:>9}  {epochs:<16} {run.name}")
+        guesses = " · at chance level" if chance.at_chance(run) else ""
+        say(f"{run.id:<32} {run.state:<9} {shown:>9}  {epochs:<16} {run.name}{guesses}")
 
 
 @runs.command(name="show")

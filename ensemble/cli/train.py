@@ -9,8 +9,8 @@ from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import end_with, say
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
+from ensemble.wording import chance, formats
 from ensemble.wording import chosen as chosen_words
-from ensemble.wording import formats
 
 
 @click.command()
@@ -26,7 +26,8 @@ def train(resume: str | None, **chosen: Any) -> None:
         run = runs.work(run.id, line.show)
     if said := best_epoch(run):
         say(said, err=True)
-    end_with(run.state, run.message, run_summary(run))
+    said = " ".join(filter(None, (run.message, chance.verdict(run))))
+    end_with(run.state, said, run_summary(run))
 
 
 def best_epoch(run: runs.Run) -> str:
@@ -54,6 +55,8 @@ def run_summary(run: runs.Run) -> dict[str, Any]:
         "best_epoch": status.best_epoch,
         "best_on": status.best_on,
         "best_ensemble_test_accuracy": status.best_ensemble_test_accuracy,
+        "at_chance": chance.at_chance(run),
         "seconds": status.seconds,
+        "compile_seconds": status.compile_seconds,
         "img_member_per_s": status.img_member_per_s,
     }

@@ -30,8 +30,9 @@ class Entry:
 
     `nbytes_download` is 0 for a dataset that comes with the package; else the bytes of its
     files as TensorFlow Datasets lists them, kept here so that the page can say them without
-    importing it. `handwritten` says whether its classes are signs that a pen writes: only then
-    does it make sense to show a network what a person has written.
+    importing it. `most_frequent` counts the test images of the commonest class: what always
+    giving that answer gets right. `handwritten` says whether its classes are signs that a pen
+    writes: only then does it make sense to show a network what a person has written.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Entry:
     test_size: int
     class_names: tuple[str, ...]
     source: str
+    most_frequent: int
     nbytes_download: int = 0
     handwritten: bool = True
 
@@ -58,6 +60,7 @@ ENTRIES = {
         class_names=DIGIT_NAMES,
         source="1,797 digits by 13 people, as scikit-learn ships them (Alpaydin and Kaynak, UCI "
         "1998), enlarged from 8×8 to 28×28; no download",
+        most_frequent=51,
     ),
     "mnist": Entry(
         name="mnist",
@@ -66,6 +69,7 @@ ENTRIES = {
         test_size=10_000,
         class_names=DIGIT_NAMES,
         source="Handwritten digits (LeCun, Cortes and Burges 1998)",
+        most_frequent=1_135,
         nbytes_download=11_594_722,
     ),
     "fashion_mnist": Entry(
@@ -75,6 +79,7 @@ ENTRIES = {
         test_size=10_000,
         class_names=FASHION_NAMES,
         source="Photographs of clothes (Xiao, Rasul and Vollgraf, Zalando 2017)",
+        most_frequent=1_000,
         nbytes_download=30_878_645,
         handwritten=False,
     ),
@@ -85,6 +90,7 @@ ENTRIES = {
         test_size=10_000,
         class_names=HIRAGANA_NAMES,
         source="Hiragana in cursive script (Clanuwat and others, CODH 2018)",
+        most_frequent=1_000,
         nbytes_download=21_240_888,
     ),
 }

@@ -25,7 +25,7 @@ class StepFigures:
       loss: (M, S) cross-entropy of the batch, in nats.
       accuracy: (M, S) in [0, 1].
       ensemble_nll: (S,) loss of the averaged probabilities; None when the members saw
-        different batches, where there is nothing to average.
+        different batches, or views of them, where there is nothing to average.
       ensemble_accuracy: (S,) accuracy of the averaged probabilities, or None likewise.
     """
 

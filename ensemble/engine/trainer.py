@@ -95,11 +95,6 @@ class Trainer:
         self._ensemble_figures = ensemble_figures(self.layout)
         self._epoch = functools.lru_cache(maxsize=1)(self._load_epoch)
 
-    @property
-    def shared_batches(self) -> bool:
-        """Whether all members see the same images in each batch, as in the HOWTO."""
-        return not (self.config.shuffle_per_member or self.config.bootstrap)
-
     def start(self, state: Any = None) -> MemberState:
         """The members on their devices: before their first step, or from `state` (M, …).
 
@@ -170,6 +165,11 @@ class Trainer:
         assert self._validation is not None
         return self._judge(state, self._validation, interrupted)
 
+    def compile_evaluation(self, state: MemberState) -> None:
+        """Compile what `evaluate` and `validate` run, so that its time can be told apart."""
+        for judged in filter(None, (self._test, self._validation)):
+            self._answered(self._ask(judged, self._unasked(judged), state, 0, 0), judged)
+
     def _to_judge(self, images: np.ndarray, labels: np.ndarray) -> Judged:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
         return Judged(labels, *self.layout.replicate((blocks_of(images), labels)))
@@ -177,24 +177,38 @@ class Trainer:
     def _judge(
         self, state: MemberState, judged: Judged, interrupted: Callable[[], bool]
     ) -> Evaluation | None:
-        labels, blocks, truth = judged
-        count = int(blocks.shape[1])
-        room = (self.layout.lanes, count, EVALUATION_BLOCK, NETWORK.classes)
-        log_p = self.layout.replicate(np.zeros(room, np.float32))
+        count = int(judged.blocks.shape[1])
+        log_p = self._unasked(judged)
         pace, done = Pace(), 0
         while done < count:
             if interrupted():
                 return None
             took, units = time.perf_counter(), pace.next(count - done)
-            counts = self.layout.put(self.layout.real * np.int32(units))
-            first = self.layout.replicate(np.int32(done))
-            log_p = self._evaluate(log_p, (state.params,), counts, (blocks, first))
-            jax.block_until_ready(log_p)
+            log_p = self._ask(judged, log_p, state, done, units)
             pace.took(units, time.perf_counter() - took)
             done += units
+        log_p, nll, right = self._answered(log_p, judged)
+        return evaluation(self.layout.gather(log_p), judged.labels, nll, right)
+
+    def _unasked(self, judged: Judged) -> Array:
+        """Room for every lane's log-probabilities, by blocks of images."""
+        count = int(judged.blocks.shape[1])
+        room = (self.layout.lanes, count, EVALUATION_BLOCK, NETWORK.classes)
+        return self.layout.replicate(np.zeros(room, np.float32))
+
+    def _ask(
+        self, judged: Judged, log_p: Array, state: MemberState, start: int, count: int
+    ) -> Array:
+        """Log-probabilities with `count` more blocks filled in, from block `start` (from 0)."""
+        counts = self.layout.put(self.layout.real * np.int32(count))
+        first = self.layout.replicate(np.int32(start))
+        log_p = self._evaluate(log_p, (state.params,), counts, (judged.blocks, first))
+        return jax.block_until_ready(log_p)
+
+    def _answered(self, log_p: Array, judged: Judged) -> tuple[Array, np.ndarray, np.ndarray]:
+        """Log-probabilities image by image, and the NLL and accuracy of their average."""
         log_p = log_p.reshape(*log_p.shape[:2], -1, NETWORK.classes)
-        nll, right = self._ensemble_figures(jnp.exp(log_p), truth)
-        return evaluation(self.layout.gather(log_p), labels, nll, right)
+        return log_p, *self._ensemble_figures(jnp.exp(log_p), judged.truth)
 
     def _steps(self, state: MemberState, own: Any, hyper: Hyper, start: int, count: int) -> Any:
         """New members and raw figures, on the devices; `own` as `_load_epoch` gives it."""
@@ -205,8 +219,8 @@ class Trainer:
     def _averaged(
         self, probabilities: Array, labels: np.ndarray, start: int
     ) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
-        """NLL and accuracy (S,) of the averaged probabilities, or None twice: no shared batches."""
-        if not self.shared_batches:
+        """NLL and accuracy (S,) of the averaged probabilities, or None twice: own views."""
+        if self.config.own_views:
             return None, None
         rows = self.layout.replicate(np.roll(labels, -start, axis=0))
         return self._ensemble_figures(probabilities, rows)

@@ -38,7 +38,8 @@ class JobStatus:
         the second, which moves when the clock is set; nothing here does.
       pid_ticks: when that process began, in clock ticks since the system did; None where the
         system does not say.
-      seconds_left: about how long it will still take; None where that is not known.
+      seconds_left: about how long it will still take, as of `updated`; None where that is not
+        known.
     """
 
     kind: ClassVar[Kind]
@@ -140,6 +141,7 @@ class StatusWriter(Generic[AnyStatus]):
         self._file = file
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        self._when = time.monotonic()
         self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
         me = psutil.Process()
         self._status = dataclasses.replace(
@@ -167,7 +169,8 @@ class StatusWriter(Generic[AnyStatus]):
     def update(self, **changes: Any) -> None:
         """Write the status with these fields changed."""
         with self._lock:
-            self._status = dataclasses.replace(self._status, updated=time.time(), **changes)
+            changes = {"updated": time.time(), "seconds_left": self._still_left(), **changes}
+            self._status = dataclasses.replace(self._status, **changes)
             values = dataclasses.asdict(self._status)
             try:
                 write_json(self._file, values)
@@ -175,6 +178,11 @@ class StatusWriter(Generic[AnyStatus]):
                 # How it ended has to be known even where nothing fits on the disk any more.
                 if error.errno not in DISK_FULL or not overwrite_json(self._file, values):
                     raise
+
+    def _still_left(self) -> float | None:
+        """What is left now of the time that was left when the last words were written."""
+        left, before, self._when = self._status.seconds_left, self._when, time.monotonic()
+        return None if left is None else max(0.0, round(left - (self._when - before), 1))
 
     def _beat(self) -> None:
         while not self._closed.wait(HEARTBEAT_SECONDS):

@@ -27,7 +27,7 @@ class Progress:
       step: steps done in the whole run.
       evaluated: epochs whose evaluation is done.
       loss, accuracy: (M, S) of the running epoch, zero where it has not come to.
-      ensemble_nll, ensemble_accuracy: (S,) likewise; NaN where members see different batches.
+      ensemble_nll, ensemble_accuracy: (S,) likewise; NaN where members see different views.
       seconds: training time so far.
     """
 

@@ -1,7 +1,6 @@
 """One stretch of training: from a run's last checkpoint to its end, or to a stop."""
 
 import time
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ from ensemble import datasets
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
+from ensemble.jobs.training_clock import TrainingClock
 from ensemble.machine.jax_settings import describe_devices
 from ensemble.runs.checkpoints import Checkpoints
 from ensemble.runs.history import FOLDERS, drop_predictions, write_predictions
@@ -54,8 +54,11 @@ class Session:
         self._checkpoints = Checkpoints(run.path)
         self._saved = time.monotonic()
         self._pace = Pace()
-        self._speeds: deque[tuple[int, float]] = deque(maxlen=20)
-        self._test_seconds: float | None = None
+        self._clock = TrainingClock(
+            run.config, self._trainer.steps_per_epoch, len(self._trainer.digits.test_labels),
+            status.status.compile_seconds or 0.0,
+        )  # fmt: skip
+        self._can_test = False
 
     def __enter__(self) -> "Session":
         return self
@@ -65,6 +68,11 @@ class Session:
 
     def train(self) -> Outcome:
         """Go on from the last checkpoint until the run is finished, stopped or diverged."""
+        outcome = self._stretch()
+        self._status.update(**self._clock.whole(self._progress.seconds, self._progress.step))
+        return outcome
+
+    def _stretch(self) -> Outcome:
         progress = self._begin()
         while not is_over(self._status.status, self._run.config, progress.evaluated):
             ready_to_test = progress.step_in_epoch == progress.steps_per_epoch
@@ -88,7 +96,8 @@ class Session:
         blank = Progress.blank(blank_members(members), members, trainer.steps_per_epoch)
         restored = self._checkpoints.restore(blank)
         self._progress = restored or blank
-        self._state = trainer.start(restored.state if restored else None)
+        kept = restored.state if restored else None
+        self._state = self._clock.compiling(lambda: trainer.start(kept))
         self._progress.state = None  # It is on the devices now: a copy here would cost memory.
         self._forget_what_comes_again()
         layout = trainer.layout
@@ -122,14 +131,14 @@ class Session:
         self._state, figures = self._trainer.train(self._state, epoch, start, count)
         seconds = time.perf_counter() - began
         self._pace.took(count, seconds)
-        self._speeds.append((count, seconds))
+        self._clock.trained(count, seconds)
         progress.seconds += seconds
         bad = figures.first_divergence()
         whole = bad[0] if bad else count
         if whole:
             progress.record(figures, whole)
             line = {"kind": "steps", **progress.place(), **progress.training_figures(whole)}
-            append_line(self._history, {**line, **self._clock()})
+            append_line(self._history, {**line, **self._clock.now(progress.seconds)})
         self._tell(**self._place())
         if bad:
             return _diverged(f"Member {bad[1] + 1}'s loss", f"at step {progress.step + 1}", epoch)
@@ -140,11 +149,13 @@ class Session:
     def _close_epoch(self) -> Outcome | None:
         """Validate, test, and write down, an epoch whose steps are done."""
         progress = self._progress
+        if not self._can_test:
+            self._clock.compiling(lambda: self._trainer.compile_evaluation(self._state))
+            self._can_test = True
         began = time.perf_counter()
         if not (judged := judge(self._trainer, self._state, self._stop)):
             return None
-        self._test_seconds = time.perf_counter() - began
-        progress.seconds += self._test_seconds
+        progress.seconds += time.perf_counter() - began
         epoch = progress.evaluated + 1
         if who := first_lost(judged):
             return _diverged(who, f"after step {progress.step}", epoch)
@@ -152,7 +163,8 @@ class Session:
         for split, one in judged.items():
             write_predictions(self._run.path, epoch, one.probabilities, FOLDERS[split])
             line |= figures_on(split, one)
-        line = plain({**line, **differences(judged["test"]), **self._clock()})
+        clock = self._clock.now(progress.seconds)
+        line = plain({**line, **differences(judged["test"]), **clock})
         summary = after_epoch(self._status.status, line)
         best = summary.get("best_epoch") or self._status.status.best_epoch or epoch
         params = self._trainer.get_params(self._state)
@@ -163,6 +175,7 @@ class Session:
         last = is_over(self._status.status, self._run.config, epoch)
         if last or best == epoch or self._checkpoint_is_old():
             self._save()
+        self._clock.closed(time.perf_counter() - began)
         return None
 
     def _checkpoint_is_old(self) -> bool:
@@ -183,7 +196,6 @@ class Session:
     def _place(self) -> dict[str, Any]:
         """How far the run has come, for the status."""
         progress, epochs = self._progress, self._run.config.epochs
-        clock = self._clock()
         return {
             "state": "training",
             "message": "",
@@ -191,30 +203,8 @@ class Session:
             "epochs": epochs,
             "step": progress.step,
             "steps": epochs * progress.steps_per_epoch,
-            "seconds_left": self._seconds_left(),
-            **clock,
+            **self._clock.place(progress.seconds, progress.step, progress.evaluated),
         }
-
-    def _clock(self) -> dict[str, Any]:
-        return {"seconds": round(self._progress.seconds, 3), "img_member_per_s": self._speed()}
-
-    def _speed(self) -> float | None:
-        """Images times members a second, over the last calls."""
-        if not self._speeds:
-            return None
-        steps, seconds = map(sum, zip(*self._speeds, strict=True))
-        return round(steps * self._run.config.batch_size * self._run.config.members / seconds, 1)
-
-    def _seconds_left(self) -> float | None:
-        speed, config, progress = self._speed(), self._run.config, self._progress
-        if not speed:
-            return None
-        steps = config.epochs * progress.steps_per_epoch - progress.step
-        test = self._test_seconds
-        if test is None:  # A test image costs about half a training image: no backward pass.
-            test = 0.5 * len(self._trainer.digits.test_labels) * config.members / speed
-        training = steps * config.batch_size * config.members / speed
-        return round(training + (config.epochs - progress.evaluated) * test, 1)
 
 
 def _devices(run: Run) -> list[Any]:

@@ -26,6 +26,12 @@ class Status(JobStatus):
     The best epoch is the first of those with the lowest validation NLL of the ensemble where
     `best_on` is "validation", else the first with the highest test accuracy; what is said to be
     best of the test images is their figure at that epoch.
+
+    Attributes:
+      seconds: of training and testing in all stretches, without compiling.
+      compile_seconds: of compiling in all stretches; None where an earlier version trained it.
+      img_member_per_s: images times members a second; while it trains over the last ten seconds
+        or so, once it has ended over `seconds`.
     """
 
     kind: ClassVar[Kind] = TRAINING
@@ -37,6 +43,7 @@ class Status(JobStatus):
     step: Count = 0
     steps: Count = 0
     seconds: Seconds = 0.0
+    compile_seconds: Seconds | None = None
     img_member_per_s: Speed | None = None
     ensemble_test_accuracy: Share | None = None
     ensemble_test_nll: Figure | None = None

@@ -123,11 +123,13 @@ def throughput(rate: float | None) -> str:
 
 
 def significant(value: float | None, figures: int = 3) -> str:
-    """`value` to so many significant figures, as "0.0123" or "6,700"."""
+    """`value` to so many significant figures, as "0.0123" or "6,700"; from 10⁹ on as "1.23e10"."""
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0:
         return "0"
+    if abs(value) >= 1e9:  # A loss that ran away: a column of its digits says less.
+        return f"{value:.{figures - 1}e}".replace("e+", "e")
     places = figures - 1 - math.floor(math.log10(abs(value)))
     return f"{round(value, places):,.{max(0, places)}f}"
 

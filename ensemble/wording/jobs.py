@@ -43,9 +43,15 @@ def no_news(status: JobStatus) -> str:
 
 def time_left(status: JobStatus) -> str:
     """ " · 42 s left" as from now, "" where that is not known."""
+    left = seconds_left(status)
+    return "" if left is None else f" · {formats.duration(left)} left"
+
+
+def seconds_left(status: JobStatus) -> float | None:
+    """What is left now, of the time that was left at the last heartbeat; None if not known."""
     if status.seconds_left is None:
-        return ""
-    return f" · {formats.duration(status.seconds_left - (time.time() - status.updated))} left"
+        return None
+    return status.seconds_left - (time.time() - status.updated)
 
 
 def stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:

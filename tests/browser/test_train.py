@@ -1,5 +1,6 @@
 """Training as a person does it: set, launch, watch, zoom, reload, stop and go on."""
 
+import json
 import re
 import shutil
 import time
@@ -16,6 +17,7 @@ from ensemble.runs.history import write_predictions
 from ensemble.storage.records.lines import append_line
 from tests.analysis.draws import distributions
 from tests.browser.conftest import App, stop_button
+from tests.ui.train.test_history import epoch
 
 PATIENCE = 120_000  # ms: compiling on a loaded machine
 # The chart lives in a shadow root, which locators pierce and `document` does not.
@@ -179,6 +181,29 @@ def finished() -> runs.Run:
         })  # fmt: skip
     write_status(run.path, replace(run.status, state="finished", epoch=2, epochs=2))
     return run
+
+
+def test_a_loss_that_ran_away_has_an_axis_that_can_be_read(app: App) -> None:
+    run = runs.create(EnsembleConfig(members=1, epochs=30))
+    rows = [epoch(float(done), [0.1], 0.1) | {"test_loss": [10.0**done], "train_loss": [2.3]}
+            for done in range(1, 31)]  # fmt: skip
+    (run.path / "history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_status(run.path, replace(run.status, state="finished", epoch=30, epochs=30))
+    app.open("train", run=run.id)
+    panel = app.page.locator(f"{CHART} .panel").first
+    expect(panel.locator("path").first).to_be_attached()
+    for scale, tick in (("Linear", "8e29"), ("Log", "1e20")):
+        app.page.get_by_role("radio", name=scale).click()
+        app.settle()
+        expect(panel.locator("text", has_text=tick)).to_be_visible()
+        left = panel.evaluate("panel => panel.getBoundingClientRect().left")
+        marks = panel.locator("text[text-anchor=end]")
+        boxes = [mark.bounding_box() for mark in marks.all()]
+        assert len(boxes) > 3
+        assert all(box and box["x"] >= left for box in boxes), "a label is cut off"
+        tops = sorted(box["y"] for box in boxes if box)
+        assert all(b - a > 12 for a, b in pairwise(tops)), "labels stand on each other"
+    shutil.rmtree(run.path)
 
 
 def test_a_bad_link_says_so_and_leads_on(app: App) -> None:

@@ -80,7 +80,9 @@ def test_train_show_predict_and_delete(tmp_path):
     assert result["state"] == "finished"
     assert len(result["member_test_accuracy"]) == 2
     assert {"run_id", "ensemble_test_accuracy", "ensemble_test_nll", "seconds"} <= set(result)
-    assert result["img_member_per_s"] > 0
+    assert result["img_member_per_s"] * result["seconds"] > 0
+    assert result["compile_seconds"] > 0
+    assert result["at_chance"] == ("At chance level: " in done.stderr)
     assert "finished" in done.stderr
     assert "Traceback" not in done.stderr
     assert "Warning" not in done.stderr

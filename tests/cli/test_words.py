@@ -1,5 +1,6 @@
 """What the command line says to people, line by line."""
 
+import json
 import sys
 from dataclasses import replace
 from typing import Any
@@ -15,6 +16,7 @@ from ensemble.cli.program import main
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.train import best_epoch
 from ensemble.config import EnsembleConfig
+from ensemble.jobs.status import write_status
 from ensemble.recognition.answer import WHOLE
 from ensemble.runs import Status
 from ensemble.shift.status import StressStatus
@@ -153,3 +155,15 @@ def test_one_that_patience_ended_is_said_to_be_at_its_own_last_epoch(
     with ProgressLine("run-1") as line:
         line.show(Status(state="finished", epoch=12, epochs=100, step=120, steps=1000))
     assert capsys.readouterr().err == "run-1 · finished · epoch 12 of 100 · step 120 of 1,000\n"
+
+
+@pytest.mark.parametrize(("share", "guesses"), [(0.09, True), (0.9, False)])
+def test_a_run_that_only_guesses_is_said_to(share: float, guesses: bool) -> None:
+    run = runs.create(EnsembleConfig())
+    reached = replace(run.status, state="finished", step=100, ensemble_test_accuracy=share)
+    write_status(run.path, reached)
+    listed = CliRunner().invoke(main, ["runs", "list"]).output
+    (line,) = [line for line in listed.splitlines() if line.startswith(run.id)]
+    assert line.endswith(" · at chance level") == guesses
+    said = CliRunner().invoke(main, ["runs", "list", "--json"]).output
+    assert [json.loads(one)["at_chance"] for one in said.splitlines() if run.id in one] == [guesses]

@@ -97,9 +97,14 @@ def test_evaluation_is_on_the_whole_test_set_and_can_be_interrupted(few):
     assert trainer.evaluate(state, lambda: True) is None
 
 
-@pytest.mark.parametrize("option", ["shuffle_per_member", "bootstrap"])
-def test_members_with_their_own_batches_have_no_common_training_figure(few, option):
-    trainer = Trainer(small_config(**{option: True}), few, devices(2))
+@pytest.mark.parametrize(
+    "own",
+    [{"shuffle_per_member": True}, {"bootstrap": True}, {"shift_pixels": 1},
+     {"rotation_degrees": 5.0}],
+    ids=str,
+)  # fmt: skip
+def test_members_with_their_own_views_have_no_common_training_figure(few, own):
+    trainer = Trainer(small_config(**own), few, devices(2))
     _, figures = trainer.train(trainer.start(), 1, 0, 2)
     assert figures.ensemble_nll is None
     assert figures.ensemble_accuracy is None

@@ -1,6 +1,7 @@
 """Train: what stands there in one state of a run and not in another."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -12,10 +13,18 @@ from tests.pages.predictions_screen import opened
 from tests.ui.train.test_history import epoch
 
 
-def shown(share: float = 0.9, members: int = 2, **status: Any) -> AppTest:
-    """Train with a run whose last epoch reached this share."""
+def shown(
+    share: float = 0.9, members: int = 2, train_nll: float | None = None,
+    settings: dict[str, Any] | None = None, **status: Any,
+) -> AppTest:  # fmt: skip
+    """Train with a run of these settings whose last epoch reached this share."""
     run: Run = trained(members=members, done=1, **status)
+    if settings:
+        file = run.path / "config.json"
+        kept = json.loads(file.read_text())
+        file.write_text(json.dumps(kept | {"settings": kept["settings"] | settings}))
     rows = [epoch(1.0, [share] * members, share) | {"train_loss": [0.1] * members}]
+    rows[0]["ensemble_train_nll"] = train_nll
     (run.path / "history.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     return opened(run, "train")
 
@@ -75,3 +84,46 @@ def test_one_member_gains_nothing_over_itself(members: int, who: str) -> None:
     found = metrics(shown(members=members))
     assert found[f"{who} on 500 test digits"].startswith("90.0 %")
     assert ("Over the mean member" in found) == (members > 1)
+
+
+def test_a_finished_run_says_its_whole_speed_and_what_compiling_took() -> None:
+    at = shown(img_member_per_s=9999.0, compile_seconds=9.2)
+    assert metrics(at)["Trained for"] == "40 s"
+    # Ten steps of 128 images for each of two members in 40 s: not what the last calls reached.
+    said = "At 64 img·member/s over the whole run; compiling took 9 s more."
+    assert said in [one.value for one in at.caption]
+
+
+def test_the_time_left_goes_on_between_two_words_of_the_worker() -> None:
+    at = shown(state="training", seconds_left=65.0, working=True, updated=time.time() - 5)
+    assert metrics(at)["Time left"] == "1 min"
+
+
+def test_a_run_that_only_guesses_gets_no_tick_no_best_epoch_and_a_rate_to_try() -> None:
+    low = {"ensemble_test_accuracy": 0.09, "member_test_accuracy": [0.09, 0.102]}
+    at = shown(0.09, best_ensemble_test_accuracy=0.1, best_epoch=1, step=100, **low)
+    badges = [one.value for one in at.markdown if "badge[" in one.value]
+    assert [one for one in badges if "finished at chance level" in one and "orange" in one]
+    assert not [one for one in badges if "green" in one]
+    assert not [one for one in at.caption if one.value.startswith("Best: ")]
+    (said,) = [one.value for one in at.warning]
+    assert said.startswith("At chance level: 9.0 % right, guessing gives 10.2 %.")
+    at.button(key="lower_rate").click().run()
+    assert at.session_state["set_learning_rate"] == pytest.approx(0.03)
+
+
+def test_a_member_that_only_guesses_is_named_and_the_run_keeps_its_tick() -> None:
+    at = shown(ensemble_test_accuracy=0.9, member_test_accuracy=[0.9, 0.1], step=100)
+    assert [one.value for one in at.markdown if "green-badge[" in one.value]
+    (said,) = [one.value for one in at.warning]
+    assert said.startswith("Member 2 is at chance level: 10.0 % right, guessing gives 10.2 %.")
+
+
+def test_a_run_by_an_earlier_version_shows_no_average_of_different_views() -> None:
+    at = shown(settings={"shift_pixels": 2}, train_nll=0.01)
+    table = at.dataframe[0].value
+    assert table["train NLL"].tolist() == ["–", "0.100", "0.100"]
+    said = "The ensemble has no training curve: each member shifts and turns its images anew."
+    assert said in [one.value for one in at.caption]
+    assert said not in [one.value for one in shown(train_nll=0.01).caption]
+    assert shown(train_nll=0.01).dataframe[0].value["train NLL"].tolist()[0] == "0.0100"

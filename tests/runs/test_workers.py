@@ -47,6 +47,13 @@ def damage_last_checkpoint(run: Run) -> None:
     os.truncate(largest, largest.stat().st_size // 2)
 
 
+def check_its_clock(run: Run) -> None:
+    """An ended run's speed is that of all its stretches; compiling is counted apart."""
+    images = run.status.step * run.config.batch_size * run.config.members
+    assert run.status.img_member_per_s == pytest.approx(images / run.status.seconds, rel=1e-3)
+    assert run.status.compile_seconds > 0
+
+
 def check_what_it_leaves(run: Run) -> None:
     """A finished run's history, predictions and status say the same, and what is true."""
     lines = runs.read_history(run.id)
@@ -67,6 +74,7 @@ def check_what_it_leaves(run: Run) -> None:
     steps = [line["step"] for line in lines if line["kind"] == "steps"]
     assert steps == sorted(set(steps))
     assert steps[-1] == 30
+    check_its_clock(run)
 
     truth = datasets.load("digits").test_labels
     probabilities = runs.read_predictions(run.id, 3)
@@ -92,6 +100,8 @@ def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
     second = wait_for_end(second)
     assert second.state == "stopped"
     assert second.status.step < 30, "stopped too late for this test to mean something"
+    check_its_clock(second)
+    compiled = second.status.compile_seconds
 
     runs.resume(second.id)
     second = wait_until(second, lambda run: run.state == "training")
@@ -109,6 +119,8 @@ def test_two_runs_in_order_then_stop_kill_and_resume_to_the_same_bits(config):
     assert "was set aside" in (second.path / "log.txt").read_text()
     assert "is damaged" in second.message
     assert_same_bits(first, second)
+    check_its_clock(second)
+    assert second.status.compile_seconds > compiled, "of both stretches together"
     check_what_it_leaves(first)
     with hold(first.path, "It"), pytest.raises(RunError, match="has a worker already"):
         runs.work(first.id)

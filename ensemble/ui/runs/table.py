@@ -14,7 +14,7 @@ from ensemble.jobs.queue import QueuedJob, in_order, place_of
 from ensemble.runs.notes import read_note
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import settings
-from ensemble.wording import chosen, escaping, formats
+from ensemble.wording import chance, chosen, escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 NOTE_SHOWN = 60
@@ -76,7 +76,7 @@ def state(run: runs.Run, line: Sequence[QueuedJob]) -> str:
         return f"training, {formats.progress(status.step / status.steps)}"
     if run.state in ("stopped", "failed", "diverged"):
         return f"{run.state} at epoch {status.epoch} of {status.epochs}"
-    return run.state
+    return chance.state(run, run.state)
 
 
 def answer(every: Sequence[runs.Run]) -> str:
@@ -108,7 +108,8 @@ def best_on(every: Sequence[runs.Run], info: DatasetInfo) -> tuple[runs.Run, str
     By the validation NLL where all of them have one, by the test accuracy otherwise.
     """
     found = [run for run in every if run.config.dataset == info.name
-             and run.status.best_ensemble_test_accuracy is not None]  # fmt: skip
+             and (share := run.status.best_ensemble_test_accuracy) is not None
+             and not chance.is_chance(share, info.name)]  # fmt: skip
     if not found:
         return None
     if all(run.status.best_ensemble_validation_nll is not None for run in found):

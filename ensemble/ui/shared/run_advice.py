@@ -6,12 +6,13 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.ui.shared import address, guard, job_panel, settings
-from ensemble.wording import escaping
+from ensemble.wording import chance, escaping
 
 
 def show(run: runs.Run) -> None:
     """A sentence and the next step, for runs that ended."""
     if run.state == "finished":
+        guesses(run)
         st.page_link("pages/predictions.py", label="See what it predicts, digit by digit",
                      icon=":material/arrow_forward:",
                      query_params=address.RUN.link(run.id))  # fmt: skip
@@ -26,10 +27,22 @@ def show(run: runs.Run) -> None:
         job_panel.ended(run)
 
 
+def guesses(run: runs.Run) -> None:
+    """It is no better than guessing, or some of its members are: why, and what to try."""
+    if said := chance.verdict(run):
+        st.warning(escaping.markdown(said), icon=":material/casino:")
+        if rate := chance.rate_to_try(run.config, run.status.step):
+            another_rate(run, rate)
+
+
 def diverged(run: runs.Run) -> None:
     """The loss ran away: a lower rate is the usual cure, one press away."""
     guard.problem(run.message or "The loss ran away to infinity.", ":material/trending_up:")
-    lower = max(0.00001, float(f"{run.config.learning_rate / 3:.0e}"))
-    st.button(f"Set up the same run with learning rate {settings.shown(lower)}", type="primary",
-              on_click=settings.fill, args=(replace(run.config, learning_rate=lower),),
+    another_rate(run, max(0.00001, float(f"{run.config.learning_rate / 3:.0e}")))
+
+
+def another_rate(run: runs.Run, rate: float) -> None:
+    """A button that sets up the same run with this learning rate."""
+    st.button(f"Set up the same run with learning rate {settings.shown(rate)}", type="primary",
+              on_click=settings.fill, args=(replace(run.config, learning_rate=rate),),
               key="lower_rate")  # fmt: skip

@@ -8,7 +8,9 @@ import streamlit as st
 from ensemble import datasets, runs
 from ensemble.datasets import DatasetInfo
 from ensemble.ui.train import history
-from ensemble.wording import chosen, formats
+from ensemble.wording import chance, chosen, formats
+from ensemble.wording import jobs as jobs_words
+from ensemble.wording import training as training_words
 from ensemble.wording.images import noun
 
 
@@ -25,6 +27,8 @@ def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
             st.metric(label(run.config.members, info), "–", width="content",
                       help="Stands here after the first epoch.")  # fmt: skip
         time_taken(run)
+    if said := training_words.pace(run):
+        st.caption(said)
     if last:
         best(run, last)
 
@@ -64,16 +68,18 @@ def time_taken(run: runs.Run) -> None:
     """The time left while it trains, else the time it took."""
     status = run.status
     if run.state == "training":
-        st.metric("Time left", formats.duration(status.seconds_left), width="content")
+        st.metric("Time left", formats.duration(jobs_words.seconds_left(status)), width="content",
+                  help="Stands here once its rate is steady.")  # fmt: skip
     elif not run.active and status.seconds:
-        st.metric("Trained for", formats.duration(status.seconds), width="content",
-                  help=f"At {formats.throughput(status.img_member_per_s)}.")  # fmt: skip
+        st.metric("Trained for", formats.duration(status.seconds), width="content")
 
 
 def best(run: runs.Run, last: dict[str, Any]) -> None:
-    """The best epoch, where an earlier one was better than the last, and on what it was chosen."""
+    """The best epoch, where an earlier one was better than the last, and than guessing."""
     status = run.status
     share, reached = status.best_ensemble_test_accuracy, last.get("ensemble_test_accuracy")
+    if chance.is_chance(share, run.config.dataset):
+        return
     by_test = bool(share and reached and share > reached)
     by_validation = share is not None and status.best_epoch != last["epoch"]
     if by_validation if status.best_on == "validation" else by_test:

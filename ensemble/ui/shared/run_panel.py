@@ -11,7 +11,7 @@ from ensemble import datasets, runs
 from ensemble.errors import RunError
 from ensemble.ui.shared import address, loaders, settings, widget
 from ensemble.ui.shared.tab import tab
-from ensemble.wording import escaping
+from ensemble.wording import chance, escaping
 
 # How each state looks: colour and icon of its badge.
 Color = Literal["gray", "blue", "green", "orange", "red"]
@@ -20,6 +20,7 @@ LOOKS: dict[str, tuple[Color, str]] = {
     "starting": ("gray", ":material/hourglass_top:"),
     "training": ("blue", ":material/play_arrow:"),
     "finished": ("green", ":material/check:"),
+    "finished at chance level": ("orange", ":material/casino:"),
     "stopped": ("orange", ":material/stop:"),
     "diverged": ("red", ":material/trending_up:"),
     "failed": ("red", ":material/error:"),
@@ -101,6 +102,7 @@ def header(run: runs.Run) -> None:
 
 def name_and_state(run: runs.Run, state: str) -> None:
     """The run's name, and its state as a badge."""
+    state = chance.state(run, state)
     color, icon = LOOKS[state]
     st.subheader(escaping.markdown(run.name), anchor=False, width="content")
     st.badge(state, icon=icon, color=color)

@@ -37,6 +37,16 @@ def floats(rows: list[dict[str, Any]], name: str) -> np.ndarray:
     return np.array(whole, float).reshape(-1, width)
 
 
+def averaged(rows: list[dict[str, Any]], own_views: bool) -> list[dict[str, Any]]:
+    """The lines without training figures of an ensemble whose members saw different pixels.
+
+    Earlier versions wrote such figures where each member shifts and turns its images.
+    """
+    if not own_views:
+        return rows
+    return [{**row, "ensemble_train_nll": None, "ensemble_train_accuracy": None} for row in rows]
+
+
 def curves(rows: list[dict[str, Any]], figure: str) -> list[Curve]:
     """Every curve of `figure` ("loss" or "accuracy"), train before test, members first.
 

@@ -17,6 +17,7 @@ from ensemble.ui.train import disputed, history, measured
 from ensemble.ui.train.curves import learning_curves
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
+from ensemble.wording import training as training_words
 
 SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
 # Of each pause before the first curve the server spends so long looking at the file: that costs
@@ -48,7 +49,7 @@ def watched(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int
     """The body of `watch`: what changes while a run goes on."""
     with guarded():
         run = runs.find(run_id)
-        rows = loaders.history(run)
+        rows = history.averaged(loaders.history(run), run.config.own_views)
         first = run.active and bool(rows) and not had_figures
         if loaders.shown_state(run) != last_state and not first:
             loaders.forget_runs()
@@ -132,6 +133,8 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         epochs=run.config.epochs, members=run.config.members, n_test=info.test_size,
         log=scale == "Log", smoothing=smoothing, images=disputed.latest(run, rows),
     )  # fmt: skip
+    if said := training_words.own_views(run.config):
+        st.caption(said)
 
 
 def members(run: runs.Run, rows: list[dict[str, Any]]) -> None:

@@ -19,5 +19,5 @@ def control() -> None:
     if said := devices_words.precision(loader.latest(), platform, fast):
         st.caption(said)
     elif here:
-        st.page_link("pages/devices.py", label="Not measured here yet: Devices measures it",
-                     icon=":material/timer:")  # fmt: skip
+        st.caption("What it is worth on this machine is not measured yet.")
+        st.page_link("pages/devices.py", label="Measure it on Devices", icon=":material/timer:")

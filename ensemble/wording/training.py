@@ -1,0 +1,35 @@
+"""A run's training in words: how fast it was, and why a curve that one expects is not there."""
+
+from ensemble.config import EnsembleConfig
+from ensemble.runs import Run
+from ensemble.wording import formats
+
+
+def pace(run: Run) -> str:
+    """An ended run's speed over all of it, and what compiling took beside; else ""."""
+    speed = whole_speed(run)
+    if run.active or speed is None:
+        return ""
+    more = run.status.compile_seconds or 0.0
+    compiled = f"; compiling took {formats.duration(more)} more" if more >= 0.5 else ""
+    return f"At {formats.throughput(speed)} over the whole run{compiled}."
+
+
+def whole_speed(run: Run) -> float | None:
+    """Images times members a second over all of a run; None before it has trained.
+
+    From what every version has written: what earlier ones call the speed is that of the end.
+    """
+    status, config = run.status, run.config
+    if not status.step or not status.seconds:
+        return None
+    return status.step * config.batch_size * config.members / status.seconds
+
+
+def own_views(config: EnsembleConfig) -> str:
+    """Why the ensemble has no training curve where each member sees its own views; else ""."""
+    if config.members < 2 or not config.own_views:
+        return ""
+    if config.shift_pixels or config.rotation_degrees:
+        return "The ensemble has no training curve: each member shifts and turns its images anew."
+    return "The ensemble has no training curve: each member learns from its own images."
