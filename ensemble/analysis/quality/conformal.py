@@ -54,7 +54,7 @@ class Calibrated:
     @property
     def needed(self) -> int:
         """The fewest calibration examples with which the threshold is finite."""
-        return math.ceil(1 / self.error_rate - SLACK) - 1
+        return fewest(self.error_rate)
 
     @property
     def expected(self) -> tuple[float, float]:
@@ -153,6 +153,11 @@ def rank(n: int, error_rate: float) -> int:
     if not 0 < error_rate < 1:
         raise ValueError(f"An error rate of {error_rate:g} is outside 0 to 1.")
     return math.ceil((n + 1) * (1 - error_rate) - SLACK)
+
+
+def fewest(error_rate: float) -> int:
+    """The smallest n whose `rank` is not beyond n: ⌈1 / α⌉ − 1."""
+    return math.ceil(1 / error_rate - SLACK) - 1
 
 
 def quantile(scores: Floats, error_rate: float) -> float:
