@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from ensemble.analysis.quality.averaging import Floats, Ints
-from ensemble.analysis.quality.halves import halves
-from ensemble.analysis.quality.intervals import wilson
 
 METHODS = ("aps", "raps", "lac")
 PENALTY, FREE = 0.1, 1  # of RAPS: for each class beyond the first so many
@@ -92,52 +90,6 @@ class Calibrated:
         return self.penalty * np.maximum(np.asarray(place) - self.free, 0)
 
 
-@dataclass(frozen=True, eq=False)
-class Achieved:
-    """What sets come to on n examples that had no part in their calibration.
-
-    Attributes:
-      n: how many.
-      covered: how many of the sets hold the label.
-      sizes: (C + 1,), how many sets have 0, 1, … C classes.
-      class_n: (C,), examples of each class.
-      class_covered: (C,), how many of these have a set that holds it.
-      class_size: (C,), the mean size of their sets; NaN where a class has no example.
-    """
-
-    n: int
-    covered: int
-    sizes: NDArray[np.int64]
-    class_n: NDArray[np.int64]
-    class_covered: NDArray[np.int64]
-    class_size: NDArray[np.float64]
-
-    @property
-    def coverage(self) -> float:
-        """The share of the sets that hold the label."""
-        return self.covered / self.n
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the coverage."""
-        return wilson(self.covered, self.n)
-
-    @property
-    def mean_size(self) -> float:
-        """How many classes a set has on the average."""
-        return float(self.sizes @ np.arange(len(self.sizes)) / self.n)
-
-    @property
-    def singletons(self) -> int:
-        """How many sets name one class."""
-        return int(self.sizes[1])
-
-    @property
-    def empties(self) -> int:
-        """How many sets name none."""
-        return int(self.sizes[0])
-
-
 def rank(n: int, error_rate: float) -> int:
     """⌈(n + 1)(1 − α)⌉: which of n rising scores a new one exceeds with probability α at most.
 
@@ -196,37 +148,6 @@ def calibrate(averaged: Floats, labels: Ints, error_rate: float, method: str = M
     made = Calibrated(method, error_rate, math.inf, len(labels), penalty, free)
     scores = _label_scores(made, averaged, labels)
     return Calibrated(method, error_rate, quantile(scores, error_rate), len(labels), penalty, free)
-
-
-def achieved(sets: NDArray[np.bool_], labels: Ints) -> Achieved:
-    """What sets (N, C) come to on examples of known labels (N,), N at least 1.
-
-    Raises:
-      ValueError: there is no example.
-    """
-    N, C = sets.shape
-    if not N:
-        raise ValueError("No example to judge sets on.")
-    hit, size = sets[np.arange(N), labels], sets.sum(axis=1)
-    of_class = np.bincount(labels, minlength=C)
-    with np.errstate(invalid="ignore"):
-        class_size = np.bincount(labels, size, C) / of_class
-    return Achieved(
-        N, int(hit.sum()), np.bincount(size, minlength=C + 1), of_class,
-        np.bincount(labels[hit], minlength=C), class_size,
-    )  # fmt: skip
-
-
-def on_halves(averaged: Floats, labels: Ints, error_rate: float,
-              method: str = METHODS[0]) -> tuple[Calibrated, Achieved]:  # fmt: skip
-    """Calibrated on one half of the examples, and judged on the other.
-
-    Raises:
-      ValueError: as `calibrate`, or there are fewer than two examples.
-    """
-    fitted, judged = halves(labels)
-    made = calibrate(averaged[fitted], labels[fitted], error_rate, method)
-    return made, achieved(made.sets(averaged[judged]), labels[judged])
 
 
 def _ranked(averaged: Floats) -> tuple[NDArray[np.intp], NDArray[np.float64]]:

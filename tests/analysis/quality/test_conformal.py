@@ -13,7 +13,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import StratifiedShuffleSplit
 
 from ensemble.analysis.quality import conformal
-from ensemble.analysis.quality.conformal import Calibrated, calibrate, on_halves, quantile, rank
+from ensemble.analysis.quality.conformal import Calibrated, calibrate, quantile, rank
+from ensemble.analysis.quality.coverage import achieved, crossed, on_halves
+from ensemble.analysis.quality.halves import halves
 
 C = 6
 RATES = (0.01, 0.05, 0.1, 0.3)
@@ -160,6 +162,8 @@ def test_figures_are_counted_on_the_other_half_class_by_class() -> None:
     sets, truth = made.sets(p[judged]), labels[judged]
     assert found.covered == sum(row[label] for row, label in zip(sets, truth, strict=True))
     assert found.sizes.tolist() == [int((sets.sum(axis=1) == k).sum()) for k in range(C + 1)]
+    hits = sets.sum(axis=1)[sets[np.arange(len(sets)), truth]]
+    assert found.sizes_covered.tolist() == [int((hits == k).sum()) for k in range(C + 1)]
     assert found.mean_size == pytest.approx(sets.sum() / len(sets))
     for c in range(C):
         mine = sets[truth == c]
@@ -167,6 +171,16 @@ def test_figures_are_counted_on_the_other_half_class_by_class() -> None:
         assert found.class_size[c] == pytest.approx(mine.sum(axis=1).mean())
     low, high = stats.binomtest(found.covered, found.n).proportion_ci(method="wilson")
     assert found.interval == pytest.approx((low, high))
+
+
+def test_every_example_has_the_set_of_the_half_that_it_is_not_in() -> None:
+    p, labels = drawn(401, 13)
+    first, second = halves(labels)
+    sets = crossed(p, labels, 0.1, "lac")
+    of_first = calibrate(p[first], labels[first], 0.1, "lac")
+    np.testing.assert_array_equal(sets[second], of_first.sets(p[second]))
+    of_second = calibrate(p[second], labels[second], 0.1, "lac")
+    np.testing.assert_array_equal(sets[first], of_second.sets(p[first]))
 
 
 def test_what_cannot_be_calibrated_is_refused_in_a_sentence() -> None:
@@ -179,4 +193,4 @@ def test_what_cannot_be_calibrated_is_refused_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="30, 6"):
         calibrate(p, labels[:-1], 0.1)
     with pytest.raises(ValueError, match="No example"):
-        conformal.achieved(np.zeros((0, C), bool), labels[:0])
+        achieved(np.zeros((0, C), bool), labels[:0])
