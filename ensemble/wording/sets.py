@@ -84,3 +84,11 @@ def summary(sets: NDArray[np.bool_], covered: int, error_rate: float, noun: str)
 def one(row: NDArray[np.bool_], error_rate: float, names: Sequence[str]) -> str:
     """One image's set: "{4, 9} at 95 %"."""
     return f"{braces(row, names)} at {level(error_rate)}"
+
+
+def not_exchangeable(noun: str) -> str:
+    """That a person's own pictures have no promise."""
+    return (
+        f"Promised for {noun}s like the test set's. Yours were written and photographed otherwise, "
+        "so here it is a hint: the set may miss more often."
+    )
