@@ -59,7 +59,7 @@ def line(made: Predictions, noun: str) -> None:
     covered = int(found[np.arange(len(found)), made.labels].sum())
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(words.summary(found, covered, rate, noun), width="content", help=HELP)
-        with st.popover("Change", type="tertiary"):
+        with st.popover("Error rate", type="tertiary"):
             control(noun, "digits_sets")
 
 

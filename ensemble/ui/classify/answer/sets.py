@@ -25,7 +25,7 @@ def show(shown: Shown) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(escaping.markdown(said(shown, made)), width="content")
-        with st.popover("Change", type="tertiary"):
+        with st.popover("Error rate", type="tertiary"):
             sets.control(noun, "classify_sets")
     st.caption(words.too_few(made, noun) or words.not_exchangeable(noun))
 

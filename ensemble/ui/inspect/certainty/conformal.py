@@ -12,7 +12,7 @@ from ensemble.analysis.quality.intervals import wilson
 from ensemble.figures.inspect.conformal import alt, figure, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.predictions import sets
+from ensemble.ui.predictions import downloads, sets
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
 from ensemble.wording import formats
@@ -37,8 +37,8 @@ def show(shown: Inspected) -> None:
     )  # fmt: skip
     st.dataframe(by_method(each), hide_index=True, key="inspect_sets_table")
     st.caption(words.promise(made, shown.noun))
-    st.dataframe(by_class(found, shown.names), hide_index=True, key="inspect_sets_classes",
-                 width="content")  # fmt: skip
+    st.dataframe(downloads.on_screen(by_class(found, shown.names)), hide_index=True,
+                 key="inspect_sets_classes", width="content")  # fmt: skip
     st.caption(
         f"Calibrated on one half of the test {shown.noun}s ({made.n:,}), judged on the other "
         f"{found.n:,}; in brackets the 95 % interval."
