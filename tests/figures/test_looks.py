@@ -10,7 +10,7 @@ from ensemble.analysis.members import committee as committees
 from ensemble.analysis.members.uncertainty import uncertainty as measures_of
 from ensemble.analysis.quality import selective as choices
 from ensemble.analysis.quality.calibration import reliability
-from ensemble.analysis.quality.coverage import on_halves
+from ensemble.analysis.quality.coverage import judge_sets
 from ensemble.datasets.registry import DIGIT_NAMES
 from ensemble.figures import bars, rejection, solves, speeds, two_answers, verdict
 from ensemble.figures.inspect import (
@@ -61,7 +61,7 @@ FIGURES: dict[str, Callable[[Palette], Any]] = {
         matrix_of(MADE), (4, 9), DIGIT_NAMES, "digit", "title", p
     ),
     "conformal": lambda p: conformal.figure(
-        on_halves(MADE.averaged, MADE.labels, 0.1)[1], "digit", "title", p
+        judge_sets(MADE.averaged, MADE.labels, 0.1)[1], "digit", "title", p
     ),
     "decomposition": lambda p: decomposition.figure(PARTS, 2, "title", p),
     "entropies": lambda p: entropies.figure(

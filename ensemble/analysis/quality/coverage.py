@@ -10,6 +10,8 @@ from ensemble.analysis.quality.conformal import METHODS, Calibrated, calibrate
 from ensemble.analysis.quality.halves import halves
 from ensemble.analysis.quality.intervals import wilson
 
+Examples = tuple[Floats, Ints]  # the ensemble's probabilities (n, C) and the labels (n,)
+
 
 @dataclass(frozen=True, eq=False)
 class Achieved:
@@ -79,27 +81,42 @@ def achieved(sets: NDArray[np.bool_], labels: Ints) -> Achieved:
     )  # fmt: skip
 
 
-def on_halves(averaged: Floats, labels: Ints, error_rate: float,
-              method: str = METHODS[0]) -> tuple[Calibrated, Achieved]:  # fmt: skip
-    """Calibrated on one half of the examples, and judged on the other.
+def judge_sets(
+    averaged: Floats, labels: Ints, error_rate: float, method: str = METHODS[0],
+    calibration: Examples | None = None,
+) -> tuple[Calibrated, Achieved]:  # fmt: skip
+    """Sets calibrated on some examples, and judged on others.
+
+    Args:
+      averaged: (N, C), the ensemble's probabilities.
+      labels: (N,), what the examples are.
+      error_rate: α in (0, 1).
+      method: one of `METHODS`.
+      calibration: examples apart from these, such as validation predictions, with which all N
+        are judged; without them one half of the N calibrates, and the other is judged.
 
     Raises:
       ValueError: as `calibrate`, or there are fewer than two examples.
     """
+    if calibration is not None:
+        made = calibrate(*calibration, error_rate, method)
+        return made, achieved(made.sets(averaged), labels)
     fitted, judged = halves(labels)
     made = calibrate(averaged[fitted], labels[fitted], error_rate, method)
     return made, achieved(made.sets(averaged[judged]), labels[judged])
 
 
-def crossed(averaged: Floats, labels: Ints, error_rate: float,
-            method: str = METHODS[0]) -> NDArray[np.bool_]:  # fmt: skip
-    """A set for every example, (N, C): each half's by the threshold of the other half.
+def sets_of_all(
+    averaged: Floats, labels: Ints, error_rate: float, method: str = METHODS[0],
+    calibration: Examples | None = None,
+) -> NDArray[np.bool_]:  # fmt: skip
+    """A set for every example, (N, C), none of which has a part in its own calibration.
 
-    So that no example has a part in its own calibration.
-
-    Raises:
-      ValueError: as `on_halves`.
+    Without `calibration` each half's are by the threshold of the other half; the arguments and
+    errors are those of `judge_sets`.
     """
+    if calibration is not None:
+        return calibrate(*calibration, error_rate, method).sets(averaged)
     sets = np.empty(averaged.shape, bool)
     first, second = halves(labels)
     for fitted, judged in ((first, second), (second, first)):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.conformal import METHODS
-from ensemble.analysis.quality.coverage import crossed
+from ensemble.analysis.quality.coverage import sets_of_all
 from ensemble.analysis.quality.halves import LEAST
 from ensemble.ui.shared import address
 from ensemble.wording import sets as words
@@ -47,7 +47,7 @@ def control(noun: str, key: str) -> None:
 def of(made: Predictions) -> NDArray[np.bool_]:
     """Every example's set, (N, C), calibrated on the half of the examples that it is not in."""
     rate, method = asked()
-    return crossed(made.averaged, made.labels, rate, method)
+    return sets_of_all(made.averaged, made.labels, rate, method)
 
 
 def line(made: Predictions, noun: str) -> None:

@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from ensemble.analysis.quality import conformal
 from ensemble.analysis.quality.conformal import Calibrated, calibrate, quantile, rank
-from ensemble.analysis.quality.coverage import achieved, crossed, on_halves
+from ensemble.analysis.quality.coverage import achieved, judge_sets, sets_of_all
 from ensemble.analysis.quality.halves import halves
 
 C = 6
@@ -147,14 +147,14 @@ def test_equal_scores_keep_the_promise(method: str) -> None:
 
 def test_only_least_ambiguous_sets_are_ever_empty() -> None:
     p, labels = drawn(2_000, 10, sharp=0.03)
-    each = {m: on_halves(p, labels, 0.4, m)[1] for m in conformal.METHODS}
+    each = {m: judge_sets(p, labels, 0.4, m)[1] for m in conformal.METHODS}
     assert each["lac"].empties > 0
     assert each["aps"].empties == each["raps"].empties == 0
 
 
 def test_figures_are_counted_on_the_other_half_class_by_class() -> None:
     p, labels = drawn(401, 11)
-    made, found = on_halves(p, labels, 0.1, "aps")
+    made, found = judge_sets(p, labels, 0.1, "aps")
     assert made.n + found.n == 401
     assert abs(made.n - found.n) <= 1
     order = np.argsort(labels, kind="stable")
@@ -176,11 +176,21 @@ def test_figures_are_counted_on_the_other_half_class_by_class() -> None:
 def test_every_example_has_the_set_of_the_half_that_it_is_not_in() -> None:
     p, labels = drawn(401, 13)
     first, second = halves(labels)
-    sets = crossed(p, labels, 0.1, "lac")
+    sets = sets_of_all(p, labels, 0.1, "lac")
     of_first = calibrate(p[first], labels[first], 0.1, "lac")
     np.testing.assert_array_equal(sets[second], of_first.sets(p[second]))
     of_second = calibrate(p[second], labels[second], 0.1, "lac")
     np.testing.assert_array_equal(sets[first], of_second.sets(p[first]))
+
+
+def test_examples_apart_calibrate_for_all_of_the_others() -> None:
+    apart, (p, labels) = drawn(300, 14), drawn(200, 15)
+    made, found = judge_sets(p, labels, 0.1, "raps", apart)
+    assert made == calibrate(*apart, 0.1, "raps")
+    assert found.n == 200
+    sets = sets_of_all(p, labels, 0.1, "raps", apart)
+    np.testing.assert_array_equal(sets, made.sets(p))
+    assert found.covered == sets[np.arange(200), labels].sum()
 
 
 def test_what_cannot_be_calibrated_is_refused_in_a_sentence() -> None:

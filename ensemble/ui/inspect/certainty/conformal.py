@@ -7,7 +7,7 @@ import streamlit as st
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.conformal import METHODS, Calibrated
-from ensemble.analysis.quality.coverage import Achieved, on_halves
+from ensemble.analysis.quality.coverage import Achieved, judge_sets
 from ensemble.analysis.quality.intervals import wilson
 from ensemble.figures.inspect.conformal import alt, figure, table
 from ensemble.ui.inspect.loader import measured
@@ -47,7 +47,7 @@ def show(shown: Inspected) -> None:
 
 def judged(made: Predictions, rate: float) -> Judged:
     """Each kind of sets calibrated on one half of the examples, and judged on the other."""
-    return {one: on_halves(made.averaged, made.labels, rate, one) for one in METHODS}
+    return {one: judge_sets(made.averaged, made.labels, rate, one) for one in METHODS}
 
 
 def sees(found: Achieved, noun: str) -> str:
