@@ -89,7 +89,7 @@ def can_pass(names: Sequence[str]) -> str:
     return f"Shapes that are no {word} can pass for one: look at the picture."
 
 
-def turned_away(threshold: RejectionThreshold, names: Sequence[str]) -> str:
+def how_often_rejected(threshold: RejectionThreshold, names: Sequence[str]) -> str:
     """How often what is no digit is rejected, all kinds of shapes together."""
     if not threshold.non_digits:
         return can_pass(names)
@@ -100,10 +100,10 @@ def turned_away(threshold: RejectionThreshold, names: Sequence[str]) -> str:
     if tenths in (0, 10):
         times = "nearly always" if tenths else "hardly ever"
     word = images_words.noun(names)
-    return f"Shapes that are no {word} are turned away {times}: look at the picture."
+    return f"Shapes that are no {word} are rejected {times}: look at the picture."
 
 
-def turned_away_help(threshold: RejectionThreshold, names: Sequence[str]) -> str:
+def rejected_of_what(threshold: RejectionThreshold, names: Sequence[str]) -> str:
     """What shapes these were, and which of them pass most often."""
     word = images_words.noun(names)
     if not threshold.non_digits:

@@ -31,6 +31,7 @@ def test_classes_part_what_is_shown(made: Predictions) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_orders_are_those_of_a_sort_by_key(made: Predictions, order: str) -> None:
+    sizes = np.arange(300) * 7 % 5
     keys = {
         "unsure": lambda n: made.confidence[n],
         "sure": lambda n: -made.confidence[n],
@@ -39,7 +40,7 @@ def test_orders_are_those_of_a_sort_by_key(made: Predictions, order: str) -> Non
         "number": lambda n: n,
         "sets": lambda n: (-sizes[n], made.confidence[n]),
     }
-    numbers, sizes = chosen(made, "split"), np.arange(300) * 7 % 5
+    numbers = chosen(made, "split")
     found = ordered(made, numbers, order, sizes)
     assert found.tolist() == sorted(numbers.tolist(), key=keys[order])
 

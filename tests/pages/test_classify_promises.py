@@ -65,7 +65,7 @@ def test_no_verdict_stands_without_what_passes_for_a_digit(run: Run) -> None:
     share = sum(one.n * one.share for one in kinds) / sum(one.n for one in kinds)
     tenths = round(10 * share)
     times = {0: "hardly ever", 10: "nearly always"}.get(tenths, f"about {tenths} times in 10")
-    assert f"Shapes that are no digit are turned away {times}: look at the picture." in words(at)
+    assert f"Shapes that are no digit are rejected {times}: look at the picture." in words(at)
 
 
 def test_a_mark_that_is_turned_away_has_no_set(run: Run) -> None:

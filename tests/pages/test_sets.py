@@ -43,7 +43,7 @@ def frame(at: AppTest, column: str) -> Any:
 
 def test_inspect_says_what_share_of_sets_holds_the_digit_at_the_rate_asked_for() -> None:
     whole = made(7.0)
-    at = opened(trained(sure=7.0), "inspect", view="selective", way="sets", miss="10")
+    at = opened(trained(sure=7.0), "inspect", view="selective", mode="sets", miss="10")
     calibrated, found = judge_sets(whole.averaged, whole.labels, 0.1, "aps")
     assert f"Sets at 90 % hold the digit {100 * found.covered / 250:.1f} % of the time" in said(at)
     assert f"{calibrated.n} calibration digits most give" in said(at)

@@ -141,9 +141,9 @@ def test_how_often_what_is_no_digit_is_turned_away_is_said(
     kinds = tuple(replace(one, n=50, share=share)
                   for one, share in zip(THRESHOLD.non_digits, shares, strict=True))  # fmt: skip
     threshold = replace(THRESHOLD, non_digits=kinds)
-    told = readings_words.turned_away(threshold, DIGIT_NAMES)
-    assert told == f"Shapes that are no digit are turned away {said}: look at the picture."
-    counted = readings_words.turned_away_help(threshold, DIGIT_NAMES)
+    told = readings_words.how_often_rejected(threshold, DIGIT_NAMES)
+    assert told == f"Shapes that are no digit are rejected {said}: look at the picture."
+    counted = readings_words.rejected_of_what(threshold, DIGIT_NAMES)
     least = THRESHOLD.non_digits[shares.index(min(shares))].title
     assert "100 shapes of 2 kinds" in counted
     assert f"Least often: {least}, {100 * min(shares):.1f} %" in counted
@@ -151,5 +151,5 @@ def test_how_often_what_is_no_digit_is_turned_away_is_said(
 
 def test_without_shapes_to_show_they_are_said_to_pass() -> None:
     none = replace(THRESHOLD, non_digits=())
-    said = readings_words.turned_away(none, HIRAGANA_NAMES)
+    said = readings_words.how_often_rejected(none, HIRAGANA_NAMES)
     assert said == "Shapes that are no character can pass for one: look at the picture."

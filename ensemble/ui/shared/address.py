@@ -141,7 +141,7 @@ PICTURE, FIGURE, RULE, CELL = Text("picture"), Text("figure"), Text("rule"), Pai
 ERROR = Text("error")  # the share of wrong answers that is accepted, in per cent
 # To pass on what is unsure or to answer with a set; the share of conformal sets that may miss the
 # label, in per cent, and the kind of sets: these two also on Predictions and Classify.
-WAY, MISS, SETS = Text("way"), Text("miss"), OneOf("sets", METHODS)
+MODE, MISS, SETS = Text("mode"), Text("miss"), OneOf("sets", METHODS)
 # The kind of corruption and how much of it, the image that is corrupted, and the set of
 # out-of-distribution images, called "outside" in links of earlier versions and so still.
 KIND, AMOUNT, NUMBER, OOD = Text("kind"), Text("amount"), Whole("number"), Text("outside")

@@ -1,4 +1,4 @@
-"""How often what is no digit is turned away, beside every verdict: a sure answer may be none."""
+"""How often what is no digit is rejected, beside every verdict: a sure answer may be none."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def show(asked: Classifier, refuse: float) -> None:
     elif tried[0]:
         threshold = asked.rejection_threshold(refuse)
         st.markdown(
-            readings_words.turned_away(threshold, asked.class_names),
-            help=readings_words.turned_away_help(threshold, asked.class_names),
+            readings_words.how_often_rejected(threshold, asked.class_names),
+            help=readings_words.rejected_of_what(threshold, asked.class_names),
         )
     else:
         st.markdown(readings_words.can_pass(asked.class_names))

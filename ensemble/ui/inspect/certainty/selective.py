@@ -23,18 +23,18 @@ from ensemble.wording import formats
 RATES = {word: float(word) / 100 for word in ("10", "5", "2", "1", "0.5", "0.2", "0.1")}
 USUAL = "0.5"
 POINTS = 12_000  # of all curves together
-WAYS = {"answers": "Answer or pass on", "sets": "Answer with a set"}
+MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 
 
 def show(shown: Inspected) -> None:
-    """The choice of a way, and its answer, controls, picture and figures."""
+    """The choice of one, and its answer, controls, picture and figures."""
     if shown.n < LEAST:
         st.info(f"With fewer than {LEAST} {shown.noun}s there is nothing to find a threshold on.",
                 icon=":material/grid_off:")  # fmt: skip
         return
-    way = address.choose(address.WAY, "What it may do where it is not sure", WAYS, "answers",
+    mode = address.choose(address.MODE, "What it may do where it is not sure", MODES, "answers",
                          label_visibility="collapsed")  # fmt: skip
-    if way == "sets":
+    if mode == "sets":
         conformal.show(shown)
     else:
         answers(shown)
