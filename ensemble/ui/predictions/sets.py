@@ -11,6 +11,7 @@ from ensemble.analysis.quality.conformal import METHODS
 from ensemble.analysis.quality.coverage import sets_of_all
 from ensemble.analysis.quality.halves import LEAST
 from ensemble.ui.shared import address
+from ensemble.wording import formats
 from ensemble.wording import sets as words
 
 # The error rates to choose from, by their words in the address: percent.
@@ -35,7 +36,7 @@ def control(noun: str, key: str) -> None:
         address.bound(f"{key}_miss", word, lambda key: st.select_slider(
             f"Sets that may miss the {noun}", list(RATES), key=key, width=300,
             on_change=address.follow, args=(address.MISS, key, USUAL),
-            format_func=lambda word: f"{word} %",
+            format_func=lambda word: formats.percent(RATES[word], figures=2),
             help=f"The fewer may miss the {noun}, the larger the sets have to be.",
         ))  # fmt: skip
         address.choose(
