@@ -40,7 +40,9 @@ def control(noun: str, key: str) -> None:
             help=f"The fewer may miss the {noun}, the larger the sets have to be.",
         ))  # fmt: skip
         address.choose(
-            address.SETS, "Kind of sets", {one: words.METHODS[one] for one in METHODS}, METHODS[0],
+            # Without what stands in brackets all three fit a phone.
+            address.SETS, "Kind of sets",
+            {one: words.METHODS[one].partition(" ")[0] for one in METHODS}, METHODS[0],
             help=words.HELP,
         )  # fmt: skip
 
