@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ensemble import datasets, runs
-from ensemble.ui.predictions import address, controls, detail, epoch_panel, gallery, waiting
+from ensemble.ui.predictions import address, controls, detail, epoch_panel, gallery, sets, waiting
 from ensemble.ui.shared import entry, loaders, run_panel
 from ensemble.wording import images as images_words
 
@@ -31,6 +31,7 @@ def of_run(run: runs.Run) -> None:
     noun = images_words.noun(datasets.info(run.config.dataset).class_names)
     view = controls.fitting(address.read(), made, len(dataset.class_names))
     st.markdown(f"#### {images_words.answer(made, noun)}")
+    sets.line(made, noun)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         controls.epoch(chosen.epochs, epoch)
         controls.filters(made, view, dataset.class_names, noun)

@@ -9,7 +9,7 @@ from ensemble.analysis.members.disagreement import disagreeing_pairs, mutual_inf
 from ensemble.analysis.quality.averaging import Floats, Ints, average, confidence, tally, votes
 
 SHOWS = ("all", "wrong", "split")
-ORDERS = ("unsure", "sure", "split", "united", "number")
+ORDERS = ("unsure", "sure", "split", "united", "number", "sets")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,9 @@ def chosen(made: Predictions, show: str = "all", label: int | None = None) -> ND
     return np.flatnonzero(kept if label is None else kept & (made.labels == label))
 
 
-def ordered(made: Predictions, numbers: Ints, order: str = "unsure") -> Ints:
+def ordered(
+    made: Predictions, numbers: Ints, order: str = "unsure", sizes: Ints | None = None
+) -> Ints:
     """`numbers` in another order; examples that are equal in it stay in their own.
 
     Args:
@@ -109,15 +111,20 @@ def ordered(made: Predictions, numbers: Ints, order: str = "unsure") -> Ints:
       numbers: (K,), examples to order, rising.
       order: "unsure" (least confident first), "sure" (most confident first), "split" (most
         divided votes first, then those whose probabilities differ most), "united" (the
-        opposite) or "number".
+        opposite), "number" or "sets" (the largest conformal set first, then least confident).
+      sizes: (N,), how many classes each example's conformal set has: for "sets" alone.
 
     Raises:
-      ValueError: there is no such `order`.
+      ValueError: there is no such `order`, or its `sizes` are missing.
     """
     if order not in ORDERS:
         raise ValueError(f"{order!r} is none of {', '.join(ORDERS)}.")
     if order == "number":
         return numbers
+    if order == "sets":
+        if sizes is None:
+            raise ValueError("The order by sets needs their sizes.")
+        return numbers[np.lexsort((made.confidence[numbers], -sizes[numbers]))]
     sign = 1 if order in ("unsure", "united") else -1
     if order in ("unsure", "sure"):
         return numbers[np.argsort(sign * made.confidence[numbers], kind="stable")]

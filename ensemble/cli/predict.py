@@ -5,6 +5,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from ensemble.pictures.files.opening import open_picture
 from ensemble.recognition.classifier import REFUSE, Classifier, Digit, open_classifier
 from ensemble.storage.reading import opened
 from ensemble.wording import formats
+from ensemble.wording.readings import RATHER_NOT
 
 
 @click.command()
@@ -75,7 +77,7 @@ def predicted(classifier: Classifier, content: bytes, refuse: float) -> dict[str
 
     `digits` stand in reading order, `line` counting from 0; `box` is left, top, right and
     bottom in pixels of the upright picture; `mutual_information` is in nats; `rejected` says
-    that `score` is above `threshold`.
+    that `score` is above `threshold`, None where there is none.
 
     Raises:
       ImageError: it is no picture that can be read.
@@ -106,7 +108,8 @@ def described(digit: Digit) -> dict[str, Any]:
         "mutual_information": round(float(digit.information), 6),
         "rejected": bool(digit.rejected),
         "score": round(float(digit.score), 6),
-        "threshold": round(float(digit.threshold), 6),
+        # JSON has no infinity: null where no score is too high.
+        "threshold": round(float(digit.threshold), 6) if isfinite(digit.threshold) else None,
         "why": digit.why,
     }
 
@@ -117,10 +120,34 @@ def line_of(found: dict[str, Any]) -> str:
         said = found["refused"]
     elif not found["digits"]:
         said = "no digits."
+    elif all(one["rejected"] for one in found["digits"]):
+        said = abstains(found["digits"])
     else:
-        votes = " | ".join(" ".join(map(str, one["votes"])) for one in found["digits"])
-        said = f"{found['text']}  ({formats.chance(found['confidence'])}; votes {votes})"
+        said = f"{found['text']}  ({sure(found)}; votes {votes_of(found['digits'])})"
     return " ".join([f"{found['image']}: {said}", *found["notes"]])
+
+
+def abstains(digits: Sequence[dict[str, Any]]) -> str:
+    """What is said where every mark is rejected: there are no odds on nothing."""
+    if len(digits) == 1:
+        return f"{RATHER_NOT}. {digits[0]['why']}".strip()
+    return f"{RATHER_NOT}: none of the {len(digits)} marks is one I know."
+
+
+def sure(found: dict[str, Any]) -> str:
+    """How likely all is right that is said: "97.3 %", "97.3 % of the other"."""
+    said = formats.chance(found["confidence"])
+    known = sum(not one["rejected"] for one in found["digits"])
+    if known == len(found["digits"]):
+        return said
+    return f"{said} of the other" if known == 1 else f"{said} that the other {known} are right"
+
+
+def votes_of(digits: Sequence[dict[str, Any]]) -> str:
+    """The members' votes on each mark, a dash for one that is rejected: "4 9 | – | 7 7"."""
+    return " | ".join(
+        "–" if one["rejected"] else " ".join(map(str, one["votes"])) for one in digits
+    )
 
 
 def read_file(path: Path) -> bytes:

@@ -1,6 +1,7 @@
 """OOD scores of real digits and of out-of-distribution images, with the rejection threshold."""
 
 from collections.abc import Sequence
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,12 +45,12 @@ def figure(
     chart.update_layout(**lines.layout(title, ROW * (len(named) + 1) + 190, palette))
     top = chart.layout.margin.t + 20  # room for words over the line, under the title
     chart.update_layout(showlegend=False, margin={"t": top, "r": 72, "b": 60})
-    line = {"color": palette.ink, "width": 2}
-    chart.add_vline(threshold.value, line=line)
-    chart.add_annotation(
-        x=threshold.value, y=1, yref="paper", yanchor="bottom", xanchor="left", showarrow=False,
-        text="rejected →", font={"size": 12, "color": palette.ink},
-    )  # fmt: skip
+    if isfinite(threshold.value):  # else too few digits were held out, and none is rejected
+        chart.add_vline(threshold.value, line={"color": palette.ink, "width": 2})
+        chart.add_annotation(
+            x=threshold.value, y=1, yref="paper", yanchor="bottom", xanchor="left",
+            showarrow=False, text="rejected →", font={"size": 12, "color": palette.ink},
+        )  # fmt: skip
     for place, (_, scores) in enumerate(named, 1):
         chart.add_annotation(
             x=1, xref="paper", xanchor="left", xshift=8, y=place, showarrow=False,

@@ -37,10 +37,11 @@ class Occlusion:
 
     Attributes:
       change: (M, 28, 28), by how much the probability of what a member says falls when a place
-        is covered: the mean over all patches that cover it, in [-1, 1]; 0 where there is no ink.
+        is covered: the mean over all patches that cover it and take ink away, in [-1, 1]. So
+        bare ground beside a stroke has a change, too; 0 where no such patch reaches.
       averaged: (28, 28), the same of the averaged probability of what the ensemble says.
-      flips: for each member the smallest patch that changes its mind, of equal ones that which
-        takes most from what it says; None where no patch does.
+      flips: for each member the smallest patch that changes its mind, of equally small ones
+        that which takes most from the probability of what it says; None where no patch does.
       largest: the side of the largest patch, in pixels.
     """
 

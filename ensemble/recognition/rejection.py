@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Floats
+from ensemble.analysis.quality.conformal import quantile
 
 TAIL = (
     0.1  # the share of held-out digits with the highest values, beyond which rarity is extrapolated
@@ -86,18 +87,22 @@ class Rejection:
         return self.contributions(measures).sum(axis=0)
 
     def threshold(self, refuse: float) -> float:
-        """The score that at most this share of held-out digits exceeds.
+        """The score that a new digit exceeds with a probability of `refuse` at most.
+
+        The ⌈(n + 1)(1 − refuse)⌉-th of the held-out digits' n scores, for the new digit is one
+        of n + 1; infinite, so that nothing is rejected, where n is too small for `refuse`.
 
         Args:
           refuse: in (0, 1).
 
         Raises:
           ValueError: it is not.
+
+        Source: V. Vovk, A. Gammerman and G. Shafer, 2005, as for `Rarity`.
         """
         if not 0 < refuse < 1:
             raise ValueError(f"A share of {refuse:g} cannot be rejected: it is in (0, 1).")
-        n = len(self.held_out)
-        return float(self.held_out[n - 1 - int(refuse * n)])
+        return quantile(self.held_out, refuse)
 
     def quantiles(self, scores: Floats) -> NDArray[np.float64]:
         """The share of held-out digits with a lower score, (N,), in [0, 1]."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ensemble.analysis.predictions import Predictions, judge
+from ensemble.analysis.quality.conformal import fewest
 from ensemble.wording import formats
 from ensemble.wording import images as images_words
 
@@ -106,7 +107,10 @@ def ood_score(digit: "Digit", refuse: float, names: Sequence[str]) -> str:
       names: the classes' names.
     """
     word, share = images_words.noun(names), 1 - float(digit.quantile)
-    limit = f"the strangest {formats.percent(refuse, figures=2)} are rejected"
+    strangest = formats.percent(refuse, figures=2)
+    limit = f"the strangest {strangest} are rejected"
+    if math.isinf(digit.threshold):
+        limit = f"too few were held out to reject the strangest {strangest}"
     if share <= 0:
         return f"None of the real {word}s held out looks as strange as this; {limit}."
     only = "Only " if digit.rejected else ""
@@ -116,10 +120,14 @@ def ood_score(digit: "Digit", refuse: float, names: Sequence[str]) -> str:
 
 def threshold_set_on(threshold: "RejectionThreshold", title: str) -> str:
     """On which images of the dataset `title` the threshold was set and on which judged."""
+    share = formats.percent(threshold.refuse, figures=2)
+    set_at = f"another like them scores more than the threshold with a chance of {share} at most"
+    if math.isinf(threshold.value):
+        needed = fewest(threshold.refuse)
+        set_at = f"{share} needs {needed:,} of them at least, so nothing is rejected"
     return (
         f"Set on {threshold.n:,} test images of {title}, one in four as it is, the others turned, "
-        "slanted, stretched, bent and blurred a little, as pens and cameras do: "
-        f"{formats.percent(threshold.refuse, figures=2)} of them score more than the threshold. No "
+        f"slanted, stretched, bent and blurred a little, as pens and cameras do: {set_at}. No "
         f"out-of-distribution image had a part in it. Judged on {threshold.judged:,} other test "
         "images, changed likewise, and on out-of-distribution ones."
     )
@@ -127,6 +135,8 @@ def threshold_set_on(threshold: "RejectionThreshold", title: str) -> str:
 
 def scores(digit: "Digit") -> str:
     """How far the score is from the threshold, as figures."""
+    if math.isinf(digit.threshold):
+        return f"Score {formats.significant(float(digit.score))}, no threshold"
     score, threshold = (formats.significant(float(one)) for one in (digit.score, digit.threshold))
     apart = formats.significant(abs(float(digit.score - digit.threshold)), 2)
     return f"Score {score}, threshold {threshold}: {apart} {'above' if digit.rejected else 'below'}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit, Reading
+    from ensemble.recognition.rejection_threshold import RejectionThreshold
 
 UNKNOWN = "?"
 SURE = (
@@ -79,6 +81,40 @@ def sentence(reading: Reading, names: Sequence[str]) -> str:
     begin = f"{sure(reading.confidence)}: {formats.chance(reading.confidence)}{of}."
     what = "One mark is" if unknown == 1 else f"{unknown} marks are"
     return f"{what} no {word}, or none I know. {begin}" if unknown else begin
+
+
+def can_pass(names: Sequence[str]) -> str:
+    """What is to be said beside every verdict, until it is known how often it comes about."""
+    word = images_words.noun(names)
+    return f"Shapes that are no {word} can pass for one: look at the picture."
+
+
+def how_often_rejected(threshold: RejectionThreshold, names: Sequence[str]) -> str:
+    """How often what is no digit is rejected, all kinds of shapes together."""
+    if not threshold.non_digits:
+        return can_pass(names)
+    shown = sum(one.n for one in threshold.non_digits)
+    share = sum(one.n * one.share for one in threshold.non_digits) / shown
+    tenths = math.floor(10 * share + 0.5)
+    times = f"about {tenths} times in 10"
+    if tenths in (0, 10):
+        times = "nearly always" if tenths else "hardly ever"
+    word = images_words.noun(names)
+    return f"Shapes that are no {word} are rejected {times}: look at the picture."
+
+
+def rejected_of_what(threshold: RejectionThreshold, names: Sequence[str]) -> str:
+    """What shapes these were, and which of them pass most often."""
+    word = images_words.noun(names)
+    if not threshold.non_digits:
+        return f"No shapes that are no {word} could be shown to the members."
+    least = min(threshold.non_digits, key=lambda one: one.share)
+    shown = sum(one.n for one in threshold.non_digits)
+    return (
+        f"Counted on {shown:,} shapes of {len(threshold.non_digits)} kinds, drawn letters and "
+        f"figures among them. Least often: {least.title}, "
+        f"{formats.percent(least.share, least.n)}. Yours may be of another kind."
+    )
 
 
 def row(reading: Reading, lines: Sequence[int], names: Sequence[str]) -> tuple[str, str, str]:

@@ -31,22 +31,27 @@ def test_classes_part_what_is_shown(made: Predictions) -> None:
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_orders_are_those_of_a_sort_by_key(made: Predictions, order: str) -> None:
+    sizes = np.arange(300) * 7 % 5
     keys = {
         "unsure": lambda n: made.confidence[n],
         "sure": lambda n: -made.confidence[n],
         "split": lambda n: (-made.disagreement[n], -made.information[n]),
         "united": lambda n: (made.disagreement[n], made.information[n]),
         "number": lambda n: n,
+        "sets": lambda n: (-sizes[n], made.confidence[n]),
     }
     numbers = chosen(made, "split")
-    assert ordered(made, numbers, order).tolist() == sorted(numbers.tolist(), key=keys[order])
+    found = ordered(made, numbers, order, sizes)
+    assert found.tolist() == sorted(numbers.tolist(), key=keys[order])
 
 
 def test_examples_that_are_equal_keep_their_order() -> None:
     same = np.tile(np.array([0.6, 0.4]), (3, 8, 1))
     made = judge(same, np.zeros(8, int))
     for order in ORDERS:
-        assert ordered(made, chosen(made), order).tolist() == list(range(8))
+        assert ordered(made, chosen(made), order, np.ones(8, int)).tolist() == list(range(8))
+    with pytest.raises(ValueError, match="needs their sizes"):
+        ordered(made, chosen(made), "sets")
 
 
 def test_most_divided_votes_come_first() -> None:

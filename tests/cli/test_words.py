@@ -23,8 +23,9 @@ from ensemble.shift.status import StressStatus
 
 FOUND: dict[str, Any] = {
     "image": "a.png", "text": "47", "confidence": 0.9731, "refused": "", "notes": [],
-    "digits": [{"votes": [4, 9]}, {"votes": [7, 7]}],
+    "digits": [{"votes": [4, 9], "rejected": False}, {"votes": [7, 7], "rejected": False}],
 }  # fmt: skip
+GONE = {"votes": [4, 4], "rejected": True, "why": "The members cannot decide what it is."}
 STATUS = Status(
     state="training", epoch=1, epochs=3, step=1500, steps=4000, img_member_per_s=6712.3,
     ensemble_test_accuracy=0.98125, seconds_left=12.6,
@@ -37,6 +38,14 @@ STATUS = Status(
         ({}, "47  (97.3 %; votes 4 9 | 7 7)"),
         ({"refused": WHOLE}, WHOLE),
         ({"text": "", "digits": [], "confidence": 0.0}, "no digits."),
+        ({"text": "?", "digits": [GONE], "confidence": 0.0},
+         "I would rather not say. The members cannot decide what it is."),
+        ({"text": "??", "digits": [GONE, GONE], "confidence": 0.0},
+         "I would rather not say: none of the 2 marks is one I know."),
+        ({"text": "4?", "digits": [FOUND["digits"][0], GONE]},
+         "4?  (97.3 % of the other; votes 4 9 | –)"),
+        ({"text": "4?7", "digits": [FOUND["digits"][0], GONE, FOUND["digits"][1]]},
+         "4?7  (97.3 % that the other 2 are right; votes 4 9 | – | 7 7)"),
         ({"notes": ["First of 2 pages.", "Turned."]},
          "47  (97.3 %; votes 4 9 | 7 7) First of 2 pages. Turned."),
     ],

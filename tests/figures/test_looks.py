@@ -10,6 +10,7 @@ from ensemble.analysis.members import committee as committees
 from ensemble.analysis.members.uncertainty import uncertainty as measures_of
 from ensemble.analysis.quality import selective as choices
 from ensemble.analysis.quality.calibration import reliability
+from ensemble.analysis.quality.coverage import judge_sets
 from ensemble.datasets.registry import DIGIT_NAMES
 from ensemble.figures import bars, rejection, solves, speeds, two_answers, verdict
 from ensemble.figures.inspect import (
@@ -17,6 +18,7 @@ from ensemble.figures.inspect import (
     combining,
     committee,
     compare,
+    conformal,
     confusion,
     decomposition,
     entropies,
@@ -57,6 +59,9 @@ FIGURES: dict[str, Callable[[Palette], Any]] = {
     ),
     "confusion": lambda p: confusion.figure(
         matrix_of(MADE), (4, 9), DIGIT_NAMES, "digit", "title", p
+    ),
+    "conformal": lambda p: conformal.figure(
+        judge_sets(MADE.averaged, MADE.labels, 0.1)[1], "digit", "title", p
     ),
     "decomposition": lambda p: decomposition.figure(PARTS, 2, "title", p),
     "entropies": lambda p: entropies.figure(

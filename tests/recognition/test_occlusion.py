@@ -54,3 +54,14 @@ def test_patches_reach_every_edge_and_take_ink_away() -> None:
     holding = [box for box in boxes if box[0] <= 3 < box[2] and box[1] <= 20 < box[3]]
     assert patches(dot) == holding
     assert not covered(dot, holding).any()
+
+
+def test_places_without_ink_change_where_a_patch_over_them_takes_ink_away() -> None:
+    dot = np.zeros((28, 28, 1), np.uint8)
+    dot[20, 3] = 255
+    boxes = patches(dot)
+    found = occlusion(dot.shape, boxes, np.ones((1, 1)), np.full((1, len(boxes), 1), 0.5))
+    reached = ~covered(np.full_like(dot, 255), boxes).all(axis=0)[..., 0]
+    assert reached.sum() > 25
+    np.testing.assert_array_equal(found.change[0] == 0.5, reached)
+    assert not found.change[0][~reached].any()

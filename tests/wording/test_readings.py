@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -86,5 +88,15 @@ def test_the_ood_score_is_counted_in_real_digits(
 def test_how_the_threshold_was_set_is_said_in_figures() -> None:
     said = marks_words.threshold_set_on(THRESHOLD, "MNIST")
     assert said.startswith("Set on 5 test images of MNIST, one in four as it is")
-    assert "20 % of them score more than the threshold" in said
+    assert "scores more than the threshold with a chance of 20 % at most" in said
     assert "Judged on 200 other test images" in said
+
+
+def test_without_a_threshold_nothing_is_said_to_be_rejected() -> None:
+    digit = replace(voting(3, quantile=1.0), threshold=np.inf)
+    assert marks_words.scores(digit) == "Score 0.700, no threshold"
+    told = marks_words.ood_score(digit, 0.01, DIGIT_NAMES)
+    assert told.endswith("; too few were held out to reject the strangest 1 %.")
+    none = replace(THRESHOLD, refuse=0.01, value=np.inf)
+    said = marks_words.threshold_set_on(none, "MNIST")
+    assert "1 % needs 99 of them at least, so nothing is rejected." in said

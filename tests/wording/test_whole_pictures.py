@@ -13,7 +13,7 @@ from ensemble.figures.two_answers import Side
 from ensemble.recognition.answer import WHOLE, Digit, Reading
 from ensemble.wording import marks as marks_words
 from ensemble.wording import readings as readings_words
-from tests.ui.marks import voting
+from tests.ui.marks import THRESHOLD, voting
 
 FOUR, SEVEN, STRANGE = voting(4), voting(7), voting(2, rejected=True)
 
@@ -127,3 +127,29 @@ def test_a_mark_for_whoever_cannot_see_it() -> None:
 def test_time_left_is_said_from_a_second_on() -> None:
     assert readings_words.left(0.9) == ""
     assert readings_words.left(1.0) == " · about 1 s left"
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [((0.84, 0.82), "about 8 times in 10"), ((0.9, 1.0), "nearly always"),
+     ((0.0, 0.02), "hardly ever"), ((0.9, 0.96), "about 9 times in 10"),
+     ((0.45, 0.46), "about 5 times in 10")],
+)  # fmt: skip
+def test_how_often_what_is_no_digit_is_turned_away_is_said(
+    shares: tuple[float, float], said: str
+) -> None:
+    kinds = tuple(replace(one, n=50, share=share)
+                  for one, share in zip(THRESHOLD.non_digits, shares, strict=True))  # fmt: skip
+    threshold = replace(THRESHOLD, non_digits=kinds)
+    told = readings_words.how_often_rejected(threshold, DIGIT_NAMES)
+    assert told == f"Shapes that are no digit are rejected {said}: look at the picture."
+    counted = readings_words.rejected_of_what(threshold, DIGIT_NAMES)
+    least = THRESHOLD.non_digits[shares.index(min(shares))].title
+    assert "100 shapes of 2 kinds" in counted
+    assert f"Least often: {least}, {100 * min(shares):.1f} %" in counted
+
+
+def test_without_shapes_to_show_they_are_said_to_pass() -> None:
+    none = replace(THRESHOLD, non_digits=())
+    said = readings_words.how_often_rejected(none, HIRAGANA_NAMES)
+    assert said == "Shapes that are no character can pass for one: look at the picture."

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ensemble.analysis.predictions import ORDERS, SHOWS, Predictions, chosen
-from ensemble.ui.predictions import address
+from ensemble.ui.predictions import address, sets
 from ensemble.ui.predictions.address import View
 from ensemble.ui.shared import widget
 from ensemble.ui.shared.address import bound
@@ -19,6 +19,7 @@ ORDER_WORDS = {
     "split": "Most disagreement first",
     "united": "Least disagreement first",
     "number": "As in the test set",
+    "sets": "Largest set first",
 }
 EVERY = -1
 
@@ -32,6 +33,8 @@ def fitting(view: View, made: Predictions, classes: int) -> View:
     if made.members == 1 and view.show == "split":
         view = replace(view, show="all")
     if made.members == 1 and view.order in ("split", "united"):
+        view = replace(view, order=View.order)
+    if view.order == "sets" and not sets.enough(made):
         view = replace(view, order=View.order)
     return view
 
@@ -52,6 +55,8 @@ def filters(made: Predictions, view: View, names: Sequence[str], noun: str) -> N
     words = {"all": "All", "wrong": "Wrong", "split": "Members disagree"}
     shows = [show for show in SHOWS if show != "split" or made.members > 1]
     orders = [one for one in ORDERS if made.members > 1 or one not in ("split", "united")]
+    if not sets.enough(made):
+        orders.remove("sets")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         bound(f"digits_show_{stamp(counts.values())}", view.show, lambda key: st.segmented_control(
             "Show", shows, key=key, required=True, on_change=follow, args=(key, "show"),
@@ -68,7 +73,7 @@ def filters(made: Predictions, view: View, names: Sequence[str], noun: str) -> N
             format_func=ORDER_WORDS.__getitem__,
             help="Sure: the averaged probability of what the ensemble says. Disagreement: the "
             "share of pairs of members that vote differently, then how far their probabilities "
-            "lie apart.",
+            "lie apart. Set: the conformal set, at the rate chosen below the answer.",
         ))  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.datasets import Dataset
 from ensemble.figures import bars, thumbnails
-from ensemble.ui.predictions import address, downloads
+from ensemble.ui.predictions import address, downloads, sets
 from ensemble.ui.shared import theme
 from ensemble.ui.shared.guard import guarded
 from ensemble.wording import escaping
@@ -74,6 +74,8 @@ def words(shown: Shown, number: int) -> None:
         with st.container(width=420):
             st.subheader(f"{mark} · #{number}", anchor=False)
             st.markdown(escaping.markdown(images_words.sentence(shown.made, number, names)))
+            if said := sets.one(shown.made, number, names):
+                st.markdown(escaping.markdown(said), help=sets.HELP)
 
 
 def chart(shown: Shown, number: int) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 import streamlit as st
 
 from ensemble.analysis.predictions import ORDERS, SHOWS
+from ensemble.analysis.quality.conformal import METHODS
 from ensemble.ui.shared import widget
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping
@@ -138,6 +139,9 @@ FIRST, DIGIT = Number("first", 0, 0, MOST), Whole("digit")
 VIEW, MEASURE, LIST, VOTER = Text("view"), Text("measure"), Text("list"), Whole("voter")
 PICTURE, FIGURE, RULE, CELL = Text("picture"), Text("figure"), Text("rule"), Pair("cell")
 ERROR = Text("error")  # the share of wrong answers that is accepted, in per cent
+# To pass on what is unsure or to answer with a set; the share of conformal sets that may miss the
+# label, in per cent, and the kind of sets: these two also on Predictions and Classify.
+MODE, MISS, SETS = Text("mode"), Text("miss"), OneOf("sets", METHODS)
 # The kind of corruption and how much of it, the image that is corrupted, and the set of
 # out-of-distribution images, called "outside" in links of earlier versions and so still.
 KIND, AMOUNT, NUMBER, OOD = Text("kind"), Text("amount"), Whole("number"), Text("outside")

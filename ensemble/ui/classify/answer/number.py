@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from ensemble.ui.classify.answer import caught
 from ensemble.ui.classify.input import selected
 from ensemble.ui.shared import theme
 from ensemble.wording import escaping
@@ -23,7 +24,9 @@ KEY = "classify_answer"
 LARGE, MEDIUM = 8, 30
 
 
-def show(asked: Classifier, prepared: Prepared, reading: Reading, index: int, ident: str) -> None:
+def show(
+    asked: Classifier, prepared: Prepared, reading: Reading, index: int, ident: str, refuse: float
+) -> None:
     """What the ensemble says of the picture, or that it would rather not.
 
     Args:
@@ -32,6 +35,7 @@ def show(asked: Classifier, prepared: Prepared, reading: Reading, index: int, id
       reading: what is said of them.
       index: the mark that is open.
       ident: the picture's id.
+      refuse: the share of real digits that may be rejected.
     """
     names = asked.class_names
     if not reading.digits:
@@ -50,6 +54,7 @@ def show(asked: Classifier, prepared: Prepared, reading: Reading, index: int, id
         number(asked, prepared, reading, index, ident, size)
         st.markdown(escaping.markdown(readings_words.sentence(reading, names)),
                     help=HELP.format(images_words.noun(names)) if many > 1 else None)  # fmt: skip
+        caught.show(asked, refuse)
     for note in prepared.notes:
         st.caption(escaping.markdown(note))
 

@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ensemble import runs
 from ensemble.recognition.classifier import Classifier
-from ensemble.ui.classify.answer import loader, number, stages
+from ensemble.ui.classify.answer import loader, number, sets, stages
 from ensemble.ui.classify.answer import overrule as answer_overrule
 from ensemble.ui.classify.answer import shown as answer_shown
 from ensemble.ui.classify.answer.shown import Shown
@@ -55,7 +55,7 @@ def show(
     with right:
         if way != "draw":
             st.caption(escaping.markdown(source.name))
-        number.show(asked, prepared, reading, index, source.id)
+        number.show(asked, prepared, reading, index, source.id, refuse)
     key = f"{source.key}-{overrule.word}"
     shown = Shown(run, asked, prepared, reading, index, source.name, key, refuse)
     below(shown, source.id, right)
@@ -69,6 +69,8 @@ def below(shown: Shown, ident: str, right: DeltaGenerator) -> None:
     verdict = import_module("ensemble.ui.classify.answer.verdict")
     with right, guarded():
         verdict.words(shown)
+    with right, guarded():
+        sets.show(shown)
     # A row of its own: on a phone the answer stands before the steps.
     before, beside = st.columns([6, 5], gap="large")
     with before:

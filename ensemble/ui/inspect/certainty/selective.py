@@ -1,4 +1,4 @@
-"""Selective prediction: which answers to keep to oneself, so that few of the others are wrong."""
+"""Two ways to be wrong less often: to answer only where it is sure, or with a set of classes."""
 
 from dataclasses import replace
 
@@ -8,9 +8,11 @@ import streamlit as st
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality import selective
 from ensemble.analysis.quality.averaging import confidence
+from ensemble.analysis.quality.halves import LEAST
 from ensemble.analysis.quality.selective import Choice, RiskCoverage
 from ensemble.figures import lines
 from ensemble.figures.inspect.selective import alt, figure, table
+from ensemble.ui.inspect.certainty import conformal
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, theme
@@ -21,15 +23,25 @@ from ensemble.wording import formats
 RATES = {word: float(word) / 100 for word in ("10", "5", "2", "1", "0.5", "0.2", "0.1")}
 USUAL = "0.5"
 POINTS = 12_000  # of all curves together
-LEAST = 20  # examples, below which two halves say nothing
+MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 
 
 def show(shown: Inspected) -> None:
-    """The answer, a control for the error rate, the curve and every member's figures."""
+    """The choice of one, and its answer, controls, picture and figures."""
     if shown.n < LEAST:
         st.info(f"With fewer than {LEAST} {shown.noun}s there is nothing to find a threshold on.",
                 icon=":material/grid_off:")  # fmt: skip
         return
+    mode = address.choose(address.MODE, "What it may do where it is not sure", MODES, "answers",
+                         label_visibility="collapsed")  # fmt: skip
+    if mode == "sets":
+        conformal.show(shown)
+    else:
+        answers(shown)
+
+
+def answers(shown: Inspected) -> None:
+    """The answer, a control for the error rate, the curve and every member's figures."""
     answered = st.container()
     rate = choose()
     ensemble, members = measured(shown, curves)

@@ -1,0 +1,168 @@
+"""Conformal sets: for each example the classes it may be, with an error rate that is promised.
+
+Split conformal prediction: a score says how ill a class fits an example, and its ⌈(n+1)(1−α)⌉-th
+smallest value over n labelled examples, the calibration examples, is the threshold. A new example
+gets every class that fits no worse. Its label is then among them with a probability of 1 − α or
+more: on the average over draws of the calibration examples, and only where old and new examples
+are exchangeable, as two halves of one test set are and a person's own pictures are not.
+
+Source: V. Vovk, A. Gammerman and G. Shafer, "Algorithmic learning in a random world", 2005;
+A. Angelopoulos and S. Bates, "A gentle introduction to conformal prediction", 2021.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import beta
+
+from ensemble.analysis.quality.averaging import Floats, Ints
+
+METHODS = ("aps", "raps", "lac")
+PENALTY, FREE = 0.1, 1  # of RAPS: for each class beyond the first so many
+SLACK = 1e-9  # of a rank: 100 times (1 − 0.41) is 59, whatever doubles make of it
+
+
+@dataclass(frozen=True)
+class Calibrated:
+    """A threshold on a score, from n calibration examples.
+
+    Attributes:
+      method: one of `METHODS`.
+      error_rate: α, the share of sets that may miss the label.
+      threshold: of the score; infinite where n is too small for α: every set is all classes.
+      n: how many calibration examples there were.
+      penalty: of RAPS, for each class beyond the first `free`.
+      free: of RAPS, how many classes cost no penalty.
+    """
+
+    method: str
+    error_rate: float
+    threshold: float
+    n: int
+    penalty: float = PENALTY
+    free: int = FREE
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are examples enough for this error rate: else nothing is ruled out."""
+        return math.isfinite(self.threshold)
+
+    @property
+    def needed(self) -> int:
+        """The fewest calibration examples with which the threshold is finite."""
+        return fewest(self.error_rate)
+
+    @property
+    def expected(self) -> tuple[float, float]:
+        """Where the coverage lies in 95 of 100 draws of the calibration examples.
+
+        Of a score without ties; ties only raise it. (1, 1) where every set is all classes.
+
+        Source: V. Vovk, "Conditional validity of inductive conformal predictors", ACML 2012:
+        given the calibration examples coverage is Beta(k, n + 1 − k), k the rank.
+        """
+        if not self.enough:
+            return 1.0, 1.0
+        k = rank(self.n, self.error_rate)
+        low, high = beta.ppf((0.025, 0.975), k, self.n + 1 - k)
+        return float(low), float(high)
+
+    def sets(self, averaged: Floats) -> NDArray[np.bool_]:
+        """The classes that each example may be, (N, C), of the ensemble's (N, C)."""
+        if self.method == "lac":
+            return 1 - averaged <= self.threshold
+        order, ahead = _ranked(averaged)
+        # Up to and with the class at which the sum reaches the threshold: what a class itself
+        # has does not count, nor does its own place. So no set is empty.
+        place = np.arange(averaged.shape[1])
+        kept = ahead + self.penalty_at(place) <= self.threshold
+        kept[:, 0] = True
+        found = np.empty_like(kept)
+        np.put_along_axis(found, order, kept, axis=1)
+        return found
+
+    def penalty_at(self, place: Ints) -> Floats:
+        """What RAPS adds for classes of which `place` stand ahead or are the class itself."""
+        if self.method != "raps":
+            return np.zeros(np.shape(place))
+        return self.penalty * np.maximum(np.asarray(place) - self.free, 0)
+
+
+def rank(n: int, error_rate: float) -> int:
+    """⌈(n + 1)(1 − α)⌉: which of n rising scores a new one exceeds with probability α at most.
+
+    n + 1 where n is too small for the error rate: no score of the n will do.
+
+    Args:
+      n: how many scores there are, 0 or more.
+      error_rate: α in (0, 1).
+
+    Raises:
+      ValueError: the error rate is not in (0, 1).
+    """
+    if not 0 < error_rate < 1:
+        raise ValueError(f"An error rate of {error_rate:g} is outside 0 to 1.")
+    return math.ceil((n + 1) * (1 - error_rate) - SLACK)
+
+
+def fewest(error_rate: float) -> int:
+    """The smallest n whose `rank` is not beyond n: ⌈1 / α⌉ − 1."""
+    return math.ceil(1 / error_rate - SLACK) - 1
+
+
+def quantile(scores: Floats, error_rate: float) -> float:
+    """The ⌈(n + 1)(1 − α)⌉-th smallest of n scores (n,); infinite beyond n.
+
+    Raises:
+      ValueError: the error rate is not in (0, 1).
+    """
+    k = rank(len(scores), error_rate)
+    return float(np.partition(scores, k - 1)[k - 1]) if k <= len(scores) else math.inf
+
+
+def calibrate(averaged: Floats, labels: Ints, error_rate: float, method: str = METHODS[0], *,
+              penalty: float = PENALTY, free: int = FREE) -> Calibrated:  # fmt: skip
+    """The threshold from calibration examples: validation predictions, or a half of the test's.
+
+    Args:
+      averaged: (n, C), the ensemble's probabilities of them.
+      labels: (n,), what they are.
+      error_rate: α in (0, 1).
+      method: "lac" (1 − p, the smallest sets on the average; Sadinle, Lei and Wasserman, JASA
+        2019), "aps" (the probability of all classes that are likelier, so that sets adapt to
+        how hard an example is; Romano, Sesia and Candès, NeurIPS 2020) or "raps" (that and a
+        penalty on each further class; Angelopoulos and others, ICLR 2021). The latter two
+        without their random number: a class's own probability does not count.
+      penalty: of RAPS, λ.
+      free: of RAPS, k_reg: how many classes cost no penalty.
+
+    Raises:
+      ValueError: the error rate is not in (0, 1), there is no such method, or the shapes differ.
+    """
+    if method not in METHODS:
+        raise ValueError(f"{method!r} is none of {', '.join(METHODS)}.")
+    if averaged.ndim != 2 or labels.shape != averaged.shape[:1]:
+        raise ValueError(f"{averaged.shape} probabilities and {labels.shape} labels.")
+    made = Calibrated(method, error_rate, math.inf, len(labels), penalty, free)
+    scores = _label_scores(made, averaged, labels)
+    return Calibrated(method, error_rate, quantile(scores, error_rate), len(labels), penalty, free)
+
+
+def _ranked(averaged: Floats) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
+    """The classes of each row, the likeliest first, and what all ahead of each sum to."""
+    order = np.argsort(-averaged, axis=1, kind="stable")
+    falling = np.take_along_axis(averaged, order, axis=1).astype(np.float64)
+    ahead = np.zeros_like(falling)
+    np.cumsum(falling[:, :-1], axis=1, out=ahead[:, 1:])
+    return order, ahead
+
+
+def _label_scores(made: Calibrated, averaged: Floats, labels: Ints) -> Floats:
+    """How ill each example's label fits it, (n,)."""
+    if made.method == "lac":
+        return 1 - averaged[np.arange(len(labels)), labels]
+    order, ahead = _ranked(averaged)
+    place = (order == labels[:, None]).argmax(axis=1)
+    return ahead[np.arange(len(labels)), place] + made.penalty_at(place + 1)

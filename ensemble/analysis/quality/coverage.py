@@ -1,0 +1,125 @@
+"""Conformal sets judged: how often they hold the label, and how large they are, class by class."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.quality.averaging import Floats, Ints
+from ensemble.analysis.quality.conformal import METHODS, Calibrated, calibrate
+from ensemble.analysis.quality.halves import halves
+from ensemble.analysis.quality.intervals import wilson
+
+Examples = tuple[Floats, Ints]  # the ensemble's probabilities (n, C) and the labels (n,)
+
+
+@dataclass(frozen=True, eq=False)
+class Achieved:
+    """What sets come to on n examples that had no part in their calibration.
+
+    Attributes:
+      n: how many.
+      covered: how many of the sets hold the label.
+      sizes: (C + 1,), how many sets have 0, 1, … C classes.
+      sizes_covered: (C + 1,), how many of these hold the label.
+      class_n: (C,), examples of each class.
+      class_covered: (C,), how many of these have a set that holds it.
+      class_size: (C,), the mean size of their sets; NaN where a class has no example.
+    """
+
+    n: int
+    covered: int
+    sizes: NDArray[np.int64]
+    sizes_covered: NDArray[np.int64]
+    class_n: NDArray[np.int64]
+    class_covered: NDArray[np.int64]
+    class_size: NDArray[np.float64]
+
+    @property
+    def coverage(self) -> float:
+        """The share of the sets that hold the label."""
+        return self.covered / self.n
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of the coverage."""
+        return wilson(self.covered, self.n)
+
+    @property
+    def mean_size(self) -> float:
+        """How many classes a set has on the average."""
+        return float(self.sizes @ np.arange(len(self.sizes)) / self.n)
+
+    @property
+    def singletons(self) -> int:
+        """How many sets name one class."""
+        return int(self.sizes[1])
+
+    @property
+    def empties(self) -> int:
+        """How many sets name none."""
+        return int(self.sizes[0])
+
+
+def achieved(sets: NDArray[np.bool_], labels: Ints) -> Achieved:
+    """What sets (N, C) come to on examples of known labels (N,), N at least 1.
+
+    Raises:
+      ValueError: there is no example.
+    """
+    N, C = sets.shape
+    if not N:
+        raise ValueError("No example to judge sets on.")
+    hit, size = sets[np.arange(N), labels], sets.sum(axis=1)
+    of_class = np.bincount(labels, minlength=C)
+    with np.errstate(invalid="ignore"):
+        class_size = np.bincount(labels, size, C) / of_class
+    return Achieved(
+        N, int(hit.sum()), np.bincount(size, minlength=C + 1),
+        np.bincount(size[hit], minlength=C + 1), of_class,
+        np.bincount(labels[hit], minlength=C), class_size,
+    )  # fmt: skip
+
+
+def judge_sets(
+    averaged: Floats, labels: Ints, error_rate: float, method: str = METHODS[0],
+    calibration: Examples | None = None,
+) -> tuple[Calibrated, Achieved]:  # fmt: skip
+    """Sets calibrated on some examples, and judged on others.
+
+    Args:
+      averaged: (N, C), the ensemble's probabilities.
+      labels: (N,), what the examples are.
+      error_rate: α in (0, 1).
+      method: one of `METHODS`.
+      calibration: examples apart from these, such as validation predictions, with which all N
+        are judged; without them one half of the N calibrates, and the other is judged.
+
+    Raises:
+      ValueError: as `calibrate`, or there are fewer than two examples.
+    """
+    if calibration is not None:
+        made = calibrate(*calibration, error_rate, method)
+        return made, achieved(made.sets(averaged), labels)
+    fitted, judged = halves(labels)
+    made = calibrate(averaged[fitted], labels[fitted], error_rate, method)
+    return made, achieved(made.sets(averaged[judged]), labels[judged])
+
+
+def sets_of_all(
+    averaged: Floats, labels: Ints, error_rate: float, method: str = METHODS[0],
+    calibration: Examples | None = None,
+) -> NDArray[np.bool_]:  # fmt: skip
+    """A set for every example, (N, C), none of which has a part in its own calibration.
+
+    Without `calibration` each half's are by the threshold of the other half; the arguments and
+    errors are those of `judge_sets`.
+    """
+    if calibration is not None:
+        return calibrate(*calibration, error_rate, method).sets(averaged)
+    sets = np.empty(averaged.shape, bool)
+    first, second = halves(labels)
+    for fitted, judged in ((first, second), (second, first)):
+        made = calibrate(averaged[fitted], labels[fitted], error_rate, method)
+        sets[judged] = made.sets(averaged[judged])
+    return sets

@@ -1,0 +1,70 @@
+"""How large conformal sets are, and how many of each size hold what the example is."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ensemble.analysis.quality.coverage import Achieved
+from ensemble.figures import lines
+from ensemble.figures.palette import RIGHT, WRONG, Palette
+from ensemble.wording import formats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def figure(found: Achieved, noun: str, title: str, palette: Palette) -> "go.Figure":
+    """A bar for each size: the sets that hold the label below, those that miss it on top.
+
+    Args:
+      found: the sets on the half that judges them.
+      noun: what one example is called.
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    sizes = np.arange(len(found.sizes))
+    missed = found.sizes - found.sizes_covered
+    chart = go.Figure()
+    for name, counts, color in (
+        (f"✓ holds the {noun}", found.sizes_covered, RIGHT),
+        (f"✗ misses the {noun}", missed, WRONG),
+    ):
+        chart.add_bar(
+            x=sizes, y=counts, name=name, marker={"color": color}, hoverinfo="text",
+            hovertext=[f"{name}: {formats.count(int(n), 'set')} of {classes(k)}"
+                       for k, n in enumerate(counts)],
+        )  # fmt: skip
+    chart.update_layout(lines.layout(title, 360, palette, barmode="stack", bargap=0.15))
+    last = int(np.flatnonzero(found.sizes).max(initial=1))
+    first = 0 if found.empties else 1
+    chart.update_xaxes(title="classes in the set", dtick=1, range=[first - 0.6, last + 0.6],
+                       fixedrange=True)  # fmt: skip
+    chart.update_yaxes(title=f"{noun}s", fixedrange=True, automargin=True, tickformat=",d")
+    return chart
+
+
+def classes(size: int) -> str:
+    """A set's size in words."""
+    return "no class" if not size else "1 class" if size == 1 else f"{size} classes"
+
+
+def alt(found: Achieved, noun: str) -> str:
+    """The picture in words."""
+    told = ", ".join(
+        f"{count:,} of {classes(size)}" for size, count in enumerate(found.sizes.tolist()) if count
+    )
+    return (
+        f"Sizes of {found.n:,} sets: {told}; {formats.percent(found.coverage, found.n)} hold the "
+        f"{noun}"
+    )
+
+
+def table(found: Achieved) -> pd.DataFrame:
+    """A row for each size: how many sets have it, and how many of these hold the label."""
+    return pd.DataFrame(
+        {"classes": np.arange(len(found.sizes)), "sets": found.sizes,
+         "hold_the_label": found.sizes_covered}
+    )  # fmt: skip

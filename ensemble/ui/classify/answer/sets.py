@@ -1,0 +1,57 @@
+"""The conformal set of each mark: which classes it may be, and of what that is a promise."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ensemble.analysis.quality.conformal import Calibrated, calibrate
+from ensemble.errors import EnsembleError
+from ensemble.ui.classify.answer.shown import Shown
+from ensemble.ui.predictions import loader, sets
+from ensemble.wording import escaping
+from ensemble.wording import images as images_words
+from ensemble.wording import sets as words
+
+MOST = 12  # sets that are listed beside each other
+
+
+def show(shown: Shown) -> None:
+    """The sets of the marks that are read, the rate behind a button, and what is not promised."""
+    noun = images_words.noun(shown.names)
+    if all(digit.rejected for digit in shown.reading.digits) or shown.reading.refused:
+        return
+    made = calibrated(shown)
+    if made is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(escaping.markdown(said(shown, made)), width="content")
+        with st.popover("Error rate", type="tertiary"):
+            sets.control(noun, "classify_sets")
+    st.caption(words.too_few(made, noun) or words.not_exchangeable(noun))
+
+
+def calibrated(shown: Shown) -> Calibrated | None:
+    """The threshold, from all test images; None where there are too few, or no predictions."""
+    try:
+        made = loader.predictions(shown.run, shown.epoch)
+    except EnsembleError:  # of this epoch the members are kept, but not what they said
+        return None
+    if not sets.enough(made):
+        return None
+    rate, method = sets.asked()
+    return calibrate(made.averaged, made.labels, rate, method)
+
+
+def said(shown: Shown, made: Calibrated) -> str:
+    """The sets in reading order, or of many marks that of the open one."""
+    digits, names = shown.reading.digits, shown.names
+    if 1 < len(digits) <= MOST:
+        each = ", ".join(
+            "?" if one.rejected else words.braces(made.sets(one.probabilities[None])[0], names)
+            for one in digits
+        )
+        return f"Sets at {words.level(made.error_rate)}: {each}."
+    if shown.digit.rejected:
+        return f"Sets at {words.level(made.error_rate)}: open a mark that is read to see its own."
+    row = made.sets(shown.digit.probabilities[None])[0]
+    return f"The set: {words.one(row, made.error_rate, names)}."

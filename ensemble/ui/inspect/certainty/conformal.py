@@ -1,0 +1,100 @@
+"""Conformal sets: for each example the classes it may be, with an error rate that is promised."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.conformal import METHODS, Calibrated
+from ensemble.analysis.quality.coverage import Achieved, judge_sets
+from ensemble.analysis.quality.intervals import wilson
+from ensemble.figures.inspect.conformal import alt, figure, table
+from ensemble.ui.inspect.loader import measured
+from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.predictions import downloads, sets
+from ensemble.ui.shared import figure_panel as pictures
+from ensemble.ui.shared import theme
+from ensemble.wording import formats
+from ensemble.wording import sets as words
+
+Judged = dict[str, tuple[Calibrated, Achieved]]
+
+
+def show(shown: Inspected) -> None:
+    """What the sets come to, the controls, their sizes, and every kind's and class's figures."""
+    answered = st.container()
+    sets.control(shown.noun, "inspect_sets")
+    rate, method = sets.asked()
+    each = measured(shown, judged, rate)
+    made, found = each[method]
+    answered.markdown(f"##### {words.verdict(made, found, shown.noun)}")
+    title = f"Conformal sets at {words.level(rate)} · {shown.source}"
+    pictures.show(
+        figure(found, shown.noun, title, theme.palette()), key="inspect_sets",
+        name=f"{shown.stem}-sets", title="Sizes of the sets", alt=alt(found, shown.noun),
+        table=lambda: table(found), sees=sees(found, shown.noun),
+    )  # fmt: skip
+    st.dataframe(by_method(each), hide_index=True, key="inspect_sets_table")
+    st.caption(words.promise(made, shown.noun))
+    st.dataframe(downloads.on_screen(by_class(found, shown.names)), hide_index=True,
+                 key="inspect_sets_classes", width="content")  # fmt: skip
+    st.caption(
+        f"Calibrated on one half of the test {shown.noun}s ({made.n:,}), judged on the other "
+        f"{found.n:,}; in brackets the 95 % interval."
+    )
+
+
+def judged(made: Predictions, rate: float) -> Judged:
+    """Each kind of sets calibrated on one half of the examples, and judged on the other."""
+    return {one: judge_sets(made.averaged, made.labels, rate, one) for one in METHODS}
+
+
+def sees(found: Achieved, noun: str) -> str:
+    """What to see in the picture."""
+    n = found.n
+    said = f"{formats.percent(found.singletons / n, n)} of the {noun}s get a set of one class"
+    several = n - found.singletons - found.empties
+    said += f", {formats.percent(several / n, n)} two or more"
+    if found.empties:
+        said += f", {formats.percent(found.empties / n, n)} none: nothing is likely enough"
+    return f"{said}. Orange: sets that miss what it is."
+
+
+def by_method(each: Judged) -> pd.DataFrame:
+    """A row for each kind of sets."""
+    return pd.DataFrame(
+        [
+            {
+                "sets": words.METHODS[name],
+                "hold it": held(found.covered, found.n),
+                "mean size": formats.significant(found.mean_size),
+                "one class": f"{found.singletons:,}",
+                "none": f"{found.empties:,}",
+                "largest": f"{found.sizes.nonzero()[0].max():,}",
+                "threshold": formats.significant(made.threshold) if made.enough else "none",
+            }
+            for name, (made, found) in each.items()
+        ]
+    )
+
+
+def by_class(found: Achieved, names: Sequence[str]) -> pd.DataFrame:
+    """A row for each class: the promise is for all together, and some classes may get less."""
+    rows = zip(names, found.class_n.tolist(), found.class_covered.tolist(), found.class_size,
+               strict=True)  # fmt: skip
+    return pd.DataFrame(
+        [
+            {"class": name, "images": f"{n:,}", "hold it": held(covered, n),
+             "mean size": formats.significant(float(size))}
+            for name, n, covered, size in rows
+        ]
+    )  # fmt: skip
+
+
+def held(covered: int, n: int) -> str:
+    """A share of sets with the ends of its 95 % interval: "96.4 % (93.3 to 98.1 %)"."""
+    if not n:
+        return "–"
+    ends = formats.percents(*wilson(covered, n), places=formats.decimals(n))
+    return f"{formats.percent(covered / n, n)} ({ends})"

@@ -1,0 +1,80 @@
+"""The conformal sets that were asked for: their error rate and kind, as the address has them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.conformal import METHODS
+from ensemble.analysis.quality.coverage import sets_of_all
+from ensemble.analysis.quality.halves import LEAST
+from ensemble.ui.shared import address
+from ensemble.wording import formats
+from ensemble.wording import sets as words
+
+# The error rates to choose from, by their words in the address: percent.
+RATES = {word: float(word) / 100 for word in ("20", "10", "5", "2", "1", "0.5", "0.1")}
+USUAL = "5"
+
+
+def asked() -> tuple[float, str]:
+    """The error rate, and one of `METHODS`, that the address names."""
+    return RATES[address.MISS.among(RATES, USUAL)], address.SETS.read()
+
+
+def enough(made: Predictions) -> bool:
+    """Whether there are examples enough to calibrate sets on one half of them."""
+    return len(made.labels) >= LEAST
+
+
+def control(noun: str, key: str) -> None:
+    """How often a set may miss the label, and which kind of sets; the address keeps both."""
+    word = address.MISS.among(RATES, USUAL)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        address.bound(f"{key}_miss", word, lambda key: st.select_slider(
+            f"Sets that may miss the {noun}", list(RATES), key=key, width=300,
+            on_change=address.follow, args=(address.MISS, key, USUAL),
+            format_func=lambda word: formats.percent(RATES[word], figures=2),
+            help=f"The fewer may miss the {noun}, the larger the sets have to be.",
+        ))  # fmt: skip
+        address.choose(
+            # Without what stands in brackets all three fit a phone.
+            address.SETS, "Kind of sets",
+            {one: words.METHODS[one].partition(" ")[0] for one in METHODS}, METHODS[0],
+            help=words.HELP,
+        )  # fmt: skip
+
+
+def of(made: Predictions) -> NDArray[np.bool_]:
+    """Every example's set, (N, C), calibrated on the half of the examples that it is not in."""
+    rate, method = asked()
+    return sets_of_all(made.averaged, made.labels, rate, method)
+
+
+def line(made: Predictions, noun: str) -> None:
+    """What the sets of all images come to, in a line, and the controls behind a button."""
+    if not enough(made):
+        return
+    rate, _ = asked()
+    found = of(made)
+    covered = int(found[np.arange(len(found)), made.labels].sum())
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(words.summary(found, covered, rate, noun), width="content", help=HELP)
+        with st.popover("Error rate", type="tertiary"):
+            control(noun, "digits_sets")
+
+
+def one(made: Predictions, number: int, names: Sequence[str]) -> str:
+    """An image's own set: "The set: {4, 9} at 95 %."; "" where there are too few to calibrate."""
+    if not enough(made):
+        return ""
+    return f"The set: {words.one(of(made)[number], asked()[0], names)}."
+
+
+HELP = (
+    "Conformal sets: for each image the classes that it may be. Each half of the test images is "
+    "calibrated on the other half; the share that hold the label is promised on average over such "
+    "halves, for images like these."
+)

@@ -1,0 +1,94 @@
+"""Conformal sets in words: a set, what is promised of sets, and what they came to."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.quality.conformal import Calibrated
+from ensemble.analysis.quality.coverage import Achieved
+from ensemble.wording import formats
+
+METHODS = {"aps": "Adaptive (APS)", "raps": "Regularised (RAPS)", "lac": "Smallest (LAC)"}
+HELP = (
+    "Adaptive (APS): the likeliest classes until enough probability stands ahead; never empty. "
+    "Regularised (RAPS): the same, with a price on each further class. Smallest (LAC): every class "
+    "above one probability, the smallest sets on average; a set can be empty. All keep the promise."
+)
+
+
+def braces(row: NDArray[np.bool_], names: Sequence[str]) -> str:
+    """A set of classes, (C,): "{4, 9}", "{}", or "any of the 10"."""
+    if row.all() and len(names) > 2:
+        return f"any of the {len(names)}"
+    return "{" + ", ".join(name for name, kept in zip(names, row, strict=True) if kept) + "}"
+
+
+def level(error_rate: float) -> str:
+    """What share of sets is to hold the label: "95 %" for an error rate of 0.05."""
+    return formats.percent(1 - error_rate, figures=2)
+
+
+def too_few(made: Calibrated, noun: str) -> str:
+    """Why every set holds all classes; "" where they do not have to."""
+    if made.enough:
+        return ""
+    return (
+        f"{made.n:,} calibration {noun}s are too few for sets at {level(made.error_rate)}: it "
+        f"takes {made.needed:,}. Until then every set names all classes."
+    )
+
+
+def verdict(made: Calibrated, found: Achieved, noun: str) -> str:
+    """What share of the sets holds the label and how large they are, against what was promised."""
+    if few := too_few(made, noun):
+        return few
+    said = (
+        f"Sets at {level(made.error_rate)} hold the {noun} "
+        f"{formats.percent(found.coverage, found.n)} of the time, with {size(found.mean_size)}"
+    )
+    return f"{said}: less than promised." if found.interval[1] < 1 - made.error_rate else f"{said}."
+
+
+def size(mean: float) -> str:
+    """A mean size: "1.08 classes on average"."""
+    return f"{formats.significant(mean)} classes on average"
+
+
+def promise(made: Calibrated, noun: str) -> str:
+    """What is promised and of which images, in full."""
+    low, high = made.expected
+    said = (
+        f"The promise: of new {noun}s like these, in {level(made.error_rate)} or more the set "
+        "holds what it is. That is on average over calibrations"
+    )
+    if made.enough:
+        said += f"; with {made.n:,} calibration {noun}s most give {formats.percents(low, high, 1)}"
+    return (
+        f"{said}. It is not a promise for each class, nor for images that come from elsewhere or "
+        "under shift."
+    )
+
+
+def summary(sets: NDArray[np.bool_], covered: int, error_rate: float, noun: str) -> str:
+    """Sets (N, C) of all test images in a line."""
+    sizes = sets.sum(axis=1)
+    several, none = int((sizes > 1).sum()), int((sizes == 0).sum())
+    said = (
+        f"Sets at {level(error_rate)}: {formats.percent(covered / len(sets), len(sets))} hold the "
+        f"{noun}; {several:,} of {len(sets):,} name two or more"
+    )
+    return f"{said}, {none:,} none." if none else f"{said}."
+
+
+def one(row: NDArray[np.bool_], error_rate: float, names: Sequence[str]) -> str:
+    """One image's set: "{4, 9} at 95 %"."""
+    return f"{braces(row, names)} at {level(error_rate)}"
+
+
+def not_exchangeable(noun: str) -> str:
+    """That a person's own pictures have no promise."""
+    return (
+        f"Promised for {noun}s like the test set's. Yours were written and photographed otherwise, "
+        "so here it is a hint: the set may miss more often."
+    )

@@ -1,0 +1,206 @@
+"""Conformal sets: the rank, MAPIE's own sets one by one, and the coverage that is promised."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from mapie.classification import SplitConformalClassifier
+from mapie.conformity_scores import RAPSConformityScore
+from numpy.typing import NDArray
+from scipy import stats
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import StratifiedShuffleSplit
+
+from ensemble.analysis.quality import conformal
+from ensemble.analysis.quality.conformal import Calibrated, calibrate, quantile, rank
+from ensemble.analysis.quality.coverage import achieved, judge_sets, sets_of_all
+from ensemble.analysis.quality.halves import halves
+
+C = 6
+RATES = (0.01, 0.05, 0.1, 0.3)
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """A classifier whose inputs are its probabilities."""
+
+    classes_ = np.arange(C)
+
+    def fit(self, X, y):
+        return self
+
+    def predict_proba(self, X):
+        return np.asarray(X)
+
+    def predict(self, X):
+        return np.asarray(X).argmax(axis=1)
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+
+class NoChance(np.random.RandomState):
+    """MAPIE draws a uniform number for each calibration example: here it is always 1."""
+
+    def uniform(self, low=0.0, high=1.0, size=None):
+        return np.ones(size)
+
+
+def drawn(n: int, seed: int, sharp: float = 0.4) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Probabilities (n, C) and labels drawn from others, so that the ensemble errs at times."""
+    draws = np.random.default_rng(seed)
+    p = draws.dirichlet(np.full(C, sharp), n)
+    p = (p + 1e-4) / (p + 1e-4).sum(axis=1, keepdims=True)
+    truth = 0.8 * p + 0.2 / C
+    return p, (truth.cumsum(axis=1) > draws.random((n, 1))).argmax(axis=1)
+
+
+def of_mapie(score, rate, calibration, others, *, chance=False):
+    """MAPIE's classifier, calibrated, and its sets up to and with the label at the threshold."""
+    judge = SplitConformalClassifier(
+        Given(), confidence_level=1 - rate, conformity_score=score,
+        random_state=3 if chance else NoChance(3),
+    ).conformalize(*calibration)  # fmt: skip
+    sets = judge.predict_set(others, conformity_score_params={"include_last_label": True})[1]
+    return judge, sets[:, :, 0]
+
+
+@pytest.mark.parametrize("n", [1, 8, 9, 10, 18, 19, 20, 99, 100, 999])
+@pytest.mark.parametrize("percent", ["0.1", "1", "5", "10", "41", "50"])
+def test_the_rank_is_the_whole_number_that_exact_fractions_give(n: int, percent: str) -> None:
+    exact = Fraction(percent) / 100
+    k = rank(n, float(exact))
+    assert k == math.ceil((n + 1) * (1 - exact))
+    values = np.random.default_rng(n).permutation(n).astype(float)
+    assert quantile(values, float(exact)) == (k - 1 if k <= n else math.inf)
+
+
+@pytest.mark.parametrize("rate", RATES)
+@pytest.mark.parametrize("method", ["lac", "aps"])
+def test_sets_are_mapies_one_by_one(method: str, rate: float) -> None:
+    calibration, (others, _) = drawn(431, 1), drawn(700, 2)
+    _, theirs = of_mapie(method, rate, calibration, others)
+    mine = calibrate(*calibration, rate, method)
+    np.testing.assert_array_equal(mine.sets(others), theirs)
+    assert mine.enough
+    assert 0 < mine.sets(others).mean() < 1
+
+
+@pytest.mark.parametrize("rate", [0.2, 0.3, 0.4])
+def test_raps_is_mapies_with_the_penalty_that_mapie_has_chosen(rate: float) -> None:
+    (p, labels), (others, _) = drawn(500, 3), drawn(700, 4)
+    judge, theirs = of_mapie(RAPSConformityScore(), rate, (p, labels), others)
+    chosen = judge._mapie_classifier.conformity_score_function_
+    split = StratifiedShuffleSplit(1, test_size=chosen.size_raps, random_state=NoChance(3))
+    kept, _ = next(split.split(p, labels))
+    mine = calibrate(p[kept], labels[kept], rate, "raps", penalty=float(chosen.lambda_star),
+                     free=int(chosen.k_star[0]))  # fmt: skip
+    assert mine.penalty > 0
+    assert mine.free < C
+    np.testing.assert_array_equal(mine.sets(others), theirs)
+
+
+def test_mapies_own_random_scores_give_its_sets_too() -> None:
+    calibration, (others, _) = drawn(431, 5), drawn(700, 6)
+    judge, theirs = of_mapie("aps", 0.1, calibration, others, chance=True)
+    threshold = quantile(judge.conformity_scores[:, 0], 0.1)
+    mine = Calibrated("aps", 0.1, threshold, 431).sets(others)
+    np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("method", conformal.METHODS)
+def test_coverage_over_draws_is_what_theory_says(method: str) -> None:
+    n, rate = 39, 0.1
+    p, labels = drawn(60_000, 7)
+    new, truth = drawn(4_000, 8)
+    coverages = []
+    for one in range(600):
+        part = slice(n * one, n * (one + 1))
+        made = calibrate(p[part], labels[part], rate, method)
+        coverages.append(made.sets(new)[np.arange(len(new)), truth].mean())
+    mean, error = np.mean(coverages), np.std(coverages) / np.sqrt(len(coverages))
+    assert mean >= 1 - rate - 3 * error, "the promise: at least 1 − α on the average over draws"
+    if method == "lac":  # without ties it is exactly Beta(36, 4)
+        low, high = made.expected
+        assert (low, high) == pytest.approx(stats.beta.interval(0.95, 36, 4))
+        assert mean == pytest.approx(36 / 40, abs=4 * error)
+        assert np.mean([low <= one <= high for one in coverages]) == pytest.approx(0.95, abs=0.03)
+
+
+@pytest.mark.parametrize("method", conformal.METHODS)
+def test_too_few_examples_rule_nothing_out(method: str) -> None:
+    p, labels = drawn(19, 9)
+    few, just = (calibrate(p[:n], labels[:n], 0.05, method) for n in (18, 19))
+    assert (few.enough, just.enough, few.needed) == (False, True, 19)
+    assert few.sets(p).all()
+    assert few.expected == (1.0, 1.0)
+    assert just.threshold < math.inf
+
+
+@pytest.mark.parametrize("method", conformal.METHODS)
+def test_equal_scores_keep_the_promise(method: str) -> None:
+    """Doubles of float32 are often equal: a set holds whatever is as good as the threshold."""
+    p = np.tile([0.5, 0.3, 0.2, 0, 0, 0], (40, 1))
+    labels = np.array([1] * 40)
+    assert calibrate(p, labels, 0.1, method).sets(p)[:, 1].all()
+
+
+def test_only_least_ambiguous_sets_are_ever_empty() -> None:
+    p, labels = drawn(2_000, 10, sharp=0.03)
+    each = {m: judge_sets(p, labels, 0.4, m)[1] for m in conformal.METHODS}
+    assert each["lac"].empties > 0
+    assert each["aps"].empties == each["raps"].empties == 0
+
+
+def test_figures_are_counted_on_the_other_half_class_by_class() -> None:
+    p, labels = drawn(401, 11)
+    made, found = judge_sets(p, labels, 0.1, "aps")
+    assert made.n + found.n == 401
+    assert abs(made.n - found.n) <= 1
+    order = np.argsort(labels, kind="stable")
+    judged = np.sort(order[1::2])
+    sets, truth = made.sets(p[judged]), labels[judged]
+    assert found.covered == sum(row[label] for row, label in zip(sets, truth, strict=True))
+    assert found.sizes.tolist() == [int((sets.sum(axis=1) == k).sum()) for k in range(C + 1)]
+    hits = sets.sum(axis=1)[sets[np.arange(len(sets)), truth]]
+    assert found.sizes_covered.tolist() == [int((hits == k).sum()) for k in range(C + 1)]
+    assert found.mean_size == pytest.approx(sets.sum() / len(sets))
+    for c in range(C):
+        mine = sets[truth == c]
+        assert (found.class_n[c], found.class_covered[c]) == (len(mine), mine[:, c].sum())
+        assert found.class_size[c] == pytest.approx(mine.sum(axis=1).mean())
+    low, high = stats.binomtest(found.covered, found.n).proportion_ci(method="wilson")
+    assert found.interval == pytest.approx((low, high))
+
+
+def test_every_example_has_the_set_of_the_half_that_it_is_not_in() -> None:
+    p, labels = drawn(401, 13)
+    first, second = halves(labels)
+    sets = sets_of_all(p, labels, 0.1, "lac")
+    of_first = calibrate(p[first], labels[first], 0.1, "lac")
+    np.testing.assert_array_equal(sets[second], of_first.sets(p[second]))
+    of_second = calibrate(p[second], labels[second], 0.1, "lac")
+    np.testing.assert_array_equal(sets[first], of_second.sets(p[first]))
+
+
+def test_examples_apart_calibrate_for_all_of_the_others() -> None:
+    apart, (p, labels) = drawn(300, 14), drawn(200, 15)
+    made, found = judge_sets(p, labels, 0.1, "raps", apart)
+    assert made == calibrate(*apart, 0.1, "raps")
+    assert found.n == 200
+    sets = sets_of_all(p, labels, 0.1, "raps", apart)
+    np.testing.assert_array_equal(sets, made.sets(p))
+    assert found.covered == sets[np.arange(200), labels].sum()
+
+
+def test_what_cannot_be_calibrated_is_refused_in_a_sentence() -> None:
+    p, labels = drawn(30, 12)
+    for rate in (0.0, 1.0, math.nan):
+        with pytest.raises(ValueError, match="outside 0 to 1"):
+            calibrate(p, labels, rate)
+    with pytest.raises(ValueError, match="none of aps, raps, lac"):
+        calibrate(p, labels, 0.1, "naive")
+    with pytest.raises(ValueError, match="30, 6"):
+        calibrate(p, labels[:-1], 0.1)
+    with pytest.raises(ValueError, match="No example"):
+        achieved(np.zeros((0, C), bool), labels[:0])

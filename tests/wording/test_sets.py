@@ -1,0 +1,77 @@
+"""Conformal sets in words: a set, the promise, and what came of it, told apart."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ensemble.analysis.quality.conformal import Calibrated
+from ensemble.analysis.quality.coverage import Achieved, achieved
+from ensemble.datasets.registry import DIGIT_NAMES
+from ensemble.figures.inspect import conformal as conformal_figure
+from ensemble.figures.palette import LIGHT
+from ensemble.wording import sets as words
+
+MADE = Calibrated("aps", 0.05, 0.4, 250)
+
+
+def of(covered: int, n: int = 250) -> Achieved:
+    """Sets of two classes, of which so many hold the label, and ten of one."""
+    sets = np.zeros((n, 10), bool)
+    sets[:, 0] = True
+    sets[10:, 1] = True
+    return achieved(sets, np.where(np.arange(n) < covered, 0, 5))
+
+
+@pytest.mark.parametrize(
+    ("kept", "said"),
+    [([4, 9], "{4, 9}"), ([3], "{3}"), ([], "{}"), (range(10), "any of the 10")],
+)
+def test_a_set_reads_as_a_set(kept: list[int], said: str) -> None:
+    row = np.isin(np.arange(10), list(kept))
+    assert words.braces(row, DIGIT_NAMES) == said
+    assert words.one(row, 0.05, DIGIT_NAMES) == f"{said} at 95 %"
+
+
+@pytest.mark.parametrize(
+    ("rate", "said"), [(0.2, "80 %"), (0.05, "95 %"), (0.01, "99 %"), (0.005, "99.5 %"),
+                       (0.001, "99.9 %")]
+)  # fmt: skip
+def test_a_level_is_what_the_error_rate_leaves(rate: float, said: str) -> None:
+    assert words.level(rate) == said
+
+
+def test_less_than_promised_is_said_only_beyond_chance() -> None:
+    said = words.verdict(MADE, of(240), "digit")
+    assert said == "Sets at 95 % hold the digit 96.0 % of the time, with 1.96 classes on average."
+    assert "promised" not in words.verdict(MADE, of(232), "digit")  # 92.8 %: up to 95.4 %
+    assert words.verdict(MADE, of(225), "digit").endswith("average: less than promised.")
+
+
+def test_too_few_to_calibrate_on_is_said_instead_of_a_figure() -> None:
+    few = replace(MADE, error_rate=0.001, threshold=np.inf)
+    said = words.verdict(few, of(250), "digit")
+    assert said == (
+        "250 calibration digits are too few for sets at 99.9 %: it takes 999. Until then every "
+        "set names all classes."
+    )
+    assert "calibration digits most give" not in words.promise(few, "digit")
+
+
+def test_the_promise_names_its_terms() -> None:
+    said = words.promise(MADE, "digit")
+    assert "on average over calibrations; with 250 calibration digits most give" in said
+    low, high = MADE.expected
+    assert f"{100 * low:.1f} to {100 * high:.1f} %" in said
+    assert "not a promise for each class, nor for images that come from elsewhere" in said
+
+
+def test_the_bars_are_the_sets_of_each_size_with_those_that_miss_on_top() -> None:
+    found = of(240)
+    holds, misses = conformal_figure.figure(found, "digit", "title", LIGHT).data
+    assert list(holds.y[:3]) == [0, 10, 230]
+    assert list(misses.y[:3]) == [0, 0, 10]
+    assert conformal_figure.table(found)["sets"].sum() == 250
+    assert conformal_figure.alt(found, "digit") == (
+        "Sizes of 250 sets: 10 of 1 class, 240 of 2 classes; 96.0 % hold the digit"
+    )
