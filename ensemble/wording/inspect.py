@@ -67,10 +67,7 @@ def nll_gain(found: MeanGain, noun: str) -> str:
     if not found.nll and not found.nll_high:
         return "NLL is equal."
     if not found.in_nll:
-        return (
-            f"These {noun}s show no gain in NLL ({signed(found.nll_low)} to "
-            f"{signed(found.nll_high)} nats)."
-        )
+        return f"These {noun}s show no gain in NLL: it is {nll_change(found)}."
     why = "" if found.in_digits > 0 else f": accuracy counts {noun}s, NLL also how sure"
     return f"NLL is {nll_change(found)}{why}."
 
@@ -118,11 +115,11 @@ def scope(accuracies: Sequence[float], nlls: Sequence[float], n: int) -> str:
     ends = [formats.significant(end) for end in (min(nlls), max(nlls))]
     return (
         f"{said}: {len(accuracies):,} runs that differ in the seed alone get "
-        f"{formats.percent(statistics.fmean(accuracies), n)} with a standard deviation of "
-        f"{formats.significant(points, 2)} points ({shares[0].removesuffix(' %')} to {shares[1]}), "
-        f"NLL {formats.significant(statistics.fmean(nlls))} with "
-        f"{formats.significant(statistics.stdev(nlls), 2)} ({ends[0]} to {ends[1]}), at their "
-        "last epochs."
+        f"{formats.percent(statistics.fmean(accuracies), n)} ± {formats.significant(points, 2)} "
+        f"({shares[0].removesuffix(' %')} to {shares[1]}), NLL "
+        f"{formats.significant(statistics.fmean(nlls))} ± "
+        f"{formats.significant(statistics.stdev(nlls), 2)} ({ends[0]} to {ends[1]}): mean ± "
+        "standard deviation after the last epoch."
     )
 
 
@@ -145,9 +142,16 @@ def left_open(found: MeanGain, noun: str) -> str:
 def nll_change(found: MeanGain) -> str:
     """How far the NLL is from the other's, as "0.035 nats lower (0.030 to 0.041)"."""
     which = "lower" if found.nll > 0 else "higher"
+    return f"{formats.significant(abs(found.nll), 2)} nats {which} ({nll_ends(found)})"
+
+
+def nll_ends(found: MeanGain) -> str:
+    """The interval of that: its size, or with signs of the change where it holds 0."""
+    if found.nll_low <= 0 <= found.nll_high:
+        return f"{signed(-found.nll_high)} to {signed(-found.nll_low)}"
     ends = sorted((abs(found.nll_low), abs(found.nll_high)))
-    said = " to ".join(formats.significant(end, 2) for end in ends)
-    return f"{formats.significant(abs(found.nll), 2)} nats {which} ({said})"
+    low, high = (formats.significant(end, 2) for end in ends)
+    return low if low == high else f"{low} to {high}"
 
 
 def signed(value: float, places: int | None = None) -> str:

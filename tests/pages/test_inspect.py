@@ -102,6 +102,7 @@ def test_every_view_opens(view: str, members: int) -> None:
 def test_one_member_is_told_in_a_sentence() -> None:
     at = inspected(trained(members=1))
     assert answer(at).startswith("#### One member alone: there is no ensemble to hold against it.")
+    assert any("another seed may differ" in one.value for one in at.caption)
     assert "nobody to agree or disagree" in at.info[0].value
 
 

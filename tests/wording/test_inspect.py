@@ -63,7 +63,7 @@ def test_the_evidence_says_what_was_won_and_lost_and_why_nll_may_say_otherwise()
     )
     nll_open = found(19.2, 9.4, 29, nll=0.004, nll_low=-0.001)
     assert inspect_words.nll_gain(nll_open, "digit") == (
-        "These digits show no gain in NLL (−0.0010 to +0.041 nats)."
+        "These digits show no gain in NLL: it is 0.0040 nats lower (−0.041 to +0.0010)."
     )
 
 
@@ -110,9 +110,8 @@ def test_the_spread_of_seeds_is_the_standard_deviation_between_runs() -> None:
     points, nats = 100 * np.std(accuracies, ddof=1), np.std(nlls, ddof=1)
     assert inspect_words.scope(accuracies, nlls, 500) == (
         "Intervals are for these trained members on new images; another seed may differ: 3 runs "
-        f"that differ in the seed alone get 97.9 % with a standard deviation of {points:.2f} "
-        f"points (97.4 to 98.4 %), NLL 0.0800 with {nats:.3f} (0.0700 to 0.0900), at their last "
-        "epochs."
+        f"that differ in the seed alone get 97.9 % ± {points:.2f} (97.4 to 98.4 %), NLL 0.0800 ± "
+        f"{nats:.3f} (0.0700 to 0.0900): mean ± standard deviation after the last epoch."
     )
     for alone in ([], [0.9]):
         assert inspect_words.scope(alone, alone, 500).endswith("another seed may differ.")

@@ -37,8 +37,7 @@ def show(shown: Inspected) -> DeltaGenerator:
         rest = ELSEWHERE
     with place:
         st.markdown(rest)
-    if shown.members > 1:
-        st.caption(evidence(shown))
+    st.caption(evidence(shown))
     return place
 
 
@@ -63,13 +62,16 @@ def evidence(shown: Inspected) -> str:
     """The figures below the sentence, the best single member, and for what intervals hold."""
     made, noun = shown.made, shown.noun
     spread = seeds(shown.run, loaders.all_runs())
+    scope = inspect_words.scope(spread.accuracies, spread.nlls, shown.n)
+    if shown.members == 1:
+        return scope
     _, best = measured(shown, best_member)
     said = (
         inspect_words.evidence(made, measured(shown, gain_over_mean), noun),
         inspect_words.best_alone(made, best, noun),
-        inspect_words.scope(spread.accuracies, spread.nlls, shown.n),
+        scope,
     )
-    return " ".join(filter(None, said))
+    return " ".join(said)
 
 
 def finish(shown: Inspected, place: DeltaGenerator) -> None:

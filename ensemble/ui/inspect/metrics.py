@@ -104,9 +104,6 @@ def interval(gained: MeanGain) -> str:
 
 def saved(gained: MeanGain) -> str:
     """How far the NLL is from the mean member's, as "0.0030 to 0.0043 lower"."""
-    low, high = gained.nll_low, gained.nll_high
-    if low < 0 < high:
-        return " to ".join(inspect_words.signed(end) for end in (-high, -low))
-    ends = sorted((abs(low), abs(high)))
-    said = " to ".join(formats.significant(end, 2) for end in ends)
-    return f"{said} {'lower' if high > 0 else 'higher'}" if ends[1] else "equal"
+    if not gained.in_nll:
+        return inspect_words.nll_ends(gained) if gained.nll_high > gained.nll_low else "equal"
+    return f"{inspect_words.nll_ends(gained)} {'lower' if gained.in_nll > 0 else 'higher'}"

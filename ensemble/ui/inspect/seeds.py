@@ -1,5 +1,6 @@
 """How far runs lie apart that differ in the seed alone: what no interval of one run can tell."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -41,6 +42,7 @@ def seeds(run: runs.Run, every: Sequence[runs.Run]) -> Seeds:
     return Seeds(*zip(*found.values(), strict=True)) if found else Seeds()
 
 
+@functools.lru_cache(maxsize=4096)
 def settings(config: EnsembleConfig) -> dict[str, object]:
     """All that two runs have to have in common."""
     return {**config.as_dict(), **NOT_COMPARED}

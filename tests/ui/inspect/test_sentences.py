@@ -117,6 +117,7 @@ def test_a_threshold_above_all_of_the_other_half_is_said() -> None:
         (-0.02, -0.01, "0.010 to 0.020 higher"),
         (-0.001, 0.002, "−0.0020 to +0.0010"),
         (0.0, 0.0, "equal"),
+        (0.2105, 0.2108, "0.21 lower"),
     ],
 )
 def test_how_far_the_loss_is_from_the_mean_members(low: float, high: float, said: str) -> None:
