@@ -1,6 +1,7 @@
 """The repository's own rules: words for every name, small files, safe settings, legible colours."""
 
 import ast
+import colorsys
 import re
 import subprocess
 import sys
@@ -10,8 +11,9 @@ from pathlib import Path
 import pytest
 
 import ensemble
+from ensemble.figures.palette import RIGHT, WRONG
 from tests.conftest import LONG
-from tests.contrast import contrast, mix
+from tests.contrast import channels, contrast, mix
 
 REPO = Path(__file__).resolve().parent.parent
 MODULES = sorted((REPO / "ensemble").rglob("*.py"))
@@ -145,6 +147,19 @@ def test_words_can_be_read(scheme: str) -> None:
         assert contrast(theme["textColor"], ground) >= 7
         assert contrast(theme["linkColor"], ground) >= 4.5
     assert contrast("#FFFFFF", theme["primaryColor"]) >= 4.5, "white on a primary button"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("name", "figure"), [("blue", RIGHT), ("orange", WRONG)])
+def test_better_and_worse_can_be_read_in_the_hues_of_right_and_wrong(
+    scheme: str, name: str, figure: str
+) -> None:
+    theme = CONFIG["theme"][scheme]
+    words, behind = theme[f"{name}TextColor"], theme[f"{name}BackgroundColor"]
+    for ground in (behind, theme["backgroundColor"], theme["secondaryBackgroundColor"]):
+        assert contrast(words, ground) >= 4.5
+    hues = [colorsys.rgb_to_hsv(*channels(one))[0] for one in (words, figure)]
+    assert hues[0] == pytest.approx(hues[1], abs=0.03)
 
 
 @pytest.mark.parametrize(

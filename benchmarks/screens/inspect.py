@@ -38,7 +38,7 @@ def write_run(members: int) -> str:
 def every_measure(run_id: str) -> dict[str, Any]:
     """Seconds of each measure, in the order that the screen would ask for them at the worst."""
     from ensemble import datasets, runs
-    from ensemble.analysis.members import combining, committee, diversity, gain
+    from ensemble.analysis.members import combining, committee, diversity, ece_gain, gain
     from ensemble.analysis.members.swing import swings
     from ensemble.analysis.members.uncertainty import uncertainty
     from ensemble.analysis.predictions import judge
@@ -60,9 +60,9 @@ def every_measure(run_id: str) -> dict[str, Any]:
     rights = made.votes == labels
     sure = kept.max(axis=-1)
     found = timed("quality", lambda: summary.qualities(made))
-    typical = timed("typical member", lambda: gain.typical_member(made))
-    timed("gain", lambda: gain.gain(made.averaged, kept[typical], labels))
+    timed("gain", lambda: gain.gain(made.averaged, kept[0], labels))
     timed("gain over the mean", lambda: gain.gain_over_mean(made))
+    timed("gain in calibration", lambda: ece_gain.ece_gain(made))
     timed("uncertainty", lambda: uncertainty(made))
     timed("swing", lambda: swings(made))
     timed("disagreement", lambda: diversity.disagreement_matrix(made.votes))

@@ -1,12 +1,16 @@
 """The answer of Inspect in words: what the ensemble is better by, and how many would do."""
 
+import statistics
+from collections.abc import Sequence
+
 from ensemble.analysis.members.committee import Enough
+from ensemble.analysis.members.ece_gain import EceGain
+from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import Predictions
 from ensemble.wording import formats
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
            "eleven", "twelve")  # fmt: skip
-LUCK = 0.05  # a p at least this large may be luck
 
 
 def number(value: int) -> str:
@@ -29,43 +33,132 @@ def alone(made: Predictions, noun: str) -> str:
     )
 
 
-def gain(made: Predictions, won: int, lost: int, p: float, noun: str) -> str:
-    """What the ensemble wins and loses against a typical member, and whether that is luck.
+def headline(made: Predictions, found: MeanGain, noun: str) -> str:
+    """Whether the ensemble gets more right than a member drawn at random: one claim, one line.
 
     Args:
       made: the predictions.
-      won: how many images only the ensemble has right.
-      lost: how many only the typical member has right.
-      p: McNemar's p of the two.
+      found: what the ensemble is better by.
       noun: what an image is called.
     """
     if not made.split.any():
-        same = (
-            "both members say" if made.members == 2 else f"all {number(made.members)} members say"
-        )
-        return f"{same.capitalize()} the same of every {noun}, so together they gain nothing."
-    if not won and not lost:
-        return f"The ensemble gets the same {noun}s right as a typical member: no gain."
-    gets = f"{formats.count(won, noun)} right" if won else f"no {noun} right"
-    said = f"The ensemble gets {gets} that a typical member misses, and loses"
-    if won == lost:
-        return f"{said} as many: no gain."
-    more = won - lost
-    change = f"{abs(more):,} {'more' if more > 0 else 'fewer'}"
-    luck = "and more than luck" if p < LUCK else "which may be luck"
-    return f"{said} {f'{lost:,}' if lost else 'none'}: {change}, {luck} ({p_value(p)})."
+        everyone = "Both members" if made.members == 2 else f"All {number(made.members)} members"
+        return f"{everyone} say the same of every {noun}: together they get no more right."
+    if found.in_digits:
+        which = "more" if found.in_digits > 0 else "fewer"
+        count = formats.count(abs(round(found.digits)), noun).replace(" ", f" {which} ")
+        return f"The ensemble gets {count} right than a member drawn at random."
+    where = " in accuracy" if found.in_nll > 0 else ""
+    return f"These {found.n:,} {noun}s show no gain{where} over a member drawn at random."
 
 
-def over_all(p: float, low: float) -> str:
-    """What is added where one member is too few to tell, but all of them together are not.
+def evidence(made: Predictions, found: MeanGain, noun: str) -> str:
+    """The figures that the headline rests on: won and lost, their interval, NLL."""
+    everyone = "both" if made.members == 2 else f"the {number(made.members)}"
+    return (
+        f"Mean over {everyone} members: {found.won:,.1f} won, {found.lost:,.1f} lost, "
+        f"{signed(found.digits, 1)} {noun}s {digits_interval(found)}{left_open(found, noun)}. "
+        f"{nll_gain(found, noun)}"
+    )
+
+
+def nll_gain(found: MeanGain, noun: str) -> str:
+    """What the ensemble saves of NLL, and why that may be where no more is shown to be right."""
+    if not found.nll and not found.nll_high:
+        return "NLL is equal."
+    if not found.in_nll:
+        return f"These {noun}s show no gain in NLL: it is {nll_change(found)}."
+    why = "" if found.in_digits > 0 else f": accuracy counts {noun}s, NLL also how sure"
+    return f"NLL is {nll_change(found)}{why}."
+
+
+def best_alone(made: Predictions, right: int, noun: str) -> str:
+    """What the best single member gets, and why that is no offer.
 
     Args:
-      p: McNemar's p of the ensemble against a typical member.
-      low: the lower end of the interval of the gain over the mean member, in images.
+      made: the predictions.
+      right: how many it gets right.
+      noun: what an image is called.
     """
-    if p < LUCK or low <= 0:
+    return (
+        f"The best single member gets {right:,} (the ensemble {int(made.right.sum()):,}), but "
+        f"nobody knows beforehand which it is: it is the best on these very {noun}s."
+    )
+
+
+def calibration_gain(found: EceGain, members: int) -> str:
+    """That the ensemble is worse calibrated than its members, where that is shown; else ""."""
+    if found.better >= 0:
         return ""
-    return "Over its members on average the gain is more than luck."
+    from_to = f"{formats.significant(found.members)} to {formats.significant(found.ensemble)}"
+    because = {
+        -1: f": averaging {number(members)} members makes it less sure than it is right",
+        0: "",
+        1: f": averaging {number(members)} members leaves it surer than it is right",
+    }[found.surer]
+    return f"ECE got worse, {from_to}{because}."
+
+
+def scope(accuracies: Sequence[float], nlls: Sequence[float], n: int) -> str:
+    """For what the intervals hold, and how far runs lie apart that differ in the seed alone.
+
+    Args:
+      accuracies: the ensembles' of such runs, this one's among them, in [0, 1]; may be empty.
+      nlls: the same runs' NLL, in nats.
+      n: how many test images they are of.
+    """
+    said = "Intervals are for these trained members on new images; another seed may differ"
+    if len(accuracies) < 2:
+        return f"{said}."
+    points = 100 * statistics.stdev(accuracies)
+    shares = [formats.percent(end, n) for end in (min(accuracies), max(accuracies))]
+    ends = [formats.significant(end) for end in (min(nlls), max(nlls))]
+    return (
+        f"{said}: {len(accuracies):,} runs that differ in the seed alone get "
+        f"{formats.percent(statistics.fmean(accuracies), n)} ± {formats.significant(points, 2)} "
+        f"({shares[0].removesuffix(' %')} to {shares[1]}), NLL "
+        f"{formats.significant(statistics.fmean(nlls))} ± "
+        f"{formats.significant(statistics.stdev(nlls), 2)} ({ends[0]} to {ends[1]}): mean ± "
+        "standard deviation after the last epoch."
+    )
+
+
+def digits_interval(found: MeanGain) -> str:
+    """The interval of the digits, as "(95 % interval +9 to +27)"."""
+    return f"(95 % interval {signed(found.digits_low, 0)} to {signed(found.digits_high, 0)})"
+
+
+def left_open(found: MeanGain, noun: str) -> str:
+    """Where no difference is shown: how large a loss or a gain may be there all the same."""
+    if found.in_digits:
+        return ""
+    loss, gain = (
+        f"a {name} of {formats.count(round(end), noun)}" if round(end) else f"no {name}"
+        for name, end in (("loss", abs(found.digits_low)), ("gain", abs(found.digits_high)))
+    )
+    return f", which leaves open {loss} as well as {gain}"
+
+
+def nll_change(found: MeanGain) -> str:
+    """How far the NLL is from the other's, as "0.035 nats lower (0.030 to 0.041)"."""
+    which = "lower" if found.nll > 0 else "higher"
+    return f"{formats.significant(abs(found.nll), 2)} nats {which} ({nll_ends(found)})"
+
+
+def nll_ends(found: MeanGain) -> str:
+    """The interval of that: its size, or with signs of the change where it holds 0."""
+    if found.nll_low <= 0 <= found.nll_high:
+        return f"{signed(-found.nll_high)} to {signed(-found.nll_low)}"
+    ends = sorted((abs(found.nll_low), abs(found.nll_high)))
+    low, high = (formats.significant(end, 2) for end in ends)
+    return low if low == high else f"{low} to {high}"
+
+
+def signed(value: float, places: int | None = None) -> str:
+    """A difference with its sign: to so many decimals, else to two significant figures."""
+    size = abs(value)
+    said = formats.significant(size, 2) if places is None else f"{size:,.{places}f}"
+    return f"{'+' if value > 0 else '−' if float(said.replace(',', '')) else '±'}{said}"
 
 
 def enough(found: Enough, members: int) -> str:

@@ -32,7 +32,7 @@ def press(page: Page, point: Locator) -> None:
 
 def test_the_answer_stands_and_views_and_epochs_are_chosen(app: App) -> None:
     app.open("inspect", run=trained(epochs=3, sure=2.0).id)
-    answer = app.page.get_by_role("heading", name=re.compile("The ensemble gets"))
+    answer = app.page.get_by_role("heading", name=re.compile("member drawn at random"))
     expect(answer).to_contain_text(ENDS)
     expect(pictures(app.page)).to_be_visible()
     third = answer.inner_text()

@@ -27,13 +27,14 @@ def probabilities(dataset: str, members: int, epoch: int, sure: float) -> NDArra
 def trained(
     *, members: int = 3, epochs: int = 2, done: int | None = None, dataset: str = "digits",
     sure: float = 4.0, name: str = "", state: str = "finished", working: bool = False,
+    seed: int = 0,
     **status: Any,
 ) -> Run:  # fmt: skip
     """A run in `state` whose predictions after each of `done` epochs are `probabilities`.
 
     With `working` this process is its worker until the test ends.
     """
-    run = runs.create(EnsembleConfig(dataset=dataset, members=members, epochs=epochs))
+    run = runs.create(EnsembleConfig(dataset=dataset, members=members, epochs=epochs, seed=seed))
     if working:
         status = {"updated": time.time(), **at_work_here(run.path), **status}
     known = replace(run.status, state=state, epochs=epochs, steps=10 * epochs)

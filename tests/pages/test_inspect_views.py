@@ -177,8 +177,8 @@ def test_two_runs_are_compared_digit_by_digit() -> None:
     won = np.flatnonzero(ours.right & ~theirs.right)
     lost = np.flatnonzero(theirs.right & ~ours.right)
     assert mcnemar(len(won), len(lost)) < 0.001
-    assert f"{len(won) - len(lost)} digits more right than the other" in answer(at)
-    assert f"{len(won)} won, {len(lost)} lost, p\xa0<\xa00.001" in answer(at)
+    assert answer(at) == f"This run gets {len(won) - len(lost)} more digits right than the other."
+    assert f"{len(won)} won, {len(lost)} lost, p\xa0<\xa00.001" in said(at)
     assert value(at, "with") == other.id
     surest = sorted(won, key=lambda n: -ours.confidence[n])
     assert [tile["number"] for tile in tiles(at)] == surest[:36]
@@ -203,10 +203,24 @@ def test_the_other_runs_epoch_is_chosen_in_the_address() -> None:
     assert value(at, "with_epoch") == "1"
     ours, theirs = made(3, sure=3.0), made(2, epoch=1, sure=3.0)
     won = int((ours.right & ~theirs.right).sum())
-    assert f"{won} won" in answer(at)
+    assert f"{won} won" in said(at)
     assert answer(at) != last
     again = opened(run, "compare", **{"with": other.id, "with_epoch": 1})
     assert answer(again) == answer(at)
+
+
+def test_all_runs_are_compared_at_once_when_asked_for() -> None:
+    trained(members=2, epochs=1, sure=7.0, name="the worse")
+    broken = trained(epochs=1, sure=3.0)
+    (broken.path / "predictions" / "epoch-0001.npz").write_bytes(b"PK\x03\x04 no archive")
+    again = trained(sure=10.0, name="the twin")
+    at = opened(trained(sure=10.0), "compare", side="all", **{"with": again.id})
+    frame = next(one.value for one in at.dataframe if "against" in one.value)
+    assert frame["against"].tolist() == ["the twin", "the worse"]
+    assert frame["this run"].tolist() == ["not shown", "better: more right"]
+    assert "adjusted for all 4 tests" in said(at)
+    assert "predictions of 1 run cannot be read" in said(at)
+    assert "of 3 runs to choose from" in said(at)
 
 
 def test_with_nothing_to_compare_with_one_sentence_says_so() -> None:

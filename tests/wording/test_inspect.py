@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.members.committee import Enough
+from ensemble.analysis.members.ece_gain import EceGain
+from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import judge
 from ensemble.wording import inspect as inspect_words
 from tests.analysis.draws import distributions
@@ -9,29 +11,110 @@ from tests.analysis.draws import distributions
 APART = judge(distributions(4, 60, 3), np.zeros(60, int))
 
 
+def found(
+    digits: float, low: float, high: float, *, n: int = 500, nll: float = 0.035,
+    nll_low: float = 0.03, nll_high: float = 0.041,
+) -> MeanGain:  # fmt: skip
+    """A gain over the mean member with these figures, 3 digits lost."""
+    return MeanGain(n, digits, low, high, nll, nll_low, nll_high, won=digits + 3.0, lost=3.0)
+
+
+GAINED, LOST, OPEN = found(19.2, 9.4, 29), found(-4.2, -7.4, -1), found(2.5, -3.1, 8.1)
+
+
 @pytest.mark.parametrize(
-    ("won", "lost", "p", "said"),
+    ("gained", "said"),
     [
-        (31, 12, 0.0041, "31 digits right that a typical member misses, and loses 12: 19 more, and "
-                         "more than luck (p = 0.004)."),
-        (3, 0, 0.25, "3 digits right that a typical member misses, and loses none: 3 more, which "
-                     "may be luck (p = 0.25)."),
-        (1, 2, 1.0, "1 digit right that a typical member misses, and loses 2: 1 fewer, which may "
-                    "be luck (p = 1.00)."),
-        (0, 20, 1e-6, "no digit right that a typical member misses, and loses 20: 20 fewer, and "
-                      "more than luck (p < 0.001)."),
-        (4, 4, 1.0, "4 digits right that a typical member misses, and loses as many: no gain."),
-        (0, 0, 1.0, "the same digits right as a typical member: no gain."),
+        (GAINED, "The ensemble gets 19 more digits right than a member drawn at random."),
+        (LOST, "The ensemble gets 4 fewer digits right than a member drawn at random."),
+        (OPEN, "These 500 digits show no gain in accuracy over a member drawn at random."),
+        (found(-2.0, -8.0, 4.0, nll_low=-0.01),
+         "These 500 digits show no gain over a member drawn at random."),
     ],
 )  # fmt: skip
-def test_the_answer_says_what_is_won_and_lost(won: int, lost: int, p: float, said: str) -> None:
-    told = inspect_words.gain(APART, won, lost, p, "digit").replace("\N{NO-BREAK SPACE}", " ")
-    assert told == f"The ensemble gets {said}"
+def test_the_headline_is_one_claim_and_what_is_not_shown_is_not_called_the_same(
+    gained: MeanGain, said: str
+) -> None:
+    assert inspect_words.headline(APART, gained, "digit") == said
+
+
+def test_the_headline_fits_one_line_however_many_images_there_are() -> None:
+    for gained in (found(12_345, 9_000, 15_000, n=123_456), found(1, -9, 9, n=123_456)):
+        assert len(inspect_words.headline(APART, gained, "image")) <= 90
 
 
 def test_unanimous_members_are_said_to_be() -> None:
-    alike = judge(distributions(1, 9, 3).repeat(2, axis=0), np.zeros(9, int))
-    assert "Both members say the same of every digit" in inspect_words.gain(alike, 0, 0, 1, "digit")
+    for members, who in ((2, "Both members"), (5, "All five members"), (16, "All 16 members")):
+        alike = judge(distributions(1, 9, 3).repeat(members, axis=0), np.zeros(9, int))
+        told = inspect_words.headline(alike, OPEN, "digit")
+        assert told == f"{who} say the same of every digit: together they get no more right."
+        assert len(told) <= 90
+
+
+def test_the_evidence_says_what_was_won_and_lost_and_why_nll_may_say_otherwise() -> None:
+    assert inspect_words.evidence(APART, GAINED, "digit") == (
+        "Mean over the four members: 22.2 won, 3.0 lost, +19.2 digits (95 % interval +9 to +29). "
+        "NLL is 0.035 nats lower (0.030 to 0.041)."
+    )
+    assert inspect_words.evidence(APART, OPEN, "digit") == (
+        "Mean over the four members: 5.5 won, 3.0 lost, +2.5 digits (95 % interval −3 to +8), "
+        "which leaves open a loss of 3 digits as well as a gain of 8 digits. NLL is 0.035 nats "
+        "lower (0.030 to 0.041): accuracy counts digits, NLL also how sure."
+    )
+    nll_open = found(19.2, 9.4, 29, nll=0.004, nll_low=-0.001)
+    assert inspect_words.nll_gain(nll_open, "digit") == (
+        "These digits show no gain in NLL: it is 0.0040 nats lower (−0.041 to +0.0010)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("gained", "said"),
+    [
+        (GAINED, ""),
+        (OPEN, ", which leaves open a loss of 3 digits as well as a gain of 8 digits"),
+        (found(5, 0, 10), ", which leaves open no loss as well as a gain of 10 digits"),
+        (found(-1, -1.2, 0), ", which leaves open a loss of 1 digit as well as no gain"),
+    ],
+)
+def test_what_is_not_ruled_out_is_said(gained: MeanGain, said: str) -> None:
+    assert inspect_words.left_open(gained, "digit") == said
+
+
+def test_the_best_member_is_not_sold() -> None:
+    right = int(APART.right.sum())
+    assert inspect_words.best_alone(APART, 1401, "digit") == (
+        f"The best single member gets 1,401 (the ensemble {right}), but nobody knows beforehand "
+        "which it is: it is the best on these very digits."
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "surer", "said"),
+    [
+        (0.05, (-0.2, -0.1), "ECE got worse, 0.0870 to 0.158: averaging 16 members makes it less "
+                             "sure than it is right."),
+        (0.05, (0.1, 0.2), "ECE got worse, 0.0870 to 0.158: averaging 16 members leaves it surer "
+                           "than it is right."),
+        (0.05, (-0.1, 0.2), "ECE got worse, 0.0870 to 0.158."),
+        (-0.01, (-0.2, -0.1), ""),
+    ],
+)  # fmt: skip
+def test_a_calibration_that_got_worse_with_more_members_is_said_to_have(
+    low: float, surer: tuple[float, float], said: str
+) -> None:
+    assert inspect_words.calibration_gain(EceGain(0.158, 0.087, low, 0.1, *surer), 16) == said
+
+
+def test_the_spread_of_seeds_is_the_standard_deviation_between_runs() -> None:
+    accuracies, nlls = [0.974, 0.98, 0.984], [0.08, 0.07, 0.09]
+    points, nats = 100 * np.std(accuracies, ddof=1), np.std(nlls, ddof=1)
+    assert inspect_words.scope(accuracies, nlls, 500) == (
+        "Intervals are for these trained members on new images; another seed may differ: 3 runs "
+        f"that differ in the seed alone get 97.9 % ± {points:.2f} (97.4 to 98.4 %), NLL 0.0800 ± "
+        f"{nats:.3f} (0.0700 to 0.0900): mean ± standard deviation after the last epoch."
+    )
+    for alone in ([], [0.9]):
+        assert inspect_words.scope(alone, alone, 500).endswith("another seed may differ.")
 
 
 @pytest.mark.parametrize(
@@ -46,13 +129,3 @@ def test_unanimous_members_are_said_to_be() -> None:
 )
 def test_how_many_would_do(size: int, members: int, said: str) -> None:
     assert inspect_words.enough(Enough(size, 0.7), members) == said
-
-
-@pytest.mark.parametrize(
-    ("p", "low", "said"),
-    [(0.004, 6.0, False), (0.065, 6.0, True), (0.065, 0.0, False), (0.5, -3.0, False)],
-)
-def test_more_than_one_member_can_tell_is_added_where_it_holds(
-    p: float, low: float, said: bool
-) -> None:
-    assert bool(inspect_words.over_all(p, low)) == said

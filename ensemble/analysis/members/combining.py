@@ -5,17 +5,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.members.gain import Gain, paired_gain
+from ensemble.analysis.members.weights import weights
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Floats, Ints, votes
 from ensemble.analysis.quality.calibration import adaptive_error, expected_error, maximum_error
 from ensemble.analysis.quality.halves import halves
 from ensemble.analysis.quality.intervals import wilson
-from ensemble.analysis.quality.scores import TINY, at_label
+from ensemble.analysis.quality.multiple_tests import holm
+from ensemble.analysis.quality.scores import TINY, log_loss
 from ensemble.analysis.quality.summary import Quality, quality
 
-CLOSE = 1e-6  # nats that the fitted weights' NLL may be above the least there is
-ROUNDS = 5_000
-LONGEST = 1e6  # times a step; a nearly straight path would ask for any length
+OTHERS = ("geometric", "majority", "weighted")  # than the arithmetic mean
+PROBABILISTIC = ("geometric", "weighted")  # of these, those that give probabilities
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,24 +29,28 @@ class Combination:
       said: (N,), its class for every example.
       changed: the numbers of the examples, of all N and rising, where it says something else
         than the arithmetic mean.
+      gain: what it is better by than the arithmetic mean, on that half; of this itself, nothing.
     """
 
     quality: Quality
     said: Ints
     changed: Ints
+    gain: Gain
 
 
 @dataclass(frozen=True, eq=False)
 class Combined:
-    """Four ways of combining, side by side, all judged on the same half of the examples.
+    """Four ways of combining, side by side, all judged on the same examples.
 
     Attributes:
       arithmetic: the mean of the probabilities: what the ensemble says everywhere else.
       geometric: the normalised mean of their logarithms.
       majority: the class that most members vote for; its probabilities are vote shares.
       weighted: the mean with `weights`.
-      weights: (M,), at least 0, they sum to 1; fitted on the other half.
-      judged: (N,), the half that the quality is of; `halves.halves` made it.
+      weights: (M,), at least 0, they sum to 1; fitted on none of what is judged.
+      judged: (N,), where the quality is of the example: one half, as `halves.halves` made it, or
+        all where the weights were fitted on examples of their own.
+      fitted: how many examples the weights were fitted on.
     """
 
     arithmetic: Combination
@@ -53,6 +59,27 @@ class Combined:
     weighted: Combination
     weights: NDArray[np.float64]
     judged: NDArray[np.bool_]
+    fitted: int
+
+    @property
+    def held_out(self) -> bool:
+        """Whether the weights were fitted on one half of these examples, held out of judging."""
+        return not self.judged.all()
+
+    @property
+    def adjusted(self) -> dict[str, tuple[float, float]]:
+        """(p of accuracy, p of NLL) against the mean by the way's name, for all tests at once.
+
+        Holm's, over the accuracies of the three ways and the NLL of the two that give
+        probabilities; a majority's shares of votes do not, and their p of NLL is NaN.
+        """
+        gains = {name: getattr(self, name).gain for name in OTHERS}
+        tests = [one.p for one in gains.values()], [gains[name].nll_p for name in PROBABILISTIC]
+        p, nll_p = np.split(holm(np.concatenate(tests)), [len(OTHERS)])
+        nll = dict(zip(PROBABILISTIC, nll_p.tolist(), strict=True))
+        return {
+            name: (one, nll.get(name, np.nan)) for name, one in zip(OTHERS, p.tolist(), strict=True)
+        }
 
 
 def geometric(probabilities: Floats) -> NDArray[np.float64]:
@@ -96,72 +123,56 @@ def majority(tallies: Ints, averaged: Floats) -> tuple[NDArray[np.int64], NDArra
     return said, tallies / tallies.sum(axis=1, keepdims=True)
 
 
-def weights(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
-    """The weights of the members with which the weighted mean has the least NLL.
-
-    EM for the weights of a mixture whose parts are known: each member's share of the label's
-    probability, averaged over the examples, is its next weight. Two such steps tell where
-    they lead, and a leap that way is kept if it lowers the NLL. The NLL is convex in the
-    weights and no further above its least than the largest growth of a weight in a step, less
-    1: it ends when that is within CLOSE (1e-6 nats), or after ROUNDS (5,000). Members that
-    say the same get the same weight.
+def compare(made: Predictions, fit: Predictions | None = None) -> Combined:
+    """All four ways, judged on examples that nothing was fitted on.
 
     Args:
-      probabilities: (M, N, C), each row of C a distribution; below `scores.TINY` counts as it.
-      labels: (N,), class numbers in [0, C).
-
-    Returns:
-      (M,), at least 0; they sum to 1.
+      made: what is judged.
+      fit: what the weights are fitted on, the same members' on other examples; None: one half
+        of `made`, and every quality is of the other.
 
     Raises:
-      ValueError: there is no example.
-
-    Source: A. P. Dempster, N. M. Laird and D. B. Rubin, "Maximum likelihood from incomplete
-    data via the EM algorithm", JRSS B 39 (1977), 1-38, sec. 4.3; the leap is R. Varadhan and
-    C. Roland, "Simple and globally convergent methods for accelerating the convergence of any
-    EM algorithm", Scandinavian Journal of Statistics 35 (2008), 335-353.
+      ValueError: there are fewer than two examples, or `fit` is of other members.
     """
-    if not len(labels):
-        raise ValueError("Weights need at least one example to be fitted on.")
-    known = np.stack([at_label(member, labels) for member in probabilities])
-    found = np.full(len(known), 1 / len(known))
-    for _ in range(ROUNDS):
-        once, excess, _ = _em_step(found, known)
-        if excess <= CLOSE:
-            break
-        twice, _, nll = _em_step(once, known)
-        landed, _, nll_ahead = _em_step(_leap(found, once, twice), known)
-        found = landed if nll_ahead <= nll else twice
-    return found
-
-
-def compare(made: Predictions) -> Combined:
-    """All four ways; the weights are fitted on one half, every quality is of the other.
-
-    Raises:
-      ValueError: there are fewer than two examples.
-    """
-    fitted, judged = halves(made.labels)
-    fit = weights(made.probabilities[:, fitted], made.labels[fitted])
+    if fit is None:
+        fitted, judged = halves(made.labels)
+        known, labels = made.probabilities[:, fitted], made.labels[fitted]
+    else:
+        judged, known, labels = np.ones(len(made.labels), bool), fit.probabilities, fit.labels
+    found = weights(known, labels)
     weighted = np.zeros(made.averaged.shape)
-    for weight, member in zip(fit, made.probabilities, strict=True):
+    for weight, member in zip(found, made.probabilities, strict=True):
         weighted += weight * member.astype(np.float64)
     said, shares = majority(made.tallies, made.averaged)
+    voted = _quality_of_votes(shares[judged], said[judged], made.labels[judged])
 
     def combination(distributions: Floats) -> Combination:
-        told = votes(distributions)
         figures = quality(distributions[judged], made.labels[judged])
-        return Combination(figures, told, np.flatnonzero(told != made.said))
+        return _against_mean(made, judged, distributions, votes(distributions), figures)
 
-    voted = _quality_of_votes(shares[judged], said[judged], made.labels[judged])
     return Combined(
         arithmetic=combination(made.averaged),
         geometric=combination(geometric(made.probabilities)),
-        majority=Combination(voted, said, np.flatnonzero(said != made.said)),
+        majority=_against_mean(made, judged, shares, said, voted),
         weighted=combination(weighted),
-        weights=fit,
+        weights=found,
         judged=judged,
+        fitted=len(labels),
     )
+
+
+def _against_mean(
+    made: Predictions,
+    judged: NDArray[np.bool_],
+    distributions: Floats,
+    said: Ints,
+    figures: Quality,
+) -> Combination:
+    """One way beside the arithmetic mean, paired example by example."""
+    labels = made.labels[judged]
+    saved = log_loss(made.averaged[judged], labels) - log_loss(distributions[judged], labels)
+    found = paired_gain(said[judged] == labels, made.right[judged], saved)
+    return Combination(figures, said, np.flatnonzero(said != made.said), found)
 
 
 def _quality_of_votes(shares: Floats, said: Ints, labels: Ints) -> Quality:
@@ -178,30 +189,3 @@ def _quality_of_votes(shares: Floats, said: Ints, labels: Ints) -> Quality:
         adaptive_ece=adaptive_error(sure, right),
         mce=maximum_error(sure, right),
     )
-
-
-def _em_step(
-    weight: NDArray[np.float64], known: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], float, float]:
-    """The next weights (M,); of these, how far above the least NLL at most, and the NLL."""
-    mixed = weight @ known
-    growth = known @ (1 / mixed) / len(mixed)
-    grown = weight * growth
-    return grown / grown.sum(), float(growth.max() - 1), float(-np.log(mixed).mean())
-
-
-def _leap(
-    start: NDArray[np.float64], once: NDArray[np.float64], twice: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Where two steps lead: as far along their parabola as no weight is below 0."""
-    along, bend = once - start, twice - 2 * once + start
-    curved = float(np.linalg.norm(bend))
-    stride = min(float(np.linalg.norm(along)) / curved, LONGEST) if curved else 1.0
-    while stride > 1.001:  # A stride of 1 ends at `twice`.
-        ahead = start + 2 * stride * along + stride**2 * bend
-        if (ahead >= 0).all():
-            return (
-                ahead / ahead.sum()
-            )  # A long stride also stretches what rounding left of the sum.
-        stride = (stride + 1) / 2
-    return twice

@@ -9,24 +9,34 @@ from scipy.special import bdtr
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Floats, Ints, votes
+from ensemble.analysis.quality.paired import (
+    difference_interval,
+    mean_interval,
+    moments,
+    moments_interval,
+)
 from ensemble.analysis.quality.scores import log_loss
 
-RESAMPLES = 2_000
 LEVEL = 0.95
+LUCK = 0.05  # a two-sided p at least this large may be luck
+HALVINGS = 40  # of a p: what is left is below 1e-12
+ROUNDING = 1e-12  # nats: far above what rounding makes of two logarithms that are equal
 
 
 @dataclass(frozen=True)
 class MeanGain:
-    """What the ensemble is better by than its members on average. Positive is better.
+    """What the ensemble is better by than a member drawn at random. Positive is better.
 
     Attributes:
       n: N, the examples.
-      digits: how many more of them are right; a fraction, as a mean of members may be.
+      digits: how many more of them are right; a fraction, as a mean over members may be.
       digits_low: the lower end of the 95 % interval of it.
       digits_high: the upper end.
       nll: the mean negative log-likelihood that is saved per example, in nats.
       nll_low: the lower end of the 95 % interval of it.
       nll_high: the upper end.
+      won: how many examples the ensemble has right and the member wrong, its mean over members.
+      lost: how many the member has right and the ensemble wrong; digits = won − lost.
     """
 
     n: int
@@ -36,21 +46,31 @@ class MeanGain:
     nll: float
     nll_low: float
     nll_high: float
+    won: float
+    lost: float
+
+    @property
+    def in_digits(self) -> int:
+        """1 where more are shown to be right, −1 where fewer are, 0 where neither is shown."""
+        return _sign_shown(self.digits_low, self.digits_high)
+
+    @property
+    def in_nll(self) -> int:
+        """1 where NLL is shown to be lower, −1 where higher, 0 where neither is shown."""
+        return _sign_shown(self.nll_low, self.nll_high)
 
 
 @dataclass(frozen=True)
 class Gain(MeanGain):
-    """What one classifier is better by than another. Positive is better.
+    """What one classifier is better by than another. Positive is better; won, lost are whole.
 
     Attributes:
-      won: how many examples only ours has right.
-      lost: how many only theirs has right; digits = won − lost.
       p: McNemar's exact two-sided p of won and lost: how often chance alone does as much.
+      nll_p: the two-sided p of the NLL, of the same test as its interval.
     """
 
-    won: int
-    lost: int
     p: float
+    nll_p: float
 
 
 def mcnemar(won: int | Ints, lost: int | Ints) -> Any:
@@ -76,91 +96,102 @@ def mcnemar(won: int | Ints, lost: int | Ints) -> Any:
     return p if np.ndim(p) else float(p)
 
 
-def gain(ours: Floats, theirs: Floats, labels: Ints, seed: int = 0) -> Gain:
+def mean_p(values: NDArray[np.float64]) -> float:
+    """The two-sided p that differences (N,) without a bound have the mean 0.
+
+    One less the largest level at which `paired.mean_interval` leaves 0 out, so that the two
+    never contradict each other; 1 where all differences are 0.
+
+    Raises:
+      ValueError: there is no value.
+    """
+    found = moments(values)
+    low, high = 0.0, 0.5  # of the error of each end: the interval narrows as it grows
+    for _ in range(HALVINGS):
+        alpha = (low + high) / 2
+        first, last = moments_interval(found, alpha)
+        low, high = (alpha, high) if first <= 0 <= last else (low, alpha)
+    return min(1.0, 2 * high)
+
+
+def gain(ours: Floats, theirs: Floats, labels: Ints) -> Gain:
     """What `ours` is better by than `theirs` on the same examples.
 
     Args:
       ours: (N, C), a distribution for each example.
       theirs: (N, C), another's for the same.
       labels: (N,), class numbers in [0, C).
-      seed: of the bootstrap's draws.
 
     Raises:
       ValueError: there is no example.
     """
-    hits = votes(ours) == labels
-    others = votes(theirs) == labels
-    won, lost = int((hits & ~others).sum()), int((others & ~hits).sum())
-    digits = hits.astype(np.float64) - others
     saved = log_loss(theirs, labels) - log_loss(ours, labels)
-    figures = vars(_mean_gain(digits, saved, seed)) | {"digits": won - lost}
-    return Gain(**figures, won=won, lost=lost, p=mcnemar(won, lost))
+    return paired_gain(votes(ours) == labels, votes(theirs) == labels, saved)
 
 
-def gain_over_mean(made: Predictions, seed: int = 0) -> MeanGain:
-    """What the ensemble is better by than its members on average, on the same examples.
+def paired_gain(
+    hits: NDArray[np.bool_], others: NDArray[np.bool_], saved: NDArray[np.float64]
+) -> Gain:
+    """What one classifier is better by than another, from how each did on each example.
 
-    There is no McNemar test of it: a mean of members gives no verdicts of its own.
+    The interval of the digits is `paired.difference_interval`, widened to hold 0 where
+    McNemar's exact p is 0.05 or more; where p is less it never holds 0: the two agree.
 
     Args:
-      made: the predictions.
-      seed: of the bootstrap's draws.
+      hits: (N,), where ours is right.
+      others: (N,), where theirs is.
+      saved: (N,), what ours has less of NLL, in nats.
+
+    Raises:
+      ValueError: there is no example.
     """
-    digits = made.right - (made.votes == made.labels).mean(axis=0)
+    n = len(hits)
+    if not n:
+        raise ValueError("A gain needs at least one example.")
+    won, lost = int((hits & ~others).sum()), int((others & ~hits).sum())
+    p = mcnemar(won, lost)
+    low, high = difference_interval(won, lost, n, LEVEL)
+    if p >= LUCK:
+        low, high = min(low, 0.0), max(high, 0.0)
+    nll_low, nll_high = mean_interval(saved, LEVEL)
+    return Gain(
+        n, won - lost, low * n, high * n, float(saved.mean()), nll_low, nll_high, won, lost,
+        p=p, nll_p=mean_p(saved),
+    )  # fmt: skip
+
+
+def gain_over_mean(made: Predictions) -> MeanGain:
+    """What the ensemble is better by than a member drawn at random, on the same examples.
+
+    That is the mean of its gains over each member, so no member is picked by how it did here,
+    and it has no bias. Of each example it compares the ensemble with the share of the members
+    that are right, and its NLL with their mean. The NLL is never above that mean, of no example:
+    −ln of a mean is at most the mean of −ln (Jensen), so only its size is a finding.
+    """
+    right = made.votes == made.labels
+    share = right.mean(axis=0)
+    digits = made.right - share
     members = sum(log_loss(member, made.labels) for member in made.probabilities)
     saved = members / made.members - log_loss(made.averaged, made.labels)
-    return _mean_gain(digits, saved, seed)
+    saved[np.abs(saved) < ROUNDING] = 0.0  # members that say the same save nothing
+    n = len(made.labels)
+    low, high = mean_interval(digits, LEVEL, bound=1.0)
+    nll_low, nll_high = mean_interval(saved, LEVEL)
+    return MeanGain(
+        n, float(digits.sum()), low * n, high * n, float(saved.mean()), nll_low, nll_high,
+        won=float((1 - share)[made.right].sum()), lost=float(share[~made.right].sum()),
+    )  # fmt: skip
 
 
-def typical_member(made: Predictions) -> int:
-    """The number of the member with the median accuracy.
+def best_member(made: Predictions) -> tuple[int, int]:
+    """(member, right): the member that has the most examples right, the first of equal ones.
 
-    Of an even number of members the lower of the two in the middle; of equal ones as a stable
-    sort by accuracy puts them.
+    The best on these very examples: on new ones expect less of it.
     """
     hits = (made.votes == made.labels).sum(axis=1)
-    return int(np.argsort(hits, kind="stable")[(made.members - 1) // 2])
+    member = int(hits.argmax())
+    return member, int(hits[member])
 
 
-def resampled_means(first: Floats, second: Floats, seed: int = 0) -> NDArray[np.float64]:
-    """Means of two figures over examples drawn with replacement, RESAMPLES times.
-
-    Both figures of one resample are of the same examples.
-
-    Args:
-      first: (N,), a figure of each example.
-      second: (N,), another.
-      seed: of the draws.
-
-    Returns:
-      (2, RESAMPLES).
-
-    Raises:
-      ValueError: there is no example.
-
-    Source: B. Efron and R. J. Tibshirani, "An introduction to the bootstrap", 1993, ch. 6, 13.
-    """
-    n = len(first)
-    if not n:
-        raise ValueError("A resample needs at least one example.")
-    rng = np.random.default_rng(seed)
-    both = first + 1j * second  # as one complex number the two cost one gather
-    sums = np.array([both.take(rng.integers(n, size=n)).sum() for _ in range(RESAMPLES)])
-    return np.stack([sums.real, sums.imag]) / n
-
-
-def _mean_gain(digits: NDArray[np.float64], saved: NDArray[np.float64], seed: int) -> MeanGain:
-    n = len(digits)
-    means = resampled_means(digits, saved, seed)
-    (digits_low, nll_low), (digits_high, nll_high) = np.quantile(
-        means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=1
-    )
-    return MeanGain(
-        n=n,
-        digits=float(digits.sum()),
-        digits_low=float(digits_low * n),
-        digits_high=float(digits_high * n),
-        nll=float(saved.mean()),
-        nll_low=float(nll_low),
-        nll_high=float(nll_high),
-    )
+def _sign_shown(low: float, high: float) -> int:
+    return int(low > 0) - int(high < 0)

@@ -7,32 +7,21 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ensemble.analysis.members.committee import Committee, committee, enough
-from ensemble.analysis.members.gain import MeanGain, gain_over_mean, mcnemar, typical_member
+from ensemble.analysis.members.ece_gain import ece_gain
+from ensemble.analysis.members.gain import best_member, gain_over_mean
 from ensemble.analysis.members.subsets import EXACT_UP_TO
 from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality.calibration_noise import ensemble_error
 from ensemble.analysis.quality.summary import Qualities, Quality, qualities
 from ensemble.ui.inspect.loader import measured
+from ensemble.ui.inspect.metrics import HELP, ece_help, metrics
+from ensemble.ui.inspect.seeds import seeds
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import downloads
+from ensemble.ui.shared import loaders
 from ensemble.ui.shared.tab import tab
-from ensemble.wording import calibration as calibration_words
 from ensemble.wording import formats
 from ensemble.wording import inspect as inspect_words
 
-# What each figure is, in a line: the help of its column and of its metric.
-HELP = {
-    "accuracy": "The share of the test images that are right, with its 95 % Wilson interval in "
-    "percentage points: ± half of it, or both ends where it is not symmetric.",
-    "NLL": "Negative log-likelihood, in nats: the mean of −ln of the probability given to what it "
-    "is. Lower is better; sure and wrong costs most.",
-    "Brier": "The mean squared distance of the probabilities from the truth, from 0 to 2. Lower is "
-    "better.",
-    "ECE": "Expected calibration error: how far confidence is from accuracy, over 15 bins of equal "
-    "width. 0.01 is one percentage point.",
-    "adaptive ECE": "The same over bins that hold equally many images.",
-    "MCE": "Maximum calibration error: the bin that is farthest off.",
-}
 ENDS = ("accuracy low", "accuracy high")
 INTERVAL = {
     "from": "The lower end of the 95 % Wilson interval of the accuracy.",
@@ -43,14 +32,16 @@ WAITING = "Counting how many members would do …"
 
 
 def show(shown: Inspected) -> DeltaGenerator:
-    """Draw the sentence; returns the place for what takes longer, see `finish`."""
+    """Draw the sentence and what it rests on; returns the place of what comes later: `finish`."""
+    st.markdown(f"#### {sentence(shown)}")
     place = st.empty()
     # Its end is remembered, so that it does not come and go with each press.
     rest = tab.enough.get(identity(shown), WAITING) if counts(shown) else ""
     if shown.members > EXACT_UP_TO:
         rest = ELSEWHERE
     with place:
-        st.markdown(f"#### {sentence(shown)} {rest}")
+        st.markdown(rest)
+    st.caption(evidence(shown))
     return place
 
 
@@ -65,20 +56,26 @@ def counts(shown: Inspected) -> bool:
 
 
 def sentence(shown: Inspected) -> str:
-    """The ensemble against a typical member."""
+    """The ensemble against a member drawn at random."""
     if shown.members == 1:
         return inspect_words.alone(shown.made, shown.noun)
-    won, lost, p = measured(shown, against_typical)
-    said = inspect_words.gain(shown.made, won, lost, p, shown.noun)
-    more = inspect_words.over_all(p, measured(shown, gain_over_mean).digits_low)
-    return f"{said} {more}".strip()
+    return inspect_words.headline(shown.made, measured(shown, gain_over_mean), shown.noun)
 
 
-def against_typical(made: Predictions) -> tuple[int, int, float]:
-    """(won, lost, p) of the ensemble against the member with the median accuracy."""
-    theirs = made.votes[typical_member(made)] == made.labels
-    won, lost = int((made.right & ~theirs).sum()), int((theirs & ~made.right).sum())
-    return won, lost, mcnemar(won, lost)
+def evidence(shown: Inspected) -> str:
+    """The figures below the sentence, the best single member, and for what intervals hold."""
+    made, noun = shown.made, shown.noun
+    spread = seeds(shown.run, loaders.all_runs())
+    scope = inspect_words.scope(spread.accuracies, spread.nlls, shown.n)
+    if shown.members == 1:
+        return scope
+    _, best = measured(shown, best_member)
+    said = (
+        inspect_words.evidence(made, measured(shown, gain_over_mean), noun),
+        inspect_words.best_alone(made, best, noun),
+        scope,
+    )
+    return " ".join(said)
 
 
 def finish(shown: Inspected, place: DeltaGenerator) -> None:
@@ -89,7 +86,7 @@ def finish(shown: Inspected, place: DeltaGenerator) -> None:
     rest = inspect_words.enough(found, shown.members)
     tab.enough = {identity(shown): rest}
     with place:
-        st.markdown(f"#### {sentence(shown)} {rest}")
+        st.markdown(rest)
 
 
 def all_committees(made: Predictions) -> Committee:
@@ -105,83 +102,14 @@ def fill(shown: Inspected, figures: DeltaGenerator, below: DeltaGenerator) -> No
         details(shown)
 
 
-def metrics(shown: Inspected) -> None:
-    """The ensemble's figures in short, and how the mean member compares."""
-    found = measured(shown, qualities)
-    if shown.members > 1:
-        compared(shown, found, measured(shown, gain_over_mean))
-        return
-    accuracy(found.ensemble, "Accuracy", shown)
-    for name, value in (("NLL", found.ensemble.nll), ("ECE", found.ensemble.ece)):
-        said = ece_help(shown) if name == "ECE" else HELP[name]
-        st.metric(name, formats.significant(value), width="content", help=said)
-
-
 def details(shown: Inspected) -> None:
-    """All figures, to unfold."""
+    """What got worse with more members, and all figures, to unfold."""
+    if shown.members > 1:
+        worse = inspect_words.calibration_gain(measured(shown, ece_gain), shown.members)
+        if worse:
+            st.caption(worse)
     with st.expander("All figures, member by member" if shown.members > 1 else "All figures"):
         table(shown, measured(shown, qualities))
-
-
-def accuracy(quality: Quality, label: str, shown: Inspected) -> None:
-    """The accuracy with its interval."""
-    value = f"{formats.percent(quality.accuracy, quality.n)} {margin(quality)}"
-    st.metric(f"{label} on {shown.n:,} test {shown.noun}s", value, width="content",
-              help=HELP["accuracy"])  # fmt: skip
-
-
-def margin(quality: Quality) -> str:
-    """The interval of an accuracy, as "± 0.18" or "(98.9 to 100)"."""
-    return formats.plus_minus(quality.accuracy, quality.n)
-
-
-def compared(shown: Inspected, found: Qualities, gained: MeanGain) -> None:
-    """Accuracy, NLL and ECE of the ensemble, and how the mean member compares."""
-    accuracy(found.ensemble, "Ensemble", shown)
-    st.metric(
-        "Over the mean member", formats.digits(gained.digits, shown.noun), width="content",
-        delta=interval(gained.digits_low, gained.digits_high, 0), **PLAIN,
-        help="How many more the ensemble gets right than its members on average, and below it the "
-        "95 % interval: paired bootstrap, 2,000 draws of the test images with replacement.",
-    )  # fmt: skip
-    st.metric(
-        "NLL (nats)", formats.significant(found.ensemble.nll), width="content", **PLAIN,
-        delta=saved(gained), help=f"{HELP['NLL']} Below it: how far that is from the mean "
-        "member's, the 95 % interval by paired bootstrap.",
-    )  # fmt: skip
-    st.metric(
-        "ECE", formats.significant(found.ensemble.ece), width="content", help=ece_help(shown),
-        delta=f"mean member {formats.significant(found.mean.ece)}", **PLAIN,
-    )  # fmt: skip
-
-
-def ece_help(shown: Inspected) -> str:
-    """What the ECE is, its interval, and what chance alone would give."""
-    return f"{HELP['ECE']} {calibration_words.error(measured(shown, ensemble_error))}"
-
-
-# A metric's second line as plain words: no arrow, no judgement by colour.
-PLAIN: dict[str, Any] = {"delta_color": "off", "delta_arrow": "off"}
-
-
-def interval(low: float, high: float, places: int) -> str:
-    """Both ends of an interval, as "+9 to +27"."""
-    return " to ".join(f"{end:+,.{places}f}".replace("-", "−") for end in (low, high))
-
-
-def saved(gained: MeanGain) -> str:
-    """How far the NLL is from the mean member's, as "0.0030 to 0.0043 lower"."""
-    low, high = gained.nll_low, gained.nll_high
-    if low < 0 < high:
-        return f"{signed(-high)} to {signed(-low)}"
-    ends = sorted((abs(low), abs(high)))
-    said = " to ".join(formats.significant(end, 2) for end in ends)
-    return f"{said} {'lower' if high > 0 else 'higher'}" if ends[1] else "the same"
-
-
-def signed(value: float) -> str:
-    """A difference with its sign, to two significant figures."""
-    return f"{'+' if value > 0 else '−'}{formats.significant(abs(value), 2)}"
 
 
 def table(shown: Inspected, found: Qualities) -> None:

@@ -7,20 +7,19 @@ import pandas as pd
 import streamlit as st
 
 from ensemble import datasets, runs
-from ensemble.analysis.members.gain import Gain, gain
 from ensemble.analysis.predictions import Predictions
 from ensemble.errors import EnsembleError
 from ensemble.figures.inspect.compare import apart, figure, per_class, table
 from ensemble.ui.inspect import images
-from ensemble.ui.inspect.loader import measured
+from ensemble.ui.inspect.compared_runs import against, against_all
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls, loader
 from ensemble.ui.shared import address, guard, loaders, settings, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.wording import escaping, formats
-from ensemble.wording import inspect as inspect_words
+from ensemble.wording import compared, escaping, formats
 
-SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ"}
+SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ",
+         "all": "Against all runs"}  # fmt: skip
 
 
 def show(shown: Inspected) -> None:
@@ -35,11 +34,13 @@ def show(shown: Inspected) -> None:
     except EnsembleError as error:
         guard.problem(error)
         return
-    path = other.path / "predictions" / f"epoch-{epoch:04d}.npz"
-    found = measured(shown, against, other.id, epoch, loaders.version(path))
-    st.markdown(f"##### {answer(found, escaping.markdown(other.name), shown.noun)}")
+    found = against(shown, other, epoch)
+    st.markdown(f"##### {compared.headline(found, escaping.markdown(other.name), shown.noun)}")
+    st.caption(" ".join(filter(None, (
+        compared.evidence(found, shown.noun), compared.picked(len(others)),
+    ))))  # fmt: skip
     picture(shown, theirs, other, epoch)
-    details(shown, theirs, other)
+    details(shown, theirs, other, others)
 
 
 def comparable(run: runs.Run) -> list[runs.Run]:
@@ -97,41 +98,6 @@ def turned(key: str, last: int) -> None:
     address.WITH_EPOCH.put(widget.value(key), last)
 
 
-def against(made: Predictions, other: str, epoch: int, seen: tuple[int, int]) -> Gain:
-    """What these predictions are better by than those of another run's epoch."""
-    theirs = loader.predictions(runs.find(other), epoch)
-    return gain(made.averaged, theirs.averaged, made.labels)
-
-
-def answer(found: Gain, other: str, noun: str) -> str:
-    """Which run is better, by how much, and whether that is more than luck."""
-    if not found.won + found.lost:
-        return f"Both get the same {noun}s right{nll(found)}."
-    counts = f"{found.won:,} won, {found.lost:,} lost, {inspect_words.p_value(found.p)}"
-    if found.p >= inspect_words.LUCK:
-        return (f"On these {found.n:,} {noun}s it cannot be told from {other}: {counts}"
-                f"{nll(found)}.")  # fmt: skip
-    more = formats.count(abs(round(found.digits)), noun)
-    sign, which = (1, "more") if found.digits > 0 else (-1, "fewer")
-    ends = [f"{end:,.0f}".replace("-", "−")
-            for end in sorted((sign * found.digits_low, sign * found.digits_high))]  # fmt: skip
-    return (f"It gets {more} {which} right than {other} ({ends[0]} to {ends[1]}): "
-            f"{counts}{nll(found)}.")  # fmt: skip
-
-
-def nll(found: Gain) -> str:
-    """The difference in NLL with its interval, as the end of a sentence."""
-    if not found.nll:
-        return ""
-    if found.nll_low <= 0 <= found.nll_high:
-        return "; nor can their NLL be told apart" if found.p >= inspect_words.LUCK else \
-            "; their NLL cannot be told apart"  # fmt: skip
-    ends = sorted((abs(found.nll_low), abs(found.nll_high)))
-    return (f"; its NLL is {'lower' if found.nll > 0 else 'higher'} by "
-            f"{formats.significant(abs(found.nll), 2)} ({formats.significant(ends[0], 2)} to "
-            f"{formats.significant(ends[1], 2)})")  # fmt: skip
-
-
 def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) -> None:
     """Where the difference comes from, class by class."""
     won, lost = apart(shown.made, theirs)
@@ -148,13 +114,18 @@ def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) 
     )  # fmt: skip
 
 
-def details(shown: Inspected, theirs: Predictions, other: runs.Run) -> None:
-    """The images won or lost, or the settings that differ."""
+def details(
+    shown: Inspected, theirs: Predictions, other: runs.Run, others: Sequence[runs.Run]
+) -> None:
+    """The images won or lost, the settings that differ, or how it stands against all others."""
     won, lost = apart(shown.made, theirs)
     name = address.choose(address.SIDE, "Show", SIDES, "won", width="content",
                           label_visibility="collapsed")  # fmt: skip
     if name == "settings":
         differing(shown.run, other)
+        return
+    if name == "all":
+        against_all(shown, others)
         return
     numbers = won if name == "won" else lost
     who = "this run" if name == "won" else escaping.markdown(other.name)

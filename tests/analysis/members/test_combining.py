@@ -2,10 +2,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
-from scipy.stats import gmean, mode
+from scipy.stats import binomtest, gmean, mode
 from sklearn.metrics import accuracy_score, log_loss
 
-from ensemble.analysis.members.combining import CLOSE, compare, geometric, majority, weights
+from ensemble.analysis.members.combining import OTHERS, compare, geometric, majority
+from ensemble.analysis.members.weights import CLOSE, weights
 from ensemble.analysis.predictions import judge
 from ensemble.analysis.quality.averaging import average, tally, votes
 from ensemble.analysis.quality.halves import halves
@@ -164,6 +165,47 @@ def test_compare_judges_all_on_the_half_that_nothing_was_fitted_on() -> None:
     assert found.weighted.quality.nll == pytest.approx(wanted, rel=1e-6)
     assert len(found.geometric.changed)
     assert len(found.majority.changed)
+
+
+def test_each_way_is_paired_with_the_mean_and_p_is_for_all_five_tests_at_once() -> None:
+    probabilities = distributions(5, 500, 10)
+    labels = drawn_labels(probabilities)
+    made = judge(probabilities, labels)
+    found = compare(made)
+    raw = []
+    for name in OTHERS:
+        way = getattr(found, name)
+        ours, mean = ((said == labels)[found.judged] for said in (way.said, made.said))
+        won, lost = int((ours & ~mean).sum()), int((mean & ~ours).sum())
+        assert (way.gain.won, way.gain.lost) == (won, lost)
+        raw.append(binomtest(won, won + lost).pvalue if won + lost else 1.0)
+    at = np.maximum(made.averaged[np.arange(500), labels], TINY)
+    logs = np.maximum(geometric(probabilities)[np.arange(500), labels], TINY)
+    saved = (np.log(logs) - np.log(at))[found.judged].mean()
+    assert found.geometric.gain.nll == pytest.approx(saved, rel=1e-9)
+    raw += [found.geometric.gain.nll_p, found.weighted.gain.nll_p]
+    # Holm, the slow way: how many tests are left when it is this one's turn.
+    order = sorted(range(5), key=lambda k: raw[k])
+    wanted = [min(1.0, max(raw[j] * (5 - order.index(j)) for j in order[: order.index(k) + 1]))
+              for k in range(5)]  # fmt: skip
+    told = found.adjusted
+    assert [told[name][0] for name in OTHERS] == pytest.approx(wanted[:3])
+    assert [told["geometric"][1], told["weighted"][1]] == pytest.approx(wanted[3:])
+    assert np.isnan(told["majority"][1])
+    assert found.arithmetic.gain.digits == found.arithmetic.gain.nll == 0
+
+
+def test_weights_may_be_fitted_on_examples_of_their_own_and_all_others_are_judged() -> None:
+    fit, test = (distributions(3, N, 10, seed=N) for N in (200, 300))
+    labels = drawn_labels(test)
+    apart = judge(fit, drawn_labels(fit[:1]))
+    found = compare(judge(test, labels), apart)
+    np.testing.assert_array_equal(found.weights, weights(fit, apart.labels))
+    assert (found.fitted, found.judged.all(), found.held_out) == (200, True, False)
+    assert found.arithmetic.quality == quality(average(test), labels)
+    assert compare(judge(test, labels)).held_out
+    with pytest.raises(ValueError, match="zip"):
+        compare(judge(test, labels), judge(fit[:2], apart.labels))
 
 
 def test_a_tied_vote_counts_as_right_where_the_average_decides_it_rightly() -> None:

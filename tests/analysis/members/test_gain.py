@@ -1,19 +1,21 @@
-"""Gains against SciPy's binomial test, its bootstrap, and loops over the same draws."""
+"""Gains against SciPy's binomial test, loops over the examples, and draws without a gain."""
+
+from itertools import product
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from ensemble.analysis.members.gain import (
-    RESAMPLES,
+    best_member,
     gain,
     gain_over_mean,
     mcnemar,
-    resampled_means,
-    typical_member,
+    mean_p,
+    paired_gain,
 )
 from ensemble.analysis.predictions import Predictions, judge
-from ensemble.analysis.quality.scores import log_loss
+from ensemble.analysis.quality.paired import difference_interval, mean_interval
 from tests.analysis.cases import Case, cases, labelled
 
 CASES = cases()
@@ -56,34 +58,34 @@ def test_gain_is_what_a_loop_counts(case: Case) -> None:
     assert found.nll_low - 1e-12 <= found.nll <= found.nll_high + 1e-12
 
 
-@pytest.mark.parametrize("seed", [0, 5])
-def test_resamples_are_the_means_of_what_was_drawn(seed: int) -> None:
-    """The same draws, taken one by one and summed exactly."""
-    draws = np.random.default_rng(9)
-    first, second = draws.integers(-1, 2, size=83).astype(float), draws.normal(size=83)
-    found = resampled_means(first, second, seed)
-    assert found.shape == (2, RESAMPLES)
-    rng = np.random.default_rng(seed)
-    for resample in range(100):
-        rows = [int(row) for row in rng.integers(83, size=83)]
-        assert found[0, resample] == pytest.approx(sum(first[r] for r in rows) / 83, abs=1e-12)
-        assert found[1, resample] == pytest.approx(sum(second[r] for r in rows) / 83, abs=1e-12)
+def test_the_interval_leaves_0_out_only_where_mcnemars_exact_p_is_small() -> None:
+    """5 won and none lost: p = 0.06, which a score interval alone would call significant."""
+    for won, lost, n in product((0, 1, 4, 5, 6, 8), (0, 1, 2, 6), (20, 500)):
+        hits, others = np.zeros((2, n), bool)
+        hits[:won], others[won : won + lost] = True, True
+        found = paired_gain(hits, others, np.zeros(n))
+        p = stats.binomtest(won, won + lost).pvalue if won + lost else 1.0
+        assert found.p == pytest.approx(p)
+        assert (found.in_digits != 0) == (p < 0.05)
+        low, high = difference_interval(won, lost, n)
+        assert found.digits_low <= n * low
+        assert found.digits_high >= n * high
+        assert found.digits_low <= won - lost <= found.digits_high
 
 
-def test_intervals_agree_with_scipys_bootstrap() -> None:
-    made = judge(*labelled(3, 2_000, 10))
-    theirs = made.probabilities[0]
-    found = gain(made.averaged, theirs, made.labels)
-    hits = made.right.astype(float) - (theirs.argmax(axis=1) == made.labels)
-    ours, others = (p[np.arange(2_000), made.labels] for p in (made.averaged, theirs))
-    figures = {"digits": hits * 2_000, "nll": np.log(ours / others.astype(float))}
-    for name, values in figures.items():
-        expected = stats.bootstrap(
-            (values,), np.mean, n_resamples=4_000, method="percentile", rng=1
-        ).confidence_interval
-        width = expected.high - expected.low
-        assert getattr(found, f"{name}_low") == pytest.approx(expected.low, abs=0.1 * width)
-        assert getattr(found, f"{name}_high") == pytest.approx(expected.high, abs=0.1 * width)
+@pytest.mark.parametrize("shift", [-0.05, 0.02, 0.1])
+def test_the_p_of_a_mean_is_where_its_interval_touches_0(shift: float) -> None:
+    values = np.random.default_rng(1).gamma(0.5, size=300) - 0.5 + shift
+    p = mean_p(values)
+    low, high = mean_interval(values, 1 - p)
+    assert min(abs(low), abs(high)) < 1e-9
+    assert p == pytest.approx(stats.ttest_1samp(values, 0).pvalue, abs=0.06)
+
+
+def test_there_is_no_p_where_nothing_differs() -> None:
+    assert mean_p(np.zeros(9)) == 1
+    with pytest.raises(ValueError, match="at least one"):
+        mean_p(np.zeros(0))
 
 
 def test_the_other_way_round_is_a_loss_by_as_much() -> None:
@@ -97,15 +99,15 @@ def test_the_other_way_round_is_a_loss_by_as_much() -> None:
     assert there.digits_low == pytest.approx(-back.digits_high)
 
 
-def test_nothing_is_gained_over_oneself() -> None:
+def test_nothing_is_gained_over_oneself_nor_by_members_that_say_the_same() -> None:
     probabilities, labels = CASES["one member"]
     found = gain(probabilities[0], probabilities[0], labels)
-    assert (found.won, found.lost, found.digits, found.p) == (0, 0, 0, 1)
+    assert (found.won, found.lost, found.digits, found.p, found.nll_p) == (0, 0, 0, 1, 1)
     assert (found.nll, found.nll_low, found.nll_high) == (0, 0, 0)
     for name in ("one member", "unanimous"):
         mean = gain_over_mean(judge(*CASES[name]))
-        assert (mean.digits, mean.digits_low, mean.digits_high) == (0, 0, 0)
-        assert [mean.nll, mean.nll_low, mean.nll_high] == pytest.approx([0, 0, 0], abs=1e-9)
+        assert (mean.won, mean.lost, mean.digits, mean.in_digits) == (0, 0, 0, 0)
+        assert (mean.nll, mean.nll_low, mean.nll_high, mean.in_nll) == (0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -117,34 +119,46 @@ def test_gain_over_the_mean_is_the_mean_of_gains(case: Case) -> None:
     assert found.digits == pytest.approx(np.mean([one.digits for one in each]), abs=1e-9)
     assert found.nll == pytest.approx(np.mean([one.nll for one in each]), abs=1e-9)
     assert found.nll >= -1e-12
-    # With one seed all draw the same examples, so that resamples average as the gains do.
-    saved = [log_loss(p, made.labels) - log_loss(made.averaged, made.labels) for p in case[0]]
-    hits = [made.right.astype(float) - (votes == made.labels) for votes in made.votes]
-    each_means = [resampled_means(h, s) for h, s in zip(hits, saved, strict=True)]
-    low, high = np.percentile(np.mean(each_means, axis=0), [2.5, 97.5], axis=1)
-    assert [found.digits_low / found.n, found.nll_low] == pytest.approx(low.tolist(), abs=1e-9)
-    assert [found.digits_high / found.n, found.nll_high] == pytest.approx(high.tolist(), abs=1e-9)
+    assert found.won == pytest.approx(np.mean([one.won for one in each]))
+    assert found.lost == pytest.approx(np.mean([one.lost for one in each]))
+    apart = made.right - (made.votes == made.labels).mean(axis=0)
+    ends = found.n * np.array(mean_interval(apart, bound=1.0))
+    assert [found.digits_low, found.digits_high] == pytest.approx(ends.tolist())
 
 
-def test_one_seed_gives_one_answer() -> None:
-    made = judge(*labelled(3, 200, 10))
-    again = judge(*labelled(3, 200, 10))
-    assert gain_over_mean(made) == gain_over_mean(again)
-    assert gain_over_mean(made, seed=1).nll_low != gain_over_mean(made).nll_low
+def tossed(draws: np.random.Generator, n: int, share: float) -> Predictions:
+    """Two members; where they differ, a coin says which is right and surer: nothing is gained."""
+    split, first = draws.random(n) < share, draws.random(n) < 0.5
+    members = np.tile(np.float32([0.9, 0.1]), (2, n, 1))
+    members[0, split] = np.where(first[split, None], [0.95, 0.05], [0.6, 0.4])
+    members[1, split] = np.where(first[split, None], [0.4, 0.6], [0.05, 0.95])
+    return judge(members, np.zeros(n, int))
 
 
-def with_hits(*hits: int) -> Predictions:
-    """Members that have so many of ten right."""
+def flipped(draws: np.random.Generator, n: int, share: float) -> Predictions:
+    """As `tossed`, but the surer of the two is wrong as often as it is right."""
+    made = tossed(draws, n, share)
+    wrong = made.split & (draws.random(n) < 0.5)
+    turned = np.where(wrong[:, None], made.probabilities[..., ::-1], made.probabilities)
+    return judge(turned, made.labels)
+
+
+@pytest.mark.parametrize("share", [0.006, 0.03])
+def test_where_nothing_is_gained_a_gain_is_shown_in_no_more_than_5_of_100_draws(
+    share: float,
+) -> None:
+    draws = np.random.default_rng(3)
+    found = [gain_over_mean(flipped(draws, 500, share)) for _ in range(225)]
+    assert np.mean([one.in_digits != 0 for one in found]) <= 0.05
+    error = np.std([one.digits for one in found]) / 15
+    assert abs(np.mean([one.digits for one in found])) < 3 * error
+
+
+def test_the_best_member_is_the_first_with_the_most_right() -> None:
+    hits = np.array([7, 9, 2, 9])
     said = np.array([[0] * count + [1] * (10 - count) for count in hits])
-    return judge(np.eye(2, dtype=np.float32)[said], np.zeros(10, int))
-
-
-@pytest.mark.parametrize(
-    ("hits", "typical"),
-    [((4,), 0), ((9, 2, 5), 2), ((5, 5, 5), 1), ((8, 3), 1), ((7, 9, 7, 1), 0), ((2, 6, 6, 9), 1)],
-)
-def test_the_typical_member_is_the_lower_median(hits: tuple[int, ...], typical: int) -> None:
-    assert typical_member(with_hits(*hits)) == typical
+    made = judge(np.eye(2, dtype=np.float32)[said], np.zeros(10, int))
+    assert best_member(made) == (1, 9)
 
 
 def test_no_example_is_refused() -> None:

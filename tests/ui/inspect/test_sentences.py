@@ -8,7 +8,7 @@ from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.analysis.quality.selective import Choice
 from ensemble.analysis.quality.summary import qualities
-from ensemble.ui.inspect import answer
+from ensemble.ui.inspect import answer, metrics
 from ensemble.ui.inspect.certainty import selective
 from ensemble.ui.inspect.members import combining
 from ensemble.ui.inspect.members import committee as members_committee
@@ -41,11 +41,15 @@ def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() ->
     assert not made.right.any()
     combined, _ = combining.compared(made)
     n = int(combined.judged.sum())
-    assert combining.against_mean(combined.majority, combined, made) == (n, 0)
-    said = combining.answer(combined, made, "digit")
-    beyond, chance = said.split("; not more than chance does: ")
-    assert f"majority vote +{n} digits (p < 0.001)" in beyond.replace("\N{NO-BREAK SPACE}", " ")
-    assert "geometric mean ±0 digits" in chance
+    assert (combined.majority.gain.won, combined.majority.gain.lost) == (n, 0)
+    said = combining.answer(combined, "digit")
+    beaten = f"majority vote {n} more right, fitted weights {n} more right"
+    assert said == f"Against the mean, on {n} digits: {beaten}."
+    assert len(said) <= 90
+    told = combining.evidence(combined, "digit").replace("\N{NO-BREAK SPACE}", " ")
+    assert f"majority vote +{n} digits" in told
+    assert "geometric mean ±0 digits" in told
+    assert "does not mean that there is none" in told
 
 
 @pytest.mark.parametrize(
@@ -112,9 +116,10 @@ def test_a_threshold_above_all_of_the_other_half_is_said() -> None:
         (0.00296, 0.00426, "0.0030 to 0.0043 lower"),
         (-0.02, -0.01, "0.010 to 0.020 higher"),
         (-0.001, 0.002, "−0.0020 to +0.0010"),
-        (0.0, 0.0, "the same"),
+        (0.0, 0.0, "equal"),
+        (0.2105, 0.2108, "0.21 lower"),
     ],
 )
 def test_how_far_the_loss_is_from_the_mean_members(low: float, high: float, said: str) -> None:
-    gained = MeanGain(9, 0, 0, 0, (low + high) / 2, low, high)
-    assert answer.saved(gained) == said
+    gained = MeanGain(9, 0, 0, 0, (low + high) / 2, low, high, 0, 0)
+    assert metrics.saved(gained) == said

@@ -7,12 +7,12 @@ import pandas as pd
 import streamlit as st
 
 from ensemble.analysis.members import combining
-from ensemble.analysis.members.combining import Combination, Combined
-from ensemble.analysis.members.gain import mcnemar
+from ensemble.analysis.members.combining import Combined
+from ensemble.analysis.members.gain import LUCK
 from ensemble.analysis.predictions import Predictions, ordered
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.analysis.quality.summary import Quality, quality
-from ensemble.figures.inspect.combining import NAMES, RULES, alt, figure, rules, table
+from ensemble.figures.inspect.combining import NAMES, RULES, alt, figure, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
@@ -38,15 +38,16 @@ def show(shown: Inspected) -> None:
                 icon=":material/grid_off:")  # fmt: skip
         return
     combined, members = measured(shown, compared)
-    st.markdown(f"##### {answer(combined, shown.made, shown.noun)}")
+    st.markdown(f"##### {answer(combined, shown.noun)}")
+    st.caption(evidence(combined, shown.noun))
     name = address.choose(address.FIGURE, "Figure", NAMES, "accuracy", width="content")
     title = f"Ways of combining, {NAMES[name]} · {shown.source}"
     pictures.show(
         figure(combined, members, name, title, theme.palette()),
         key="combining", name=f"{shown.stem}-combining-{name}", title="Four ways of combining",
-        alt=alt(combined, name), table=lambda: table(combined), sees=sees(combined, shown),
+        alt=alt(combined, name), table=lambda: table(combined), sees=sees(combined),
     )  # fmt: skip
-    st.dataframe(in_words(combined, shown.made, shown.noun), hide_index=True,
+    st.dataframe(in_words(combined, shown.noun), hide_index=True,
                  key="combining_table")  # fmt: skip
     st.caption(
         "± is half the 95 % interval of the accuracy; both ends stand where it is not symmetric. "
@@ -57,62 +58,72 @@ def show(shown: Inspected) -> None:
     changed(shown, combined)
 
 
-def compared(made: Predictions) -> tuple[Combined, list[Quality]]:
-    """The four ways, and each member alone on the half that they are judged on."""
-    combined = combining.compare(made)
+def compared(made: Predictions, fit: Predictions | None = None) -> tuple[Combined, list[Quality]]:
+    """The four ways, and each member alone on the examples that they are judged on."""
+    combined = combining.compare(made, fit)
     half = combined.judged
     return combined, [quality(member[half], made.labels[half]) for member in made.probabilities]
 
 
-def against_mean(one: Combination, combined: Combined, made: Predictions) -> tuple[int, int]:
-    """(won, lost) on the judged half: what only this way, and what only the mean has right."""
-    half, labels = combined.judged, made.labels
-    ours, mean = one.said == labels, combined.arithmetic.said == labels
-    return int((ours & ~mean & half).sum()), int((mean & ~ours & half).sum())
-
-
-def answer(combined: Combined, made: Predictions, noun: str) -> str:
-    """Whether some way is better or worse than the mean, beyond chance."""
-    counts = {
-        words: against_mean(one, combined, made)
-        for words, one in rules(combined).items() if one is not combined.arithmetic
-    }  # fmt: skip
-    told = {words: f"{words} {formats.digits(won - lost, noun)}"
-            for words, (won, lost) in counts.items()}  # fmt: skip
-    apart = [words for words, pair in counts.items() if mcnemar(*pair) < inspect_words.LUCK]
+def answer(combined: Combined, noun: str) -> str:
+    """Whether some way is shown to be better or worse than the mean: one claim."""
     n = combined.arithmetic.quality.n
-    if not any(won + lost for won, lost in counts.values()):
+    ways = {name: getattr(combined, name).gain for name in combining.OTHERS}
+    shown = {name: ways[name] for name, (p, _) in combined.adjusted.items() if p < LUCK}
+    if not any(one.won + one.lost for one in ways.values()):
         return f"All four ways of combining get the same of {n:,} {noun}s right."
-    if not apart:
-        return (f"No way of combining can be told from the arithmetic mean on {n:,} {noun}s: "
-                f"{', '.join(told.values())}.")  # fmt: skip
-    said = ", ".join(f"{told[words]} ({inspect_words.p_value(mcnemar(*counts[words]))})"
-                     for words in apart)  # fmt: skip
-    rest = [told[words] for words in told if words not in apart]
-    others = f"; not more than chance does: {', '.join(rest)}" if rest else ""
-    return f"Against the arithmetic mean, on {n:,} {noun}s: {said}{others}."
+    if not shown:
+        return f"These {n:,} {noun}s show no way of combining that beats the arithmetic mean."
+    said = ", ".join(
+        f"{RULES[name]} {abs(one.digits):,} {'more' if one.digits > 0 else 'fewer'} right"
+        for name, one in shown.items()
+    )
+    return f"Against the mean, on {n:,} {noun}s: {said}."
 
 
-def sees(combined: Combined, shown: Inspected) -> str:
-    """How to read the picture."""
-    fitted = shown.n - combined.arithmetic.quality.n
+def evidence(combined: Combined, noun: str) -> str:
+    """Each way's figures against the mean, with p adjusted for all of them."""
+    told = []
+    for name, (p, nll_p) in combined.adjusted.items():
+        found = getattr(combined, name).gain
+        nll = "" if np.isnan(nll_p) or not (found.nll_low or found.nll_high) else (
+            f", NLL {inspect_words.nll_change(found)}, {inspect_words.p_value(nll_p)}"
+        )  # fmt: skip
+        told.append(
+            f"{RULES[name]} {formats.digits(found.digits, noun)} "
+            f"{inspect_words.digits_interval(found)}, {inspect_words.p_value(p)}{nll}"
+        )
     return (
-        f"The arithmetic mean in bold is what the ensemble says everywhere else. Weights are "
-        f"fitted on one half of the test set ({fitted:,}), all four ways are judged on the other "
-        f"({combined.arithmetic.quality.n:,}). Below, what each member weighs; the dashed line is "
-        "the same for all."
+        f"Against the mean: {'; '.join(told)}. Each p is adjusted for all of these tests (Holm); "
+        "from 0.05 on a difference is not shown, which does not mean that there is none."
     )
 
 
-def in_words(combined: Combined, made: Predictions, noun: str) -> pd.DataFrame:
+def sees(combined: Combined) -> str:
+    """How to read the picture."""
+    judged = combined.arithmetic.quality.n
+    where = (
+        f"one half of the test images ({combined.fitted:,}), all four ways are judged on the other "
+        f"({judged:,})" if combined.held_out else
+        f"the validation images ({combined.fitted:,}), all four ways are judged on the test images "
+        f"({judged:,})"
+    )  # fmt: skip
+    return (
+        "The arithmetic mean in bold is what the ensemble says everywhere else. Weights are "
+        f"fitted on {where}. Below, what each member weighs; the dashed line is the same for all."
+    )
+
+
+def in_words(combined: Combined, noun: str) -> pd.DataFrame:
     """One row a way: its figures, and what it wins and loses against the mean."""
     rows = []
-    for words, one in rules(combined).items():
-        found = one.quality
-        won, lost = against_mean(one, combined, made)
-        versus = "" if one is combined.arithmetic else (
-            f"{formats.digits(won - lost, noun)} ({won:,} won, {lost:,} lost, "
-            f"{inspect_words.p_value(mcnemar(won, lost))})"
+    adjusted = combined.adjusted
+    for name, words in RULES.items():
+        one = getattr(combined, name)
+        found, gained = one.quality, one.gain
+        versus = "" if name not in adjusted else (
+            f"{formats.digits(gained.digits, noun)} ({gained.won:,} won, {gained.lost:,} lost, "
+            f"{inspect_words.p_value(adjusted[name][0])})"
         )  # fmt: skip
         rows.append(
             {

@@ -1,0 +1,111 @@
+"""The row of figures on Inspect: the ensemble's, and whether they are better than a member's."""
+
+from typing import Any
+
+import streamlit as st
+
+from ensemble.analysis.members.ece_gain import EceGain, ece_gain
+from ensemble.analysis.members.gain import MeanGain, gain_over_mean
+from ensemble.analysis.quality.calibration_noise import ensemble_error
+from ensemble.analysis.quality.summary import Quality, qualities
+from ensemble.ui.inspect.loader import measured
+from ensemble.ui.inspect.shown import Inspected
+from ensemble.wording import calibration as calibration_words
+from ensemble.wording import formats
+from ensemble.wording import inspect as inspect_words
+
+# What each figure is, in a line: the help of its column and of its metric.
+HELP = {
+    "accuracy": "The share of the test images that are right, with its 95 % Wilson interval in "
+    "percentage points: ± half of it, or both ends where it is not symmetric.",
+    "NLL": "Negative log-likelihood, in nats: the mean of −ln of the probability given to what it "
+    "is. Lower is better; sure and wrong costs most.",
+    "Brier": "The mean squared distance of the probabilities from the truth, from 0 to 2. Lower is "
+    "better.",
+    "ECE": "Expected calibration error: how far confidence is from accuracy, over 15 bins of equal "
+    "width. 0.01 is one percentage point.",
+    "adaptive ECE": "The same over bins that hold equally many images.",
+    "MCE": "Maximum calibration error: the bin that is farthest off.",
+}
+
+# A metric's second line by what is shown: better, worse, or neither. It always begins with the
+# word; the colours are those of right and wrong, as dark or light as text has to be.
+LOOKS: dict[int, dict[str, Any]] = {
+    1: {"delta_color": "blue", "delta_arrow": "off"},
+    -1: {"delta_color": "orange", "delta_arrow": "off"},
+    0: {"delta_color": "off", "delta_arrow": "off"},
+}
+WORDS = {1: "better: ", -1: "worse: ", 0: ""}
+
+
+def metrics(shown: Inspected) -> None:
+    """The ensemble's figures in short, and how the mean member compares."""
+    found = measured(shown, qualities)
+    if shown.members > 1:
+        accuracy(found.ensemble, "Ensemble", shown)
+        against_member(found.ensemble, measured(shown, gain_over_mean), shown.noun)
+        against_errors(measured(shown, ece_gain), ece_help(shown))
+        return
+    accuracy(found.ensemble, "Accuracy", shown)
+    for name, value in (("NLL", found.ensemble.nll), ("ECE", found.ensemble.ece)):
+        said = ece_help(shown) if name == "ECE" else HELP[name]
+        st.metric(name, formats.significant(value), width="content", help=said)
+
+
+def accuracy(quality: Quality, label: str, shown: Inspected) -> None:
+    """The accuracy with its interval."""
+    share = formats.percent(quality.accuracy, quality.n)
+    value = f"{share} {formats.plus_minus(quality.accuracy, quality.n)}"
+    st.metric(f"{label} on {shown.n:,} test {shown.noun}s", value, width="content",
+              help=HELP["accuracy"])  # fmt: skip
+
+
+def against_member(quality: Quality, gained: MeanGain, noun: str) -> None:
+    """What is gained in images and in NLL over a member drawn at random."""
+    st.metric(
+        "Over the mean member", formats.digits(gained.digits, noun), width="content",
+        delta=WORDS[gained.in_digits] + interval(gained), **LOOKS[gained.in_digits],
+        help="How many more the ensemble gets right than a member drawn at random, which is the "
+        "mean over the members, and below it the 95 % interval: by a score, on the same images.",
+    )  # fmt: skip
+    st.metric(
+        "NLL (nats)", formats.significant(quality.nll), width="content",
+        delta=WORDS[gained.in_nll] + saved(gained), **LOOKS[gained.in_nll],
+        help=f"{HELP['NLL']} Below it: how far that is from the mean member's, the 95 % interval "
+        "on the same images. Averaging never raises it above their mean; how much lower it is, "
+        "is the finding.",
+    )  # fmt: skip
+
+
+def ece_help(shown: Inspected) -> str:
+    """What the ECE is, its interval, and what chance alone would give."""
+    return f"{HELP['ECE']} {calibration_words.error(measured(shown, ensemble_error))}"
+
+
+def against_errors(found: EceGain, ece_is: str) -> None:
+    """The calibration error beside the mean member's, marked where it is shown to differ."""
+    st.metric(
+        "ECE", formats.significant(found.ensemble), width="content", **LOOKS[found.better],
+        delta=WORDS[found.better] + errors(found),
+        help=f"{ece_is} It is marked better or worse than the mean member's where the "
+        "95 % interval of their difference leaves 0 out (paired bootstrap).",
+    )  # fmt: skip
+
+
+def errors(found: EceGain) -> str:
+    """The mean member's calibration error, and whether chance may have put it there."""
+    said = f"mean member {formats.significant(found.members)}"
+    return said if found.better else f"{said}, may be chance"
+
+
+def interval(gained: MeanGain) -> str:
+    """Both ends of the interval of the digits, as "+9 to +27"."""
+    ends = gained.digits_low, gained.digits_high
+    return " to ".join(inspect_words.signed(end, 0) for end in ends)
+
+
+def saved(gained: MeanGain) -> str:
+    """How far the NLL is from the mean member's, as "0.0030 to 0.0043 lower"."""
+    if not gained.in_nll:
+        return inspect_words.nll_ends(gained) if gained.nll_high > gained.nll_low else "equal"
+    return f"{inspect_words.nll_ends(gained)} {'lower' if gained.in_nll > 0 else 'higher'}"

@@ -1,0 +1,67 @@
+"""Two classifiers compared in words: which is better, how surely, and what is left open.
+
+Accuracy and NLL are tested at once, so their p-values are adjusted for being two (Holm).
+"""
+
+from ensemble.analysis.members.gain import LUCK, Gain
+from ensemble.analysis.quality.multiple_tests import holm
+from ensemble.wording.inspect import digits_interval, left_open, nll_change, p_value, signed
+
+
+def shown(found: Gain) -> tuple[int, int]:
+    """What both tests together show of accuracy and of NLL: 1 better, −1 worse, 0 neither."""
+    accuracy, nll = holm([found.p, found.nll_p]) < LUCK
+    return (
+        int(accuracy) * (1 if found.digits > 0 else -1),
+        int(nll) * (1 if found.nll > 0 else -1),
+    )
+
+
+def headline(found: Gain, other: str, noun: str) -> str:
+    """Which of two runs is better on the images they share: one claim.
+
+    Args:
+      found: what this run is better by than the other.
+      other: the other's name, as it is to be written.
+      noun: what an image is called.
+    """
+    accuracy, nll = shown(found)
+    lower = "a lower" if nll > 0 else "a higher"
+    if accuracy:
+        more = f"{abs(round(found.digits)):,} {'more' if accuracy > 0 else 'fewer'}"
+        but = f", but {lower} NLL" if nll == -accuracy else ""
+        return f"This run gets {more} {noun}s right than {other}{but}."
+    if not found.won + found.lost:
+        return f"Both get the same {noun}s right{f', this run at {lower} NLL' if nll else ''}."
+    if nll:
+        return (
+            f"These {found.n:,} {noun}s show {lower} NLL than {other}, not who is right more often."
+        )
+    return f"These {found.n:,} {noun}s show no difference from {other}."
+
+
+def evidence(found: Gain, noun: str) -> str:
+    """The figures that the headline rests on."""
+    if not found.won + found.lost and not found.nll_low and not found.nll_high:
+        return ""
+    accuracy, nll = holm([found.p, found.nll_p])
+    open_ = "" if accuracy < LUCK else left_open(found, noun)
+    return (
+        f"{found.won:,} won, {found.lost:,} lost, {p_value(float(accuracy))}: "
+        f"{signed(found.digits, 0)} {noun}s {digits_interval(found)}{open_}. NLL is "
+        f"{nll_change(found)}, {p_value(float(nll))}. Both p are adjusted for two tests (Holm)."
+    )
+
+
+def picked(others: int) -> str:
+    """That one pair of several was picked; "" where there was no choice.
+
+    Args:
+      others: how many runs this one could be compared with.
+    """
+    if others < 2:
+        return ""
+    return (
+        f"You chose this pair: of {others:,} runs to choose from, one in 20 differs by luck. "
+        "“Against all runs” corrects for that."
+    )
