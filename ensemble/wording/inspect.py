@@ -1,6 +1,5 @@
-"""The answer of Inspect in words: what the ensemble is better by, and how many would do."""
+"""The answer of Inspect in words: what the ensemble is better by."""
 
-from ensemble.analysis.members.committee import Enough
 from ensemble.analysis.predictions import Predictions
 from ensemble.wording import formats
 
@@ -66,15 +65,3 @@ def over_all(p: float, low: float) -> str:
     if p < LUCK or low <= 0:
         return ""
     return "Over its members on average the gain is more than luck."
-
-
-def enough(found: Enough, members: int) -> str:
-    """How many members give the same as all, as far as these images can tell."""
-    if found.size == 1 < members:
-        both = "both" if members == 2 else f"all {number(members)}"
-        return f"Most single members cannot yet be told from {both} by these images."
-    if found.size < members:
-        return f"{number(found.size).capitalize()} of the {number(members)} members give the same."
-    return "Both members are needed." if members == 2 else (
-        f"No fewer than all {number(members)} members give the same."
-    )  # fmt: skip

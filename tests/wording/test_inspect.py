@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.members.committee import Enough
 from ensemble.analysis.predictions import judge
 from ensemble.wording import inspect as inspect_words
 from tests.analysis.draws import distributions
@@ -32,20 +31,6 @@ def test_the_answer_says_what_is_won_and_lost(won: int, lost: int, p: float, sai
 def test_unanimous_members_are_said_to_be() -> None:
     alike = judge(distributions(1, 9, 3).repeat(2, axis=0), np.zeros(9, int))
     assert "Both members say the same of every digit" in inspect_words.gain(alike, 0, 0, 1, "digit")
-
-
-@pytest.mark.parametrize(
-    ("size", "members", "said"),
-    [
-        (3, 8, "Three of the eight members give the same."),
-        (1, 5, "Most single members cannot yet be told from all five by these images."),
-        (5, 5, "No fewer than all five members give the same."),
-        (2, 2, "Both members are needed."),
-        (13, 20, "13 of the 20 members give the same."),
-    ],
-)
-def test_how_many_would_do(size: int, members: int, said: str) -> None:
-    assert inspect_words.enough(Enough(size, 0.7), members) == said
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def _jackknife(left_out: Doubles) -> Doubles:
 
 
 def _fit(curves: Doubles, size: NDArray[np.int64], free: bool) -> tuple[Doubles, Doubles, Doubles]:
-    """a + b · k^(−c) by least squares, of each of R curves (R, L) of the sizes 1 to L.
+    """Fit a + b · k^(−c) by least squares to each of R curves (R, L) over the sizes 1 to L.
 
     Returns:
       (R, K) what it says of other sizes, (R,) c, and (R,) a.
