@@ -44,8 +44,8 @@ def verdict(found: Enough, noun: str) -> str:
         return f"Whether {fewer} is open: the loss is near {margin}."
     what, wanted = FIGURES[found.figure].removeprefix("the "), failed.examples
     return (
-        f"{formats.count(found.n, noun)} cannot tell if fewer than {M} members keep the {what}; "
-        f"about {formats.significant(wanted, 2)} can."
+        f"{formats.count(found.n, noun)} cannot tell if {failed.size} of {M} members keep the "
+        f"{what}: it takes about {formats.significant(wanted, 2)}."
     )
 
 

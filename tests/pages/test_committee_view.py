@@ -93,7 +93,7 @@ def test_what_a_further_member_brings_and_costs_stands_in_a_table() -> None:
 
 
 def test_predicting_is_timed_by_what_lies_between_the_last_steps_of_an_epoch_and_its_test() -> None:
-    """Two members, 500 images, 0.2 s: one member's 1,000 take as long; the first, which compiles, apart."""
+    """Two members, 500 images, 0.2 s: one member's 1,000 take as long. The first compiles."""
     lines = [
         {"kind": kind, "epoch": epoch, "seconds": seconds}
         for epoch, kind, seconds in (

@@ -50,7 +50,9 @@ def test_the_answer_counts_what_a_loop_counts() -> None:
     )
     told = answer(inspected(trained(sure=2.0))).replace("\N{NO-BREAK SPACE}", " ")
     assert told.startswith(begins)
-    assert told.removeprefix(begins).endswith(("give the same.", "by these images."))
+    assert told.removeprefix(begins).startswith(
+        " 500 digits cannot tell if 2 of 3 members keep the accuracy: it takes about "
+    )
 
 
 @pytest.mark.parametrize("members", [1, 3])

@@ -34,10 +34,10 @@ TOO_FEW = size(3, 4, "undecided", 23_871)
         (found(2, size(1, 2, "enough"), figure="nll", margin=0.005, share=1.0),
          "1 of 2 members is enough: all single members lose under 0.005 nats of NLL."),
         (found(4, TOO_FEW),
-         "500 digits cannot tell if fewer than 4 members keep the accuracy; about 24,000 can."),
+         "500 digits cannot tell if 3 of 4 members keep the accuracy: it takes about 24,000."),
         (found(64, size(63, 64, "undecided", 241_000), n=10_000),
-         "10,000 digits cannot tell if fewer than 64 members keep the accuracy; about 240,000 "
-         "can."),
+         "10,000 digits cannot tell if 63 of 64 members keep the accuracy: it takes about "
+         "240,000."),
         (found(4, size(3, 4, "undecided"), figure="brier", margin=0.002),
          "Whether 3 of 4 members are enough is open: the loss is near 0.002 of the Brier score."),
         (found(2, size(1, 2, "loses")),

@@ -133,9 +133,9 @@ def arrange(
         for member in probabilities
     ]
     order = np.concatenate([wrong, right, contested])
-    block = np.zeros(len(labels), np.int64) if block is None else block[order].astype(np.int64)
+    each = np.zeros(len(labels), np.int64) if block is None else block[order].astype(np.int64)
     below = rivals < labels[contested]
-    return Arranged(np.stack(rows), len(united), len(wrong), below, block, blocks)
+    return Arranged(np.stack(rows), len(united), len(wrong), below, each, blocks)
 
 
 def tell(
@@ -217,7 +217,7 @@ class _Judge:
             variance=float(square.sum() / n),
             third=float(square @ loss / n),
             largest=float(np.sqrt(square.max())),
-            nll_blocks=-np.bincount(arranged.block, logs, minlength=arranged.blocks),
+            nll_blocks=-np.bincount(arranged.block, logs, arranged.blocks).astype(np.float64),
             ece=self._expected_error(),
         )
 
