@@ -38,7 +38,7 @@ def write_run(members: int) -> str:
 def every_measure(run_id: str) -> dict[str, Any]:
     """Seconds of each measure, in the order that the screen would ask for them at the worst."""
     from ensemble import datasets, runs
-    from ensemble.analysis.members import combining, committee, diversity, ece_gain, gain
+    from ensemble.analysis.members import combining, committee, diversity, ece_gain, enough, gain
     from ensemble.analysis.members.swing import swings
     from ensemble.analysis.members.uncertainty import uncertainty
     from ensemble.analysis.predictions import judge
@@ -78,7 +78,8 @@ def every_measure(run_id: str) -> dict[str, Any]:
     judged = timed("committee", lambda: committee.committee(kept, labels))
     timed("committee's curves", lambda: [
         [committee.curve(judged, name) for name in committee.FIGURES],
-        committee.enough(judged), committee.worth(judged)])  # fmt: skip
+        [enough.enough(judged, name) for name in enough.MARGINS],
+        committee.worth(judged)])  # fmt: skip
     timed("combining", lambda: combining.compare(made))
     timed("selective", lambda: [
         risk_coverage(made.confidence, made.right), *map(risk_coverage, sure, rights)])  # fmt: skip
@@ -94,7 +95,8 @@ def every_measure(run_id: str) -> dict[str, Any]:
 def exact_committees(run_id: str) -> dict[str, Any]:
     """Seconds of reading the predictions and judging all committees of them."""
     from ensemble import datasets, runs
-    from ensemble.analysis.members.committee import committee, enough
+    from ensemble.analysis.members.committee import committee
+    from ensemble.analysis.members.enough import enough
 
     began = time.perf_counter()
     labels = np.asarray(datasets.load("mnist").test_labels[:EXAMPLES])

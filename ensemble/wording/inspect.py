@@ -1,9 +1,8 @@
-"""The answer of Inspect in words: what the ensemble is better by, and how many would do."""
+"""The answer of Inspect in words: what the ensemble is better by."""
 
 import statistics
 from collections.abc import Sequence
 
-from ensemble.analysis.members.committee import Enough
 from ensemble.analysis.members.ece_gain import EceGain
 from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import Predictions
@@ -159,15 +158,3 @@ def signed(value: float, places: int | None = None) -> str:
     size = abs(value)
     said = formats.significant(size, 2) if places is None else f"{size:,.{places}f}"
     return f"{'+' if value > 0 else '−' if float(said.replace(',', '')) else '±'}{said}"
-
-
-def enough(found: Enough, members: int) -> str:
-    """How many members give the same as all, as far as these images can tell."""
-    if found.size == 1 < members:
-        both = "both" if members == 2 else f"all {number(members)}"
-        return f"Most single members cannot yet be told from {both} by these images."
-    if found.size < members:
-        return f"{number(found.size).capitalize()} of the {number(members)} members give the same."
-    return "Both members are needed." if members == 2 else (
-        f"No fewer than all {number(members)} members give the same."
-    )  # fmt: skip

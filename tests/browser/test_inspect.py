@@ -11,7 +11,7 @@ from tests.browser.conftest import App
 from tests.pages.ensembles import probabilities, trained
 
 # How the answer ends, once all committees have been counted.
-ENDS = re.compile(r"(the same|these images)\.$")
+ENDS = re.compile(r"(of accuracy|about [\d,]+)\.$")
 
 
 def tiles(page: Page) -> Locator:

@@ -1,10 +1,7 @@
-from itertools import combinations
-
 import numpy as np
 import pytest
 
 from ensemble.analysis.members import combining
-from ensemble.analysis.members import committee as committees
 from ensemble.analysis.members.combining import Combined
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.analysis.quality import selective
@@ -15,7 +12,6 @@ from ensemble.analysis.quality.summary import Quality, quality
 from ensemble.figures import lines
 from ensemble.figures.inspect import calibration as calibration_figure
 from ensemble.figures.inspect import combining as combining_figure
-from ensemble.figures.inspect import committee as committee_figure
 from ensemble.figures.inspect import compare as compare_figure
 from ensemble.figures.inspect import selective as selective_figure
 from ensemble.figures.palette import Palette
@@ -66,35 +62,6 @@ def test_the_reliability_diagram_draws_what_a_loop_counts(palette: Palette) -> N
     np.testing.assert_allclose(bold.y - bold.error_y.arrayminus, low)
     thin = [trace for trace in chart.data if (trace.legendgroup or "").startswith("member")]
     assert [len(trace.x) for trace in thin] == [(one.count > 0).sum() for one in members]
-
-
-@pytest.mark.parametrize("name", ["accuracy", "nll"])
-def test_the_committee_curve_draws_the_mean_and_the_ends_of_all_subsets(
-    name: str, palette: Palette
-) -> None:
-    made = predictions(4, lean=1.0)
-    judged = committees.committee(made.probabilities, made.labels)
-    enough = committees.enough(judged)
-    chart = committee_figure.figure(judged, name, enough, "title", palette)
-    scale = 100 if name == "accuracy" else 1
-
-    def value(subset: tuple[int, ...]) -> float:
-        p = made.probabilities[list(subset)].astype(float).mean(axis=0)
-        if name == "accuracy":
-            return 100 * float((p.argmax(axis=-1) == made.labels).mean())
-        return float(-np.log(p[np.arange(len(p)), made.labels]).mean())
-
-    each = [[value(subset) for subset in combinations(range(4), k)] for k in range(1, 5)]
-    (mean,) = traces(chart, "mean of the committees")
-    low, high = traces(chart, "lowest")[0], traces(chart, "best to worst")[0]
-    np.testing.assert_allclose(mean.y, [np.mean(one) for one in each])
-    np.testing.assert_allclose(low.y, [min(one) for one in each])
-    np.testing.assert_allclose(high.y, [max(one) for one in each])
-    dots = [trace.y[0] for trace in chart.data if (trace.legendgroup or "").startswith("member")]
-    np.testing.assert_allclose(dots, each[0])
-    (mark,) = traces(chart, "enough")
-    found = getattr(judged, name)[judged.size == enough.size]
-    assert (mark.x[0], mark.y[0]) == (enough.size, pytest.approx(scale * found.mean()))
 
 
 def test_ways_of_combining_are_drawn_as_they_do_on_the_judged_half(palette: Palette) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.members import committee as committees
+from ensemble.analysis.members.enough import enough
 from ensemble.analysis.members.uncertainty import uncertainty as measures_of
 from ensemble.analysis.quality import selective as choices
 from ensemble.analysis.quality.calibration import reliability
@@ -51,9 +52,7 @@ FIGURES: dict[str, Callable[[Palette], Any]] = {
         reliability(SURE, RIGHT), [reliability(SURE, RIGHT)] * 4, "digit", "title", p
     ),
     "combining": lambda p: combining.figure(*compared(MADE), "nll", "title", p),
-    "committee": lambda p: committee.figure(
-        JUDGED, "accuracy", committees.enough(JUDGED), "title", p
-    ),
+    "committee": lambda p: committee.figure(JUDGED, "accuracy", enough(JUDGED), "title", p),
     "compare": lambda p: compare.figure(
         (np.arange(10), np.arange(10)), DIGIT_NAMES, "digit", "title", p
     ),

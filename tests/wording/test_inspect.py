@@ -1,7 +1,6 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.members.committee import Enough
 from ensemble.analysis.members.ece_gain import EceGain
 from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import judge
@@ -115,17 +114,3 @@ def test_the_spread_of_seeds_is_the_standard_deviation_between_runs() -> None:
     )
     for alone in ([], [0.9]):
         assert inspect_words.scope(alone, alone, 500).endswith("another seed may differ.")
-
-
-@pytest.mark.parametrize(
-    ("size", "members", "said"),
-    [
-        (3, 8, "Three of the eight members give the same."),
-        (1, 5, "Most single members cannot yet be told from all five by these images."),
-        (5, 5, "No fewer than all five members give the same."),
-        (2, 2, "Both members are needed."),
-        (13, 20, "13 of the 20 members give the same."),
-    ],
-)
-def test_how_many_would_do(size: int, members: int, said: str) -> None:
-    assert inspect_words.enough(Enough(size, 0.7), members) == said

@@ -1,18 +1,18 @@
-"""How many members are enough: every committee of them, judged as if it were the ensemble."""
+"""Every committee of the members, judged as if it were the ensemble, and against it."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.members.gain import mcnemar
+from ensemble.analysis.members.brier import brier
 from ensemble.analysis.members.subsets import EXACT_UP_TO, Masks, holds, members_of, subsets
-from ensemble.analysis.members.verdicts import arrange, tell
+from ensemble.analysis.members.verdicts import Told, arrange, tell
 from ensemble.analysis.quality.averaging import Floats, Ints
+from ensemble.analysis.quality.paired import Moments
 
 FIGURES = ("accuracy", "nll", "brier", "ece")
-TIED = 0.05  # a p at least this large: a committee cannot be told from the whole
-SHARE = 0.5
+BLOCKS = 20  # of examples, by which an extrapolation tells how much hangs on them
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +31,11 @@ class Committee:
       ece: (S,), the expected calibration error over 15 bins.
       won: (S,), how many examples the committee has right and the whole ensemble wrong.
       lost: (S,), how many the whole has right and the committee wrong.
+      nll_loss: the moments (S,), over the examples, of the committee's NLL − the whole's.
+      brier_loss: those of the Brier score.
+      block: (B,), how many examples each of B blocks, drawn by chance, holds.
+      by_block: of "nll" and "brier" the mean over the committees of each size, (M, B), of
+        their means over the examples of each block.
     """
 
     members: int
@@ -44,6 +49,10 @@ class Committee:
     ece: NDArray[np.float64]
     won: NDArray[np.int64]
     lost: NDArray[np.int64]
+    nll_loss: Moments
+    brier_loss: Moments
+    block: NDArray[np.int64]
+    by_block: dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,19 +72,6 @@ class Curve:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     count: NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Enough:
-    """The smallest size that is as good as the whole.
-
-    Attributes:
-      size: how many members.
-      share: the share of the committees of that size that cannot be told from the whole.
-    """
-
-    size: int
-    share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,22 +122,43 @@ def committee(
     chosen = [members_of(mask) for mask in masks]
     # In lexicographic order a committee begins as the one before it does.
     order = sorted(range(len(chosen)), key=chosen.__getitem__)
-    told = tell(arrange(probabilities, labels), [chosen[row] for row in order], threads)
+    blocks = min(BLOCKS, n)
+    block = np.random.default_rng(seed).permutation(n) % blocks
+    arranged = arrange(probabilities, labels, block, blocks)
+    told = tell(arranged, [chosen[row] for row in order], threads)
     columns = {
         name: np.array([getattr(one, name) for one in told])[np.argsort(order)]
-        for name in ("right", "won", "lost", "nll", "ece")
+        for name in Told._fields
     }
     held = holds(masks, members)
+    size, nll = held.sum(axis=1), columns["nll"]
+    squared = brier(probabilities, labels, held, block)
+    shape = [columns[name] for name in ("variance", "third", "largest")]
+    counts = np.bincount(block)
+    sums = {"nll": columns["nll_blocks"], "brier": squared.blocks}
     figures = {
         "masks": masks,
-        "size": held.sum(axis=1),
-        "accuracy": columns.pop("right") / n,
-        "brier": _brier(probabilities, labels, held),
-        **columns,
+        "size": size,
+        "accuracy": columns["right"] / n,
+        "brier": squared.mean,
+        "block": counts,
+        **{name: columns[name] for name in ("nll", "ece", "won", "lost")},
     }
     for values in figures.values():
         values.setflags(write=False)
-    return Committee(members=members, n=n, exact=members <= EXACT_UP_TO, **figures)
+    return Committee(
+        members=members, n=n, exact=members <= EXACT_UP_TO, **figures,
+        nll_loss=Moments(n, nll - nll[-1], *shape), brier_loss=squared.loss,
+        by_block={name: by_size(values / counts, size) for name, values in sums.items()},
+    )  # fmt: skip
+
+
+def by_size(values: NDArray[np.float64], size: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The means (M, …) over the committees of each size of what each has, (S, …)."""
+    starts = np.searchsorted(size, np.arange(1, size[-1] + 1))
+    count = np.diff(starts, append=len(size)).reshape(-1, *[1] * (values.ndim - 1))
+    means: NDArray[np.float64] = np.add.reduceat(values, starts) / count
+    return means
 
 
 def curve(judged: Committee, figure: str = "accuracy") -> Curve:
@@ -159,28 +176,13 @@ def curve(judged: Committee, figure: str = "accuracy") -> Curve:
     values = getattr(judged, figure)
     size = np.arange(1, judged.members + 1)
     starts = np.searchsorted(judged.size, size)  # The committees are in order of size.
-    count = np.diff(starts, append=len(values))
     return Curve(
         size,
-        np.add.reduceat(values, starts) / count,
+        by_size(values, judged.size),
         np.minimum.reduceat(values, starts),
         np.maximum.reduceat(values, starts),
-        count,
+        np.diff(starts, append=len(values)),
     )
-
-
-def enough(judged: Committee) -> Enough:
-    """The smallest size of which at least half of the committees are as good as the whole.
-
-    As good: McNemar's exact test on the examples that only one of the two has right gives
-    p ≥ 0.05. It means that this test set cannot tell them apart, not that they are equal.
-
-    Source: Q. McNemar, Psychometrika 12 (1947), 153-157.
-    """
-    tied = mcnemar(judged.won, judged.lost) >= TIED
-    shares = [float(tied[judged.size == size].mean()) for size in range(1, judged.members + 1)]
-    size = next(size for size, share in enumerate(shares, 1) if share >= SHARE)
-    return Enough(size, shares[size - 1])
 
 
 def worth(judged: Committee) -> Worth:
@@ -211,17 +213,3 @@ def best_of_size(judged: Committee, size: int) -> tuple[int, ...]:
     if not len(rows):
         raise ValueError(f"There is no committee of {size}: choose 1 to {judged.members}.")
     return members_of(judged.masks[rows[judged.nll[rows].argmin()]])
-
-
-def _brier(probabilities: Floats, labels: Ints, held: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(S,), from the members' products: |Σ_m (p_m − label)|² is Σ_kl (p_k − label)(p_l − label)."""
-    members, n, _ = probabilities.shape
-    products = np.zeros((members, members))
-    for start in range(0, n, 1_000):  # A part at a time, so that the doubles take little room.
-        apart = probabilities[:, start : start + 1_000].astype(np.float64)
-        here = labels[start : start + 1_000]
-        apart[:, np.arange(len(here)), here] -= 1
-        apart = apart.reshape(members, -1)
-        products += apart @ apart.T
-    weights = held / held.sum(axis=1, keepdims=True)
-    return ((weights @ products) * weights).sum(axis=1) / n

@@ -35,6 +35,11 @@ class Told(NamedTuple):
       lost: how many the whole has right and the subset wrong.
       nll: the mean negative log-likelihood in nats.
       ece: the expected calibration error.
+      variance: of the examples' NLL − that of the whole ensemble: mean squared distance to its
+        mean.
+      third: the mean cubed distance.
+      largest: the largest distance.
+      nll_blocks: (B,), the sum of the negative log-likelihood in each block of examples.
     """
 
     right: int
@@ -42,6 +47,22 @@ class Told(NamedTuple):
     lost: int
     nll: float
     ece: float
+    variance: float
+    third: float
+    largest: float
+    nll_blocks: Doubles
+
+
+class Whole(NamedTuple):
+    """What the whole ensemble says, against which a subset is held.
+
+    Attributes:
+      right: (V,), where it is right of the contested examples.
+      logs: (N,), the log of the label's probability.
+    """
+
+    right: Bools
+    logs: Doubles
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +79,16 @@ class Arranged:
       united: U.
       wrong: W.
       below: (C − 1, V), where a rival is a lower class than the label: in a tie it is said.
+      block: (N,), the block that each example is in, in the order of the label's probabilities.
+      blocks: B.
     """
 
     rows: Doubles
     united: int
     wrong: int
     below: Bools
+    block: NDArray[np.int64]
+    blocks: int
 
     @property
     def contested(self) -> int:
@@ -76,8 +101,17 @@ class Arranged:
         return self.united + self.contested
 
 
-def arrange(probabilities: Floats, labels: Ints) -> Arranged:
-    """Lay out the probabilities (M, N, C) of labelled examples (N,)."""
+def arrange(
+    probabilities: Floats, labels: Ints, block: Ints | None = None, blocks: int = 1
+) -> Arranged:
+    """Lay out the probabilities (M, N, C) of labelled examples (N,).
+
+    Args:
+      probabilities: (M, N, C).
+      labels: (N,).
+      block: (N,), the block of each example; None for one block.
+      blocks: B, how many there are.
+    """
     top = probabilities[0].argmax(axis=-1)
     clear = np.logical_and.reduce([_is_clear(member, top) for member in probabilities])
     wrong = np.flatnonzero(clear & (top != labels))
@@ -98,7 +132,10 @@ def arrange(probabilities: Floats, labels: Ints) -> Arranged:
         )
         for member in probabilities
     ]
-    return Arranged(np.stack(rows), len(united), len(wrong), rivals < labels[contested])
+    order = np.concatenate([wrong, right, contested])
+    each = np.zeros(len(labels), np.int64) if block is None else block[order].astype(np.int64)
+    below = rivals < labels[contested]
+    return Arranged(np.stack(rows), len(united), len(wrong), below, each, blocks)
 
 
 def tell(
@@ -117,13 +154,15 @@ def tell(
     length = -(-len(chosen) // (PARTS_PER_THREAD * threads))
     parts = [chosen[start : start + length] for start in range(0, len(chosen), length)]
     everyone = tuple(range(len(arranged.rows)))
-    whole = _Judge(arranged).right(next(prefix_sums(arranged.rows, [everyone])), len(everyone))
+    judge = _Judge(arranged)
+    right = judge.right(next(prefix_sums(arranged.rows, [everyone])), len(everyone))
+    whole = Whole(right, judge.logs())
     with ThreadPoolExecutor(threads) as pool:
         told = pool.map(lambda part: _tell_part(arranged, part, whole), parts)
         return [one for part in told for one in part]
 
 
-def _tell_part(arranged: Arranged, part: Sequence[tuple[int, ...]], whole: Bools) -> list[Told]:
+def _tell_part(arranged: Arranged, part: Sequence[tuple[int, ...]], whole: Whole) -> list[Told]:
     judge = _Judge(arranged)
     sums = prefix_sums(arranged.rows, part)
     return [judge.tell(one, len(subset), whole) for one, subset in zip(sums, part, strict=True)]
@@ -141,7 +180,7 @@ class _Judge:
         self.rival = np.empty(arranged.contested)
         self.confidence = np.empty(N)
         self.verdict = np.arange(N) >= W  # True where right; only the contested ones change
-        self.work = np.empty(N)
+        self.work, self.loss, self.square = np.empty((3, N))
         self.inner_edges = np.linspace(0, 1, BINS + 1)[1:-1]
 
     def right(self, sums: Doubles, size: int) -> Bools:
@@ -157,16 +196,28 @@ class _Judge:
             right[ties] = ~(level & self.arranged.below[:, ties]).any(axis=0)
         return right
 
-    def tell(self, sums: Doubles, size: int, whole: Bools) -> Told:
-        """Everything about one subset; `whole` (V,) is where the whole ensemble is right."""
+    def logs(self) -> Doubles:
+        """(N,), the log of the label's probability; filled in by `right`."""
+        return np.log(np.maximum(self.at_label, TINY, out=self.work), out=self.work)
+
+    def tell(self, sums: Doubles, size: int, whole: Whole) -> Told:
+        """Everything about one subset, held against the whole ensemble."""
         right = self.right(sums, size)
-        np.maximum(self.at_label, TINY, out=self.work)
-        nll = -np.log(self.work, out=self.work).sum()
+        logs, arranged = self.logs(), self.arranged
+        n = len(logs)
+        # What it loses of each example, then how far that is from its mean, then the square.
+        loss = np.subtract(whole.logs, logs, out=self.loss)
+        loss -= loss.mean()
+        square = np.multiply(loss, loss, out=self.square)
         return Told(
             right=int(np.count_nonzero(self.verdict)),
-            won=int(np.count_nonzero(right & ~whole)),
-            lost=int(np.count_nonzero(whole & ~right)),
-            nll=float(nll / len(self.work)),
+            won=int(np.count_nonzero(right & ~whole.right)),
+            lost=int(np.count_nonzero(whole.right & ~right)),
+            nll=float(-logs.sum() / n),
+            variance=float(square.sum() / n),
+            third=float(square @ loss / n),
+            largest=float(np.sqrt(square.max())),
+            nll_blocks=-np.bincount(arranged.block, logs, arranged.blocks).astype(np.float64),
             ece=self._expected_error(),
         )
 
@@ -181,7 +232,8 @@ class _Judge:
         apart = np.subtract(self.verdict, self.confidence, out=self.work)
         less = np.flatnonzero(self.confidence <= self.inner_edges[-1])
         within = np.searchsorted(self.inner_edges, self.confidence[less], side="left")
-        bins = np.bincount(within, apart[less], minlength=BINS)
+        # Of no examples it counts in whole numbers, whatever their weights would have been.
+        bins = np.bincount(within, apart[less], minlength=BINS).astype(np.float64)
         bins[-1] = apart.sum() - bins.sum()
         return float(np.abs(bins).sum() / len(apart))
 

@@ -1,13 +1,17 @@
-"""The committees' figures over their size: the mean, its band, and the single members."""
+"""The committees' figures over their size: the mean, its band, the single members, and beyond."""
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from ensemble.analysis.members import committee as committees
-from ensemble.analysis.members.committee import FIGURES, Committee, Curve, Enough
+from ensemble.analysis.members.committee import FIGURES, Committee, Curve
+from ensemble.analysis.members.enough import Enough
+from ensemble.analysis.members.extrapolation import Extrapolation, extrapolate
 from ensemble.figures import lines
 from ensemble.figures.palette import Palette, wash
+from ensemble.wording import committee as words
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 
 NAMES = {"accuracy": "Accuracy", "nll": "NLL", "brier": "Brier", "ece": "ECE"}
 UNITS = {"accuracy": "accuracy", "nll": "NLL (nats)", "brier": "Brier score", "ece": "ECE"}
+EXPECTED = "expected, not measured"
 
 
 def in_words(value: float, name: str, n: int) -> str:
@@ -23,28 +28,44 @@ def in_words(value: float, name: str, n: int) -> str:
 
 
 def figure(
-    judged: Committee, name: str, enough: Enough, title: str, palette: Palette
+    judged: Committee, name: str, enough: Enough | None, title: str, palette: Palette
 ) -> "go.Figure":
     """One figure over the committee's size: the mean, its band, the single members, enough.
 
     Args:
       judged: the committees.
       name: one of `FIGURES`.
-      enough: the smallest size that cannot be told from the whole.
+      enough: how many members are enough by that figure; None where it has no margin.
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     found = committees.curve(judged, name)
+    beyond = extrapolate(judged, name)
     scale = 100 if name == "accuracy" else 1
     traces = [
         *band(found, scale),
         mean(found, name, judged.n, palette),
+        *(expected(found, beyond, palette) if beyond else ()),
         *singles(judged, name, palette),
     ]
     chart = go.Figure([go.Scatter(trace) for trace in traces])
-    at, height = enough.size, scale * found.mean[enough.size - 1]
+    if enough:
+        add_margin(chart, enough, float(found.mean[-1]), palette)
+        if enough.passed:
+            add_ring(chart, enough.size, scale * found.mean[enough.size - 1], name, palette)
+    last = int(beyond.size[-1]) if beyond else judged.members
+    chart.update_layout(lines.layout(title, 440, palette))
+    chart.update_xaxes(title="members in the committee", fixedrange=True, range=ends(last),
+                       dtick=1 if last <= 16 else 8 if last > 32 else 4, tick0=0)  # fmt: skip
+    chart.update_yaxes(title=UNITS[name], ticksuffix=" %" if name == "accuracy" else "",
+                       fixedrange=True, automargin=True)  # fmt: skip
+    return chart
+
+
+def add_ring(chart: "go.Figure", at: int, height: float, name: str, palette: Palette) -> None:
+    """Marks the smallest size that is enough."""
     chart.add_scatter(x=[at], y=[height], mode="markers", hoverinfo="skip", showlegend=False,
                       name="enough", cliponaxis=False,
                       marker={"symbol": "circle-open", "size": 18, "color": palette.ink,
@@ -55,19 +76,47 @@ def figure(
         xanchor="left", yanchor="top" if below else "bottom", xshift=10, yshift=-8 if below else 8,
         font={"color": palette.ink, "size": 13},
     )  # fmt: skip
-    chart.update_layout(lines.layout(title, 440, palette))
-    chart.update_xaxes(title="members in the committee", fixedrange=True, range=ends(found),
-                       dtick=1 if judged.members <= 16 else 8 if judged.members > 32 else 4,
-                       tick0=0)  # fmt: skip
-    chart.update_yaxes(title=UNITS[name], ticksuffix=" %" if name == "accuracy" else "",
-                       fixedrange=True, automargin=True)  # fmt: skip
-    return chart
 
 
-def ends(found: Curve) -> list[float]:
-    """The ends of the axis of sizes: a little room on both sides."""
-    room = 0.03 * len(found.size) + 0.15
-    return [1 - room, len(found.size) + room]
+def add_margin(chart: "go.Figure", enough: Enough, whole: float, palette: Palette) -> None:
+    """The band of losses that are accepted, from the whole ensemble's value on."""
+    scale, worse = (100, -1) if enough.figure == "accuracy" else (1, 1)
+    far = whole + worse * enough.margin
+    chart.add_hrect(
+        y0=scale * min(whole, far), y1=scale * max(whole, far), line_width=0, name="margin",
+        fillcolor=palette.primary, opacity=0.25, layer="below",
+        annotation_text=f"accepted: {words.loss(enough.margin, enough.figure)}",
+        annotation_position="bottom right" if worse < 0 else "top right",
+        annotation_font={"color": palette.ink, "size": 12},
+    )  # fmt: skip
+
+
+def expected(found: Curve, beyond: Extrapolation, palette: Palette) -> list[dict[str, Any]]:
+    """What is expected of more members than there are: dashed, with its interval."""
+    size = np.concatenate([found.size[-1:], beyond.size])
+    middle = np.concatenate([found.mean[-1:], beyond.mean])
+    hovers = [
+        f"{formats.count(int(k), 'member')}: {formats.significant(value)}, {EXPECTED}<br>95 %: "
+        f"{formats.significant(low)} to {formats.significant(high)}"
+        for k, value, low, high in
+        zip(beyond.size, beyond.mean, beyond.low, beyond.high, strict=True)
+    ]  # fmt: skip
+    edge = {"x": beyond.size, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip",
+            "legendgroup": "expected", "showlegend": False}  # fmt: skip
+    return [
+        {**edge, "y": beyond.low, "name": "expected, low"},
+        {**edge, "y": beyond.high, "name": "expected, high", "fill": "tonexty",
+         "fillcolor": wash()},
+        {"x": size, "y": middle, "mode": "lines", "name": EXPECTED, "legendgroup": "expected",
+         "line": {**lines.bold(palette), "dash": "dash"}, "hoverinfo": "text",
+         "hovertext": ["", *hovers], "cliponaxis": False},
+    ]  # fmt: skip
+
+
+def ends(last: int) -> list[float]:
+    """The ends of the axis of sizes from 1: a little room on both sides."""
+    room = 0.03 * last + 0.15
+    return [1 - room, last + room]
 
 
 def band(found: Curve, scale: float) -> list[dict[str, Any]]:
@@ -123,7 +172,10 @@ def alt(found: Curve, name: str, n: int) -> str:
 
 
 def table(judged: Committee) -> pd.DataFrame:
-    """Every size: how many committees, and each figure's mean, least and largest."""
+    """Every size: how many committees, each figure's mean, least and largest; and beyond M.
+
+    The column `what` tells the two apart; an expected figure has the ends of its 95 % interval.
+    """
     curves = {name: committees.curve(judged, name) for name in FIGURES}
     first = curves["accuracy"]
     columns: dict[str, Any] = {"size": first.size, "committees": first.count}
@@ -134,4 +186,13 @@ def table(judged: Committee) -> pd.DataFrame:
         " ".join(str(member + 1) for member in committees.best_of_size(judged, int(size)))
         for size in first.size
     ]
-    return pd.DataFrame(columns)
+    columns["what"] = ["measured"] * judged.members
+    laws = {name: law for name in FIGURES if (law := extrapolate(judged, name))}
+    rows = [pd.DataFrame(columns)]
+    for law in list(laws.values())[:1]:
+        more: dict[str, Any] = {"size": law.size, "what": [EXPECTED] * len(law.size)}
+        for name, one in laws.items():
+            more |= {f"{name}_mean": one.mean, f"{name}_low_95": one.low,
+                     f"{name}_high_95": one.high}  # fmt: skip
+        rows.append(pd.DataFrame(more))
+    return pd.concat(rows, ignore_index=True)

@@ -6,19 +6,19 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ensemble.analysis.members.committee import Committee, committee, enough
 from ensemble.analysis.members.ece_gain import ece_gain
 from ensemble.analysis.members.gain import best_member, gain_over_mean
 from ensemble.analysis.members.subsets import EXACT_UP_TO
-from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.summary import Qualities, Quality, qualities
 from ensemble.ui.inspect.loader import measured
+from ensemble.ui.inspect.members import enough
 from ensemble.ui.inspect.metrics import HELP, ece_help, metrics
 from ensemble.ui.inspect.seeds import seeds
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.tab import tab
+from ensemble.wording import committee as committee_words
 from ensemble.wording import formats
 from ensemble.wording import inspect as inspect_words
 
@@ -27,8 +27,8 @@ INTERVAL = {
     "from": "The lower end of the 95 % Wilson interval of the accuracy.",
     "to": "The upper end of it.",
 }
-ELSEWHERE = "Committee, below, tells how many would do."
-WAITING = "Counting how many members would do …"
+ELSEWHERE = "Committee, below, tells how many are enough."
+WAITING = "Judging how many members are enough …"
 
 
 def show(shown: Inspected) -> DeltaGenerator:
@@ -36,7 +36,7 @@ def show(shown: Inspected) -> DeltaGenerator:
     st.markdown(f"#### {sentence(shown)}")
     place = st.empty()
     # Its end is remembered, so that it does not come and go with each press.
-    rest = tab.enough.get(identity(shown), WAITING) if counts(shown) else ""
+    rest = tab.enough.get(asked(shown), WAITING) if counts(shown) else ""
     if shown.members > EXACT_UP_TO:
         rest = ELSEWHERE
     with place:
@@ -48,6 +48,11 @@ def show(shown: Inspected) -> DeltaGenerator:
 def identity(shown: Inspected) -> tuple[Any, ...]:
     """What the sentence is of."""
     return shown.run.id, shown.epoch, shown.version
+
+
+def asked(shown: Inspected) -> tuple[Any, ...]:
+    """What the end of the sentence is of: also of the margin that is accepted, and of whom."""
+    return *identity(shown), *enough.chosen("accuracy")
 
 
 def counts(shown: Inspected) -> bool:
@@ -79,19 +84,14 @@ def evidence(shown: Inspected) -> str:
 
 
 def finish(shown: Inspected, place: DeltaGenerator) -> None:
-    """Complete the sentence with the smallest committee that would do: after all else is drawn."""
+    """Complete the sentence with how many members are enough: after all else is drawn."""
     if not counts(shown):
         return
-    found = enough(measured(shown, all_committees))
-    rest = inspect_words.enough(found, shown.members)
-    tab.enough = {identity(shown): rest}
+    found = enough.decided(shown, "accuracy", *enough.chosen("accuracy"))
+    rest = committee_words.verdict(found, shown.noun)
+    tab.enough = {asked(shown): rest}
     with place:
         st.markdown(rest)
-
-
-def all_committees(made: Predictions) -> Committee:
-    """Every committee of the members, judged."""
-    return committee(made.probabilities, made.labels)
 
 
 def fill(shown: Inspected, figures: DeltaGenerator, below: DeltaGenerator) -> None:

@@ -138,6 +138,10 @@ FIRST, DIGIT = Number("first", 0, 0, MOST), Whole("digit")
 # Inspect: its view, and what is chosen in one of them.
 VIEW, MEASURE, LIST, VOTER = Text("view"), Text("measure"), Text("list"), Whole("voter")
 PICTURE, FIGURE, RULE, CELL = Text("picture"), Text("figure"), Text("rule"), Pair("cell")
+# Committee: the loss that is accepted, of each figure in its unit, and the share of committees, in
+# per cent, that have to keep it.
+MARGIN, NLL_MARGIN, BRIER_MARGIN = Text("margin"), Text("nll_margin"), Text("brier_margin")
+KEEP = Text("keep")
 ERROR = Text("error")  # the share of wrong answers that is accepted, in per cent
 # To pass on what is unsure or to answer with a set; the share of conformal sets that may miss the
 # label, in per cent, and the kind of sets: these two also on Predictions and Classify.

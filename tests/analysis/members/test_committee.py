@@ -11,7 +11,6 @@ from ensemble.analysis.members.committee import (
     best_of_size,
     committee,
     curve,
-    enough,
     worth,
 )
 from ensemble.analysis.members.subsets import members_of
@@ -52,6 +51,18 @@ def assert_is_brute_force(
             assert judged.nll[row] == pytest.approx(theirs, rel=1e-5)
             theirs = brier_score_loss(labels, proper, labels=range(C), scale_by_half=False)
             assert judged.brier[row] == pytest.approx(theirs, rel=1e-5)
+        at_label = floored[np.arange(len(labels)), labels]
+        theirs = np.maximum(average(probabilities), TINY)[np.arange(len(labels)), labels]
+        found, apart = judged.nll_loss, np.log(theirs) - np.log(at_label)
+        assert found.mean[row] == pytest.approx(apart.mean(), rel=1e-6, abs=1e-12)
+        apart -= apart.mean()
+        assert found.variance[row] == pytest.approx((apart**2).mean(), rel=1e-9, abs=1e-24)
+        assert found.third[row] == pytest.approx((apart**3).mean(), rel=1e-6, abs=1e-12)
+        assert found.largest[row] == pytest.approx(np.abs(apart).max(), rel=1e-9, abs=1e-12)
+        target = np.eye(C)[labels]
+        squares = [((p - target) ** 2).sum(axis=1) for p in (said, average(probabilities))]
+        spread = (squares[0] - squares[1]).var()
+        assert judged.brier_loss.variance[row] == pytest.approx(spread, rel=1e-4, abs=1e-9)
         assert judged.ece[row] == pytest.approx(
             expected_error(confidence(said), right), rel=1e-11, abs=1e-14
         )
@@ -67,6 +78,28 @@ def test_every_committee_is_what_brute_force_finds(
     assert judged.exact
     assert sorted(judged.masks.tolist()) == list(range(1, 2**members))
     assert_is_brute_force(judged, probabilities, labels)
+
+
+def test_the_ece_of_committees_that_are_all_sure_is_no_whole_number() -> None:
+    """All confidences in the last bin: what is counted in the others is counted of nothing."""
+    draws = np.random.default_rng(4)
+    sure = np.where(draws.random((3, 200, 1)) < 0.5, 0.95, 0.99)
+    probabilities = np.concatenate([sure, 1 - sure], axis=-1)
+    labels = (draws.random(200) < 0.04).astype(int)
+    judged = committee(probabilities, labels)
+    assert 0 < judged.ece[-1] < 0.05
+    assert_is_brute_force(judged, probabilities, labels)
+
+
+def test_blocks_of_examples_add_up_to_the_whole() -> None:
+    probabilities = distributions(4, 130, 5)
+    labels = labels_for(probabilities)
+    judged = committee(probabilities, labels)
+    assert judged.block.sum() == 130
+    assert set(judged.block) == {6, 7}
+    for name, each in judged.by_block.items():
+        assert each.shape == (4, 20)
+        np.testing.assert_allclose(each @ judged.block / 130, curve(judged, name).mean)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -109,8 +142,7 @@ def test_members_that_all_say_the_same() -> None:
     assert set(judged.accuracy) == {judged.accuracy[0]}
     assert not judged.won.any()
     assert not judged.lost.any()
-    assert enough(judged).size == 1
-    assert enough(judged).share == 1
+    assert not judged.nll_loss.mean.any()
     assert not worth(judged).accuracy.any()
 
 
@@ -120,7 +152,6 @@ def test_one_member() -> None:
     judged = committee(probabilities, labels)
     assert judged.masks.tolist() == [1]
     assert_is_brute_force(judged, probabilities, labels)
-    assert (enough(judged).size, enough(judged).share) == (1, 1.0)
     assert worth(judged).nll.tolist() == [0]
     assert curve(judged, "nll").mean.tolist() == judged.nll.tolist()
     assert best_of_size(judged, 1) == (0,)
@@ -180,31 +211,6 @@ def test_no_such_figure_or_size() -> None:
         curve(judged, "loss")
     with pytest.raises(ValueError, match="choose 1 to 2"):
         best_of_size(judged, 3)
-
-
-@pytest.mark.parametrize("members", [2, 6, 13])
-def test_worth_is_all_against_all_without_it(members: int) -> None:
-    probabilities = distributions(members, 150, 10)
-    labels = labels_for(probabilities)
-    found = worth(committee(probabilities, labels))
-    whole = average(probabilities)
-    for member in range(members):
-        rest = average(np.delete(probabilities, member, axis=0))
-        hits = [(votes(said) == labels).mean() for said in (whole, rest)]
-        nll = [-np.log(said[np.arange(150), labels]).mean() for said in (whole, rest)]
-        brier = [((said - np.eye(10)[labels]) ** 2).sum(axis=1).mean() for said in (whole, rest)]
-        assert found.accuracy[member] == pytest.approx(hits[0] - hits[1], abs=1e-15)
-        assert found.nll[member] == pytest.approx(nll[1] - nll[0], abs=1e-12)
-        assert found.brier[member] == pytest.approx(brier[1] - brier[0], abs=1e-12)
-
-
-def test_a_member_that_knows_is_worth_more_than_one_that_guesses() -> None:
-    labels = np.arange(10).repeat(20)
-    knows = np.eye(10)[labels] * 0.9 + 0.01
-    guesses = np.full((200, 10), 0.1)
-    found = worth(committee(np.stack([knows, guesses]), labels))
-    assert found.nll[0] > 0 > found.nll[1]
-    assert found.accuracy.tolist() == pytest.approx([0.9, 0.0])
 
 
 def test_best_of_size_has_the_least_loss_of_its_size() -> None:

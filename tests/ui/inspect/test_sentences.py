@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.members.committee import Enough, committee
 from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.analysis.quality.selective import Choice
@@ -11,7 +10,6 @@ from ensemble.analysis.quality.summary import qualities
 from ensemble.ui.inspect import answer, metrics
 from ensemble.ui.inspect.certainty import selective
 from ensemble.ui.inspect.members import combining
-from ensemble.ui.inspect.members import committee as members_committee
 from ensemble.ui.inspect.shift import job, ood
 
 N = 60
@@ -50,17 +48,6 @@ def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() ->
     assert f"majority vote +{n} digits" in told
     assert "geometric mean ±0 digits" in told
     assert "does not mean that there is none" in told
-
-
-@pytest.mark.parametrize(
-    ("made", "said"),
-    [(outvoted(), "40 digits more than the whole"),
-     (erring_in_turn(), "20 digits fewer than the whole")],
-    ids=["more", "fewer"],
-)  # fmt: skip
-def test_a_smaller_committee_gets_more_or_fewer_right(made: Predictions, said: str) -> None:
-    judged = committee(made.probabilities, made.labels)
-    assert said in members_committee.answer(judged, Enough(1, 0.6), "digit")
 
 
 @pytest.mark.parametrize(("rate", "too_many"), [(0.01, True), (0.02, False), (0.05, False)])

@@ -1,18 +1,22 @@
-"""Committee: how many of the members would have been enough, and what each of them is worth."""
+"""Committee: how many members are enough, what more would bring, and what each is worth."""
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from ensemble.analysis.members import committee as committees
-from ensemble.analysis.members.committee import Committee, Curve, Enough
+from ensemble.analysis.members.committee import Committee, Curve
+from ensemble.analysis.members.enough import MARGINS, Enough
+from ensemble.analysis.members.extrapolation import extrapolate
 from ensemble.analysis.members.subsets import DRAWN
 from ensemble.figures.inspect.committee import NAMES, alt, figure, in_words, table
-from ensemble.ui.inspect.answer import all_committees
 from ensemble.ui.inspect.loader import measured
+from ensemble.ui.inspect.members import costs, enough
+from ensemble.ui.inspect.members.enough import all_committees
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
+from ensemble.wording import committee as words
 from ensemble.wording import formats
 
 GLOSS = {
@@ -24,7 +28,7 @@ GLOSS = {
 
 
 def show(shown: Inspected) -> None:
-    """The answer, the curve over the size, the members' worth and the best of each size."""
+    """The verdict, the curve over the size, costs, the members' worth, the best of each size."""
     if shown.members == 1:
         st.info("One member is no committee: train two or more to see how many are enough.",
                 icon=":material/group_off:")  # fmt: skip
@@ -32,17 +36,27 @@ def show(shown: Inspected) -> None:
     # A few seconds for 64 members; it says so only where it takes more than a moment.
     with st.spinner(f"Judging committees of the {shown.members} members …"):
         judged = measured(shown, all_committees)
-    enough = committees.enough(judged)
-    st.markdown(f"##### {answer(judged, enough, shown.noun)}")
-    name = address.choose(address.FIGURE, "Figure", NAMES, "accuracy", width="content")
-    found = committees.curve(judged, name)
+    verdict = st.container()
+    with st.container(horizontal=True, gap="large"):
+        name = address.choose(address.FIGURE, "Figure", NAMES, "accuracy", width="content")
+        if name in MARGINS:
+            enough.choose(name)
+    found = enough.decided(shown, name, *enough.chosen(name)) if name in MARGINS else None
+    with verdict:
+        tell(found, shown)
+    curve = committees.curve(judged, name)
     title = f"{NAMES[name]} over the committee's size · {shown.source}"
     pictures.show(
-        figure(judged, name, enough, title, theme.palette()), key="committee",
+        figure(judged, name, found, title, theme.palette()), key="committee",
         name=f"{shown.stem}-committee-{name}",
-        title="The committees' figures by their size", alt=alt(found, name, judged.n),
-        table=lambda: table(judged), sees=sees(judged, found, name),
+        title="The committees' figures by their size", alt=alt(curve, name, judged.n),
+        table=lambda: table(judged), sees=sees(judged, curve, name),
     )  # fmt: skip
+    st.markdown("**What each further member brings and costs**")
+    beyond = extrapolate(judged, name)
+    costing = costs.costs(judged, name, beyond, shown)
+    st.dataframe(costing, hide_index=True, key="committee_costs")
+    st.caption(costs.caption(judged, beyond, name, list(costing)))
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**What each member is worth**")
@@ -54,29 +68,18 @@ def show(shown: Inspected) -> None:
     with right:
         st.markdown("**The best committee of each size**")
         st.dataframe(best(judged), hide_index=True, key="committee_best")
-        st.caption("By NLL, chosen on the test set itself: on new images it will do less well "
-                   "than here.")  # fmt: skip
+        st.caption("By NLL, chosen on the test images: on new ones expect less.")
 
 
-def answer(judged: Committee, enough: Enough, noun: str) -> str:
-    """How many members would have been enough."""
-    M, size = judged.members, enough.size
-    found = committees.curve(judged, "accuracy")
-    if size == M:
-        return (f"It takes {everyone(M)}: most smaller committees can be told from the whole on "
-                f"these {judged.n:,} {noun}s.")  # fmt: skip
-    ones = "single members" if size == 1 else f"committees of {size}"
-    share = "all" if enough.share == 1 else formats.percent(enough.share, places=0)
-    apart = round((found.mean[size - 1] - found.mean[-1]) * judged.n)
-    against = "as many as" if not apart else (
-        f"{formats.count(abs(apart), noun)} {'more' if apart > 0 else 'fewer'} than"
-    )  # fmt: skip
-    return (
-        f"{size} of the {M} members would have been enough: {share} of the {ones} cannot be told "
-        f"from {everyone(M)} on these {judged.n:,} {noun}s. On average they get "
-        f"{formats.percent(found.mean[size - 1], judged.n)} right, {against} the whole "
-        f"({formats.percent(found.mean[-1], judged.n)})."
-    )
+def tell(found: Enough | None, shown: Inspected) -> None:
+    """The verdict in a line, and in the next what carries it."""
+    if not found:
+        st.markdown("##### How many members are enough is not judged by ECE.")
+        st.caption(f"It is no mean over {shown.noun}s, so no margin of it can be tested: choose "
+                   "another figure.")  # fmt: skip
+        return
+    st.markdown(f"##### {words.verdict(found, shown.noun)}")
+    st.caption(words.evidence(found, shown.noun))
 
 
 def everyone(M: int) -> str:

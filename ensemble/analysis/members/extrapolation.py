@@ -1,0 +1,137 @@
+"""What more members than were trained would be expected to bring: an extrapolation, no measure.
+
+The mean over all committees of a size is fitted as a + b · k^(−c) in the size k. Of the Brier
+score that is exact, with c = 1; of NLL it is what ensembles are seen to do.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm, t
+
+from ensemble.analysis.members.committee import Committee, by_size, curve
+from ensemble.analysis.members.subsets import MOST, holds
+
+Doubles = NDArray[np.float64]
+
+FIGURES = ("nll", "brier")  # accuracy and ECE follow no such law closely enough
+FEWEST = 3  # members, and
+FREE = 4  # for a power of its own
+EXAMPLES = 100  # fewer do not say how much hangs on them
+POWERS = (0.25, 3.0)
+LEVEL = 0.95
+HALVINGS = 40  # of the interval of powers, each by the golden section
+
+
+@dataclass(frozen=True, eq=False)
+class Extrapolation:
+    """A figure expected of more members than there are.
+
+    Attributes:
+      figure: "nll" or "brier".
+      size: (K,), from M + 1 to 2M, at most 64.
+      mean: (K,), what the fitted law says.
+      low: (K,), the lower end of the 95 % interval.
+      high: (K,), the upper end.
+      power: c.
+      limit: a, what endlessly many members would come to.
+    """
+
+    figure: str
+    size: NDArray[np.int64]
+    mean: Doubles
+    low: Doubles
+    high: Doubles
+    power: float
+    limit: float
+
+
+def extrapolate(judged: Committee, figure: str) -> Extrapolation | None:
+    """What is expected of up to twice as many members; None where nothing can be said.
+
+    Nothing is said of other figures than FIGURES, from fewer than FEWEST members or EXAMPLES
+    examples, and of more than 64 members. With fewer than FREE members c is 1.
+
+    The interval is by two jackknives, added as variances: each member left out in turn, with
+    the quantile of Student's t for M − 1 degrees of freedom, and each of the blocks of examples.
+    So it is of other members trained alike, and of other images of the same kind.
+
+    Source: E. Lobacheva, N. Chirkova, M. Kodryan and D. Vetrov, "On power laws in deep
+    ensembles", NeurIPS 2020 (the law); B. Efron and C. Stein, "The jackknife estimate of
+    variance", Annals of Statistics 9 (1981), 586-596.
+    """
+    M = judged.members
+    size = np.arange(M + 1, min(2 * M, MOST) + 1)
+    if figure not in FIGURES or M < FEWEST or judged.n < EXAMPLES or not len(size):
+        return None
+    free = figure == "nll" and M >= FREE
+    measured = curve(judged, figure).mean
+    values, powers, limits = _fit(measured[None], size, free)
+    apart = _jackknife(_fit(_without_members(judged, figure), size, free)[0])
+    blocks = _fit(_without_blocks(judged, figure), size, free)[0]
+    half = np.hypot(
+        t.ppf((1 + LEVEL) / 2, M - 1) * apart, norm.ppf((1 + LEVEL) / 2) * _jackknife(blocks)
+    )
+    return Extrapolation(
+        figure, size, values[0], np.maximum(values[0] - half, 0), values[0] + half,
+        float(powers[0]), float(limits[0]),
+    )  # fmt: skip
+
+
+def _without_members(judged: Committee, figure: str) -> Doubles:
+    """(M, M − 1), the curve of the committees that each member is not in; NaN where none is."""
+    values = getattr(judged, figure)
+    out = (~holds(judged.masks, judged.members)).astype(float)
+    sums = by_size(np.column_stack([out * values[:, None], out]), judged.size)[:-1]
+    with np.errstate(invalid="ignore"):
+        found: Doubles = (sums[:, : judged.members] / sums[:, judged.members :]).T
+    return found
+
+
+def _without_blocks(judged: Committee, figure: str) -> Doubles:
+    """(B, M), the curve on all examples but those of each block."""
+    each = judged.by_block[figure] * judged.block
+    found: Doubles = ((each.sum(axis=1, keepdims=True) - each) / (judged.n - judged.block)).T
+    return found
+
+
+def _jackknife(left_out: Doubles) -> Doubles:
+    """(K,), the standard error, of what comes of leaving each of R out, (R, K)."""
+    R = len(left_out)
+    apart = left_out - left_out.mean(axis=0)
+    error: Doubles = np.sqrt((R - 1) / R * (apart * apart).sum(axis=0))
+    return error
+
+
+def _fit(curves: Doubles, size: NDArray[np.int64], free: bool) -> tuple[Doubles, Doubles, Doubles]:
+    """Fit a + b · k^(−c) by least squares to each of R curves (R, L) over the sizes 1 to L.
+
+    Returns:
+      (R, K) what it says of other sizes, (R,) c, and (R,) a.
+    """
+    low, high = (np.full(len(curves), math.log(power)) for power in POWERS)
+    golden = (math.sqrt(5) - 1) / 2
+    for _ in range(HALVINGS if free else 0):
+        left, right = high - golden * (high - low), low + golden * (high - low)
+        better = _line(curves, np.exp(left))[2] < _line(curves, np.exp(right))[2]
+        low, high = np.where(better, low, left), np.where(better, right, high)
+    power = np.exp((low + high) / 2) if free else np.ones(len(curves))
+    a, b, _ = _line(curves, power)
+    return a[:, None] + b[:, None] * size ** -power[:, None], power, a
+
+
+def _line(curves: Doubles, power: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+    """(a, b, what is left), each (R,), of the line through each curve over k^(−c)."""
+    known = np.isfinite(curves)
+    x = np.arange(1, curves.shape[1] + 1) ** -power[:, None]
+    y = np.where(known, curves, 0.0)
+    count = known.sum(axis=1)
+    mean_x = np.where(known, x, 0.0).sum(axis=1) / count
+    mean_y = y.sum(axis=1) / count
+    dx = np.where(known, x - mean_x[:, None], 0.0)
+    dy = np.where(known, y - mean_y[:, None], 0.0)
+    slope = (dx * dy).sum(axis=1) / (dx * dx).sum(axis=1)
+    rest = ((dy - slope[:, None] * dx) ** 2).sum(axis=1)
+    return mean_y - slope * mean_x, slope, rest

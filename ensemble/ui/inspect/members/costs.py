@@ -1,0 +1,103 @@
+"""What each further member brings and costs: measured up to M, beyond that expected."""
+
+import statistics
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ensemble.analysis.members import committee as committees
+from ensemble.analysis.members.committee import Committee
+from ensemble.analysis.members.extrapolation import Extrapolation
+from ensemble.figures.inspect.committee import EXPECTED, NAMES, in_words
+from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.shared import loaders
+from ensemble.wording import formats
+
+BEYOND = 4  # rows at most of what is expected
+IMAGES = 1_000  # that predicting is told for
+
+
+def predicting(history: Sequence[dict[str, Any]], members: int, n: int) -> float | None:
+    """Seconds that one member took for 1,000 test images; None where a run does not tell.
+
+    The clock stands beside the last steps of an epoch and again beside its test: what lies
+    between is the test of all members. That of the first epoch is left out, for it compiles.
+
+    Args:
+      history: the run's lines, in their order.
+      members: M.
+      n: N, the test images.
+    """
+    took = []
+    for before, line in pairwise(history):
+        ends = line.get("kind") == "epoch" and before.get("kind") == "steps"
+        times = before.get("seconds"), line.get("seconds")
+        if ends and line.get("epoch", 1) > 1 and None not in times:
+            took.append(float(line["seconds"]) - float(before["seconds"]))
+    each = statistics.median(took) / members / n * IMAGES if took else 0.0
+    return each if each > 0 else None
+
+
+def costs(
+    judged: Committee, name: str, beyond: Extrapolation | None, shown: Inspected
+) -> pd.DataFrame:
+    """A row for each size: the expected figure, what the last member brought, and what it takes."""
+    mean = committees.curve(judged, name).mean
+    said = [in_words(value, name, judged.n) for value in mean]
+    gained = ["–", *(gain(last, now, name) for last, now in pairwise(mean))]
+    size = [str(number) for number in range(1, judged.members + 1)]
+    if beyond:
+        rows = np.unique(np.linspace(0, len(beyond.size) - 1, BEYOND).round().astype(int))
+        size += [f"{beyond.size[row]} ({EXPECTED})" for row in rows]
+        said += [
+            f"{formats.significant(beyond.mean[row])} ({formats.significant(beyond.low[row])} to "
+            f"{formats.significant(beyond.high[row])})" for row in rows
+        ]  # fmt: skip
+        all_of_it = np.concatenate([mean[-1:], beyond.mean])
+        gained += [gain(all_of_it[row], all_of_it[row + 1], name) for row in rows]
+    columns = {"members": size, NAMES[name]: said, "by the last one": gained}
+    return pd.DataFrame(columns | times(shown, [int(one.split()[0]) for one in size]))
+
+
+def times(shown: Inspected, sizes: Sequence[int]) -> dict[str, list[str]]:
+    """Columns of what training and predicting take, in proportion; only those that are known."""
+    found: dict[str, list[str]] = {}
+    if seconds := shown.run.status.seconds:
+        found["training, about"] = [formats.duration(seconds / shown.members * k) for k in sizes]
+    if each := predicting(loaders.history(shown.run), shown.members, shown.n):
+        found[f"{IMAGES:,} {shown.noun}s, about"] = [
+            formats.duration(each * k, fine=True) for k in sizes
+        ]
+    return found
+
+
+def gain(before: float, after: float, name: str) -> str:
+    """What a figure gained, in words and with a mark: "▲ better by 0.012"."""
+    better = after - before if name == "accuracy" else before - after
+    size = formats.significant(abs(better) * (100 if name == "accuracy" else 1), 2)
+    if not better:
+        return "nothing"
+    unit = " points" if name == "accuracy" else ""
+    return f"{'▲ better' if better > 0 else '▼ worse'} by {size}{unit}"
+
+
+def caption(
+    judged: Committee, beyond: Extrapolation | None, name: str, known: Sequence[str]
+) -> str:
+    """How the table came about, and what it leaves out."""
+    said = ["Times are this run's, shared out evenly: members on a processor share it."]
+    if not any(column.startswith(f"{IMAGES:,}") for column in known):
+        said.append("How long predicting takes this run did not measure.")
+    if beyond:
+        said.append(
+            f"{EXPECTED.capitalize()}: fitted to the curve as a + b · k^(−{beyond.power:.2f}); in "
+            "brackets the 95 % interval by the jackknife over members and blocks of test images."
+        )
+    elif name in ("accuracy", "ece"):
+        said.append(f"{NAMES[name]} follows no law that tells what more members would bring.")
+    elif judged.members < 3:
+        said.append("Two members are too few to tell what more would bring.")
+    return " ".join(said)

@@ -1,0 +1,115 @@
+"""What is expected beyond the members that there are, held against members that there are."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import curve_fit
+
+from ensemble.analysis.members.committee import committee, curve
+from ensemble.analysis.members.extrapolation import extrapolate
+
+Drawn = tuple[NDArray[np.float32], NDArray[np.int64]]
+C = 6
+
+
+def drawn(members: int, n: int, seed: int, own: float = 1.0) -> Drawn:
+    """Members that share most of what they think of an image, some of which are hard."""
+    draws = np.random.default_rng([seed, members])
+    labels = draws.integers(0, C, n)
+    shared = 1.5 * draws.normal(size=(n, C))
+    shared[np.arange(n), labels] += 6 * draws.random(n)
+    hard = own * draws.exponential(1, (n, 1))
+    logits = shared + hard * draws.normal(size=(members, n, C))
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    return (powers / powers.sum(axis=-1, keepdims=True)).astype(np.float32), labels
+
+
+def real(made: Drawn, figure: str) -> float:
+    """The figure of all members together."""
+    said, labels = made[0].astype(float).mean(axis=0), made[1]
+    if figure == "nll":
+        return float(-np.log(said[np.arange(len(labels)), labels]).mean())
+    return float(((said - np.eye(C)[labels]) ** 2).sum(axis=1).mean())
+
+
+@pytest.mark.parametrize("members", [6, 8])
+def test_the_interval_holds_what_16_members_really_get(members: int) -> None:
+    held = {"nll": 0, "brier": 0}
+    for seed in range(30):
+        made = drawn(16, 400, seed, own=1.0 + seed % 2)
+        judged = committee(made[0][:members], made[1])
+        for figure in held:
+            found = extrapolate(judged, figure)
+            assert found
+            at = list(found.size).index(min(16, 2 * members))
+            first = made[0][: found.size[at]], made[1]
+            held[figure] += found.low[at] <= real(first, figure) <= found.high[at]
+    assert min(held.values()) >= 27
+
+
+def test_the_interval_is_no_wider_than_it_has_to_be() -> None:
+    """The standard error of a mean over the images, and of one over the members, bounds it."""
+    probabilities, labels = drawn(8, 4000, 3)
+    found = extrapolate(committee(probabilities, labels), "nll")
+    assert found
+    rows = np.arange(len(labels))
+    lost = -np.log(probabilities[:, rows, labels].astype(float))
+    images = np.log(probabilities.astype(float).mean(axis=0)[rows, labels]).std() / 4000**0.5
+    members = lost.mean(axis=1).std(ddof=1) / 8**0.5
+    half = (found.high - found.low)[-1] / 2
+    assert 1.5 * images < half < 3 * (images + members)
+
+
+def test_the_brier_score_lies_on_its_law_exactly() -> None:
+    """Over all committees of a size its mean is a + b / k: fitted to any sizes it is the rest."""
+    judged = committee(*drawn(7, 300, 1))
+    measured = curve(judged, "brier").mean
+    b = (measured[0] - measured[-1]) / (1 - 1 / 7)
+    a = measured[0] - b
+    np.testing.assert_allclose(measured, a + b / np.arange(1, 8), rtol=1e-12)
+    found = extrapolate(judged, "brier")
+    assert found
+    assert (found.power, found.limit) == (1, pytest.approx(a))
+    np.testing.assert_allclose(found.mean, a + b / np.arange(8, 15), rtol=1e-9)
+
+
+def test_the_power_of_nll_is_scipys_least_squares() -> None:
+    judged = committee(*drawn(8, 500, 2))
+    found = extrapolate(judged, "nll")
+    assert found
+
+    def law(k: NDArray[np.float64], a: float, b: float, c: float) -> NDArray[np.float64]:
+        return a + b * k**-c
+
+    (a, b, c), _ = curve_fit(law, np.arange(1.0, 9), curve(judged, "nll").mean, (0.5, 1, 1))
+    assert (found.power, found.limit) == (pytest.approx(c, abs=1e-4), pytest.approx(a, abs=1e-5))
+    np.testing.assert_allclose(found.mean, law(found.size.astype(float), a, b, c), rtol=1e-5)
+
+
+def test_members_that_all_say_the_same_gain_nothing_by_more_of_them() -> None:
+    probabilities, labels = drawn(1, 300, 4)
+    judged = committee(probabilities.repeat(5, axis=0), labels)
+    found = extrapolate(judged, "nll")
+    assert found
+    np.testing.assert_allclose(found.mean, judged.nll[0])
+
+
+def test_nothing_is_said_where_nothing_can_be_said() -> None:
+    made = drawn(3, 100, 0)
+    judged = committee(*made)
+    assert extrapolate(judged, "brier")
+    assert extrapolate(judged, "accuracy") is None
+    assert extrapolate(committee(made[0][:2], made[1]), "nll") is None
+    assert extrapolate(committee(made[0][:, :99], made[1][:99]), "nll") is None
+    assert extrapolate(dataclasses.replace(judged, members=64), "nll") is None
+
+
+def test_drawn_committees_serve_too_and_64_members_are_the_end() -> None:
+    """Of the committees of 32 one is without a given member, of some sizes perhaps none."""
+    found = extrapolate(committee(*drawn(33, 100, 5)), "nll")
+    assert found
+    assert (found.size[0], found.size[-1]) == (34, 64)
+    assert np.isfinite([found.low, found.mean, found.high]).all()
+    assert (found.low < found.mean).all()

@@ -1,0 +1,73 @@
+"""The verdict on how many members are enough: one line of one claim, and never "the same"."""
+
+from math import comb
+
+import pytest
+
+from ensemble.analysis.members.enough import Enough, Outcome, SizeVerdict
+from ensemble.wording import committee as words
+
+
+def size(
+    k: int, members: int, outcome: Outcome, examples: int | None = None, count: int | None = None
+) -> SizeVerdict:
+    count = comb(members, k) if count is None else count
+    needed = -(-count * 19 // 20)
+    return SizeVerdict(k, outcome, count, needed, 0, 0, 0.0002, 0.00083, examples)
+
+
+def found(
+    members: int, *sizes: SizeVerdict, figure: str = "accuracy", margin: float = 0.001,
+    share: float = 0.95, n: int = 500,
+) -> Enough:  # fmt: skip
+    return Enough(figure, margin, share, members, n, members <= 12, sizes)
+
+
+TOO_FEW = size(3, 4, "undecided", 23_871)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (found(4, size(3, 4, "enough"), size(2, 4, "loses")),
+         "3 of 4 members are enough: 95 % of committees lose under 0.1 points of accuracy."),
+        (found(2, size(1, 2, "enough"), figure="nll", margin=0.005, share=1.0),
+         "1 of 2 members is enough: all single members lose under 0.005 nats of NLL."),
+        (found(4, TOO_FEW),
+         "500 digits cannot tell if 3 of 4 members keep the accuracy: it takes about 24,000."),
+        (found(64, size(63, 64, "undecided", 241_000), n=10_000),
+         "10,000 digits cannot tell if 63 of 64 members keep the accuracy: it takes about "
+         "240,000."),
+        (found(4, size(3, 4, "undecided"), figure="brier", margin=0.002),
+         "Whether 3 of 4 members are enough is open: the loss is near 0.002 of the Brier score."),
+        (found(2, size(1, 2, "loses")),
+         "It takes both: at least 1 of the 2 single members loses over 0.1 points of accuracy."),
+        (found(64, size(63, 64, "loses"), margin=0.0002),
+         "It takes all 64: at least 4 of the 64 committees of 63 lose over 0.02 points of "
+         "accuracy."),
+    ],
+)  # fmt: skip
+def test_the_verdict_is_one_line_that_names_its_figure(verdict: Enough, said: str) -> None:
+    assert words.verdict(verdict, "digit") == said
+    assert len(said) <= 90
+    assert "the same" not in words.evidence(verdict, "digit")
+
+
+def test_the_evidence_has_the_figures_of_both_sizes() -> None:
+    verdict = found(4, size(3, 4, "enough"), size(2, 4, "undecided", 30_900))
+    assert words.evidence(verdict, "digit") == (
+        "On average the 4 committees of 3 lose 0.02 points of accuracy against all 4; 4 of them "
+        "lose less than 0.083 points. On average the 6 committees of 2 lose 0.02 points of "
+        "accuracy against all 4; that 6 of them keep to 0.1 points is not shown, nor that they do "
+        "not: their losses may be up to 0.083 points. 500 digits cannot settle that margin: if "
+        "nothing is really lost it takes about 31,000. Each claim is wrong at most 5 % of the "
+        "time."
+    )
+
+
+def test_drawn_committees_are_said_to_be() -> None:
+    verdict = found(20, size(19, 20, "enough"), size(17, 20, "loses", count=300))
+    said = words.evidence(verdict, "digit")
+    assert "On average the 20 committees of 19 lose" in said, "all there are"
+    assert "On average the 300 committees of 17 that were drawn lose" in said
+    assert "at least 16 of the 300 committees of 17 lose over 0.1 points" in said
