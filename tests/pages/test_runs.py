@@ -69,7 +69,7 @@ def test_every_run_has_its_row_newest_first(page: Open) -> None:
     at = page()
     rows = table(at)
     assert rows["id"].tolist() == [new.id, old.id]
-    assert rows["name"].tolist() == [new.id, "old one"]
+    assert rows["name"].tolist() == ["1 member · rate 0.1 · digits", "old one"]
     status, row = old.status, rows.iloc[1]
     assert row["best"] == pytest.approx(99.9)
     assert row["last"] == pytest.approx(100 * (status.ensemble_test_accuracy or 0))
@@ -113,7 +113,8 @@ def test_the_run_of_the_address_can_be_opened(page: Open) -> None:
     old = trained(created=1000.0)
     assert "run_delete" not in keys(page())
     at = page(old)
-    assert at.subheader[0].value.replace("\\", "") == old.id
+    assert at.subheader[0].value == "3 members · rate 0.1 · digits"
+    assert old.id in [one.value for one in at.caption], "in small print"
     links = [link.proto for link in at.get("page_link")]
     assert [link.page for link in links] == ["train", "predictions"]
     assert all(f"run={old.id}" in link.query_string for link in links)
@@ -130,7 +131,7 @@ def test_a_name_and_a_note_are_kept(page: Open) -> None:
     assert not any("<script>" in one.value for one in at.markdown)
 
 
-def test_an_empty_name_brings_the_id_back(page: Open) -> None:
+def test_an_empty_name_brings_back_what_it_is(page: Open) -> None:
     run = trained(name="something")
     at = page(run)
     assert widget(at, "text_input", "name_of_").value == "something"

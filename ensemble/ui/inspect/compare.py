@@ -19,6 +19,7 @@ from ensemble.ui.shared import address, guard, loaders, settings, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import escaping, formats
 from ensemble.wording import inspect as inspect_words
+from ensemble.wording.run_names import called, told_apart
 
 SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ"}
 
@@ -37,7 +38,7 @@ def show(shown: Inspected) -> None:
         return
     path = other.path / "predictions" / f"epoch-{epoch:04d}.npz"
     found = measured(shown, against, other.id, epoch, loaders.version(path))
-    st.markdown(f"##### {answer(found, escaping.markdown(other.name), shown.noun)}")
+    st.markdown(f"##### {answer(found, escaping.markdown(called(other)), shown.noun)}")
     picture(shown, theirs, other, epoch)
     details(shown, theirs, other)
 
@@ -64,7 +65,7 @@ def nothing(shown: Inspected) -> None:
 def choose(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
     """Controls for the other run and its epoch; what they say stands in the address."""
     wanted = address.WITH.read()
-    names = {other.id: f"{other.name} · {other.state}" for other in others}
+    names = {other.id: f"{told_apart(other)} · {other.state}" for other in others}
     chosen = wanted if wanted in names else others[0].id
     if wanted and wanted != chosen:
         why = "That is this run itself" if wanted == run.id else "That run cannot be compared"
@@ -136,7 +137,7 @@ def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) 
     """Where the difference comes from, class by class."""
     won, lost = apart(shown.made, theirs)
     counts = per_class(shown.made.labels, won, lost, len(shown.names))
-    title = f"Won and lost · {shown.source}, against {other.name} · epoch {epoch}"
+    title = f"Won and lost · {shown.source}, against {called(other)} · epoch {epoch}"
     pictures.show(
         figure(counts, shown.names, shown.noun, title, theme.palette()), key="compare",
         name=f"{shown.stem}-against-{other.id}-epoch-{epoch}", title="Won and lost by class",
@@ -157,7 +158,7 @@ def details(shown: Inspected, theirs: Predictions, other: runs.Run) -> None:
         differing(shown.run, other)
         return
     numbers = won if name == "won" else lost
-    who = "this run" if name == "won" else escaping.markdown(other.name)
+    who = "this run" if name == "won" else escaping.markdown(called(other))
     if not len(numbers):
         st.caption(f"There is no {shown.noun} that only {who} gets right.")
         return

@@ -19,7 +19,8 @@ from ensemble.wording import escaping, formats
 
 SECONDS_BETWEEN = 2.0
 MANY = 6
-ROW, MOST_ROWS = 35, 10
+# Two lines of words fit into a row, so that on a phone the figures stand beside the name.
+HEAD, ROW, MOST_ROWS = 36, 50, 8
 
 
 def show() -> None:
@@ -110,7 +111,8 @@ def table(shown: Sequence[runs.Run]) -> None:
     st.dataframe(
         runs_table.styled(frame), hide_index=True, key=key,
         on_select=lambda: choose(key, ids), selection_mode="single-row",
-        height=ROW * (min(len(shown), MOST_ROWS) + 1) + 3, column_config=columns(),
+        height=HEAD + ROW * min(len(shown), MOST_ROWS) + 2, row_height=ROW,
+        column_config=columns(),
         placeholder="–",
         alt=f"{formats.count(len(shown), 'run')}, newest first, with state, accuracy and gain",
     )  # fmt: skip
@@ -131,17 +133,17 @@ def columns() -> dict[str, Any]:
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     ensemble = "Share of the test images that the averaged probabilities get right"
     return {
-        "name": text("Name", pinned=True, width=170),
-        "state": text("State", width=170),
-        "best": number("Best", help=f"{ensemble}, at its best epoch", width=75),
+        "name": text("Name", pinned=True, width=150),
+        "state": text("State", width=104),
+        "best": number("Best", help=f"{ensemble}, at its best epoch", width=68),
+        "gain": number("Gain", help="How many more test images the ensemble gets right than its "
+                       "mean member, at the last epoch", width=58),
         "last": number("Last", help=f"{ensemble}, at its last epoch", width=75),
         "mean": number("Mean member", help="The mean of the members' own accuracies at the last "
                        "epoch", width=110),
-        "gain": number("Gain", help="How many more test images the ensemble gets right than its "
-                       "mean member, at the last epoch", width=65),
-        "time": text("Time", help="Spent on training", width=100),
+        "time": text("Time", help="Spent on training", width=90),
         "data": text("Data", width=110),
-        "settings": text("Settings", width=380),
+        "settings": text("Settings", width=300),
         "made": st.column_config.DatetimeColumn("Made", format="D MMM YYYY, HH:mm", width=140),
         "note": text("Note", width=200),
         "id": None,

@@ -16,6 +16,7 @@ from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import settings
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
+from ensemble.wording.run_names import called
 
 NOTE_SHOWN = 60
 
@@ -29,7 +30,8 @@ def table(shown: Sequence[runs.Run]) -> pd.DataFrame:
     )
 
 
-COLUMNS = ("name", "state", "best", "last", "mean", "gain", "time", "data", "settings", "made",
+# What a run reached stands before what it was set to: a phone shows the first four.
+COLUMNS = ("name", "state", "best", "gain", "last", "mean", "time", "data", "settings", "made",
            "note", "id")  # fmt: skip
 
 
@@ -41,7 +43,7 @@ def row(run: runs.Run, info: DatasetInfo, line: Sequence[QueuedJob]) -> dict[str
     mean = fmean(members) if members else None
     many = len(members) > 1 and last is not None and mean is not None
     return {
-        "name": run.name,
+        "name": called(run),
         "state": state(run, line),
         "best": percentage(best),
         "last": percentage(last),
@@ -92,7 +94,7 @@ def best(every: Sequence[runs.Run]) -> str:
     """The best run on each dataset: "Digits 97.8 % (my run) · MNIST 99.12 % (another)"."""
     said = []
     for info in ensemble_datasets.infos():
-        found = [(share, run.name) for run in every if run.config.dataset == info.name
+        found = [(share, called(run)) for run in every if run.config.dataset == info.name
                  and (share := run.status.best_ensemble_test_accuracy) is not None]  # fmt: skip
         if found:
             share, name = max(found)
@@ -127,7 +129,7 @@ def matching(
 
 def spoken(run: runs.Run) -> str:
     """All the words by which a run can be found."""
-    said = (run.name, run.id, run.state, settings.summary(run.config), read_note(run))
+    said = (called(run), run.id, run.state, settings.summary(run.config), read_note(run))
     return " ".join([*said, run.config.dataset]).casefold()
 
 
