@@ -19,8 +19,7 @@ from ensemble.wording import escaping, formats
 
 SECONDS_BETWEEN = 2.0
 MANY = 6
-# Two lines of words fit into a row, so that on a phone the figures stand beside the name.
-HEAD, ROW, MOST_ROWS = 36, 50, 8
+ROW, MOST_ROWS = 35, 10
 
 
 def show() -> None:
@@ -111,8 +110,7 @@ def table(shown: Sequence[runs.Run]) -> None:
     st.dataframe(
         runs_table.styled(frame), hide_index=True, key=key,
         on_select=lambda: choose(key, ids), selection_mode="single-row",
-        height=HEAD + ROW * min(len(shown), MOST_ROWS) + 2, row_height=ROW,
-        column_config=columns(),
+        height=ROW * (min(len(shown), MOST_ROWS) + 1) + 3, column_config=columns(),
         placeholder="–",
         alt=f"{formats.count(len(shown), 'run')}, newest first, with state, accuracy and gain",
     )  # fmt: skip
@@ -133,11 +131,14 @@ def columns() -> dict[str, Any]:
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     ensemble = "Share of the test images that the averaged probabilities get right"
     return {
-        "name": text("Name", pinned=True, width=150),
-        "state": text("State", width=104),
+        # As wide as a window of 400 pixels shows up to the accuracy, with nothing cut off.
+        "name": text("Name", pinned=True, width=184),
+        "state": text("State", width=78),
         "best": number("Best", help=f"{ensemble}, at its best epoch", width=68),
         "gain": number("Gain", help="How many more test images the ensemble gets right than its "
                        "mean member, at the last epoch", width=58),
+        "done": text("Done", help="How much of it, or how many epochs; of one that waits, how "
+                     "many jobs come before it", width=96),
         "last": number("Last", help=f"{ensemble}, at its last epoch", width=75),
         "mean": number("Mean member", help="The mean of the members' own accuracies at the last "
                        "epoch", width=110),

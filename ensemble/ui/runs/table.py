@@ -31,8 +31,8 @@ def table(shown: Sequence[runs.Run]) -> pd.DataFrame:
 
 
 # What a run reached stands before what it was set to: a phone shows the first four.
-COLUMNS = ("name", "state", "best", "gain", "last", "mean", "time", "data", "settings", "made",
-           "note", "id")  # fmt: skip
+COLUMNS = ("name", "state", "best", "gain", "done", "last", "mean", "time", "data", "settings",
+           "made", "note", "id")  # fmt: skip
 
 
 def row(run: runs.Run, info: DatasetInfo, line: Sequence[QueuedJob]) -> dict[str, Any]:
@@ -44,10 +44,11 @@ def row(run: runs.Run, info: DatasetInfo, line: Sequence[QueuedJob]) -> dict[str
     many = len(members) > 1 and last is not None and mean is not None
     return {
         "name": called(run),
-        "state": state(run, line),
+        "state": run.state,
         "best": percentage(best),
         "last": percentage(last),
         "mean": percentage(mean) if len(members) > 1 else None,
+        "done": done(run, line),
         "gain": round((last - mean) * info.test_size) if many and last and mean else None,
         "time": formats.duration(status.seconds) if status.seconds else "–",
         "data": info.title,
@@ -69,16 +70,15 @@ def first_line(note: str) -> str:
     return line if len(line) <= NOTE_SHOWN else line[: NOTE_SHOWN - 1] + "…"
 
 
-def state(run: runs.Run, line: Sequence[QueuedJob]) -> str:
-    """The state in words: "training, 40 %", "queued, 2 before it", "stopped at epoch 3 of 10"."""
+def done(run: runs.Run, line: Sequence[QueuedJob]) -> str:
+    """How far a run is: "40 %", "3 of 10" epochs, or of one that waits "2 before it", "next"."""
     status = run.status
     if run.state == "queued":
-        return jobs_words.place([job for job in line if place_of(job) < place_of(run)])
+        before = jobs_words.place([job for job in line if place_of(job) < place_of(run)])
+        return before.removeprefix("queued, ")
     if run.state == "training" and status.steps:
-        return f"training, {formats.progress(status.step / status.steps)}"
-    if run.state in ("stopped", "failed", "diverged"):
-        return f"{run.state} at epoch {status.epoch} of {status.epochs}"
-    return run.state
+        return formats.progress(status.step / status.steps)
+    return f"{status.epoch:,} of {status.epochs:,}"
 
 
 def answer(every: Sequence[runs.Run]) -> str:
