@@ -18,7 +18,7 @@ def close_when_used(page: str) -> None:
       page: the word of the page that is being drawn, in the address.
     """
     launched = tab.launched[1], tab.solve_launched[1]
-    component()(data={"place": f"{page} {launched}"}, key="drawer_closer", height="content")
+    component()(data={"place": f"{page} {launched}"}, key="drawer_closer", height=1)
 
 
 @functools.cache
