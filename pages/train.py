@@ -26,7 +26,7 @@ def main() -> None:
 def nothing_yet() -> None:
     """The first visit: the thing itself, on a recorded run, and the button that makes one."""
     st.subheader("Train several small networks on the same images, and let them vote", anchor=False)
-    left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
+    left, right = st.columns(2, gap="large", vertical_alignment="center")
     left.markdown(
         "Each starts from its own random numbers, so each errs elsewhere. Their averaged answer "
         "is usually better than any one of them, and where they disagree, you know to look twice."

@@ -9,7 +9,7 @@ from ensemble.ui.parallel import launch, loader, picker, settings
 from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import escaping
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import called, told_apart
 
 
 def actions(solve: regression.Solve) -> None:
@@ -35,7 +35,8 @@ def actions(solve: regression.Solve) -> None:
 def sure(solve: regression.Solve) -> None:
     """The second question before deleting."""
     name = escaping.markdown(called(solve))
-    st.warning(f"Delete {name} with its measurements? It cannot be brought back.",
+    which = escaping.markdown(told_apart(solve))
+    st.warning(f"Delete {which} with its measurements? It cannot be brought back.",
                icon=":material/delete_forever:")  # fmt: skip
     with st.container(horizontal=True):
         danger.sure_button(f"Delete {name} for good", key="solve_delete_sure", on_click=delete,

@@ -13,7 +13,7 @@ from ensemble.ui.frame import danger
 from ensemble.ui.shared import address, guard, job_panel, loaders, run_panel, widget
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import escaping
-from ensemble.wording.run_names import called
+from ensemble.wording.run_names import called, told_apart
 
 
 def panel(run: runs.Run) -> None:
@@ -104,7 +104,8 @@ def why_not(run: runs.Run) -> str:
 def sure(run: runs.Run) -> None:
     """The second question before deleting."""
     name = escaping.markdown(called(run))
-    st.warning(f"Delete {name} with its curves, predictions and checkpoints? "
+    which = escaping.markdown(told_apart(run))
+    st.warning(f"Delete {which} with its curves, predictions and checkpoints? "
                "It cannot be brought back.", icon=":material/delete_forever:")  # fmt: skip
     with st.container(horizontal=True):
         danger.sure_button(f"Delete {name} for good", key="run_delete_sure", on_click=delete,
