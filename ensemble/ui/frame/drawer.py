@@ -1,8 +1,8 @@
 """A phone's drawer, in which the menu and the settings stand: closed when it has been used."""
 
 import functools
+import json
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
@@ -17,12 +17,16 @@ def close_when_used(page: str) -> None:
     Args:
       page: the word of the page that is being drawn, in the address.
     """
-    launched = tab.launched[1], tab.solve_launched[1]
-    component()(data={"place": f"{page} {launched}"}, key="drawer_closer", height=1)
+    place = page, tab.launched[1], tab.solve_launched[1]
+    with st.container(key="drawer_closer"):
+        # The script is the program's own, and its argument a word and two times of its own.
+        st.html(
+            f"<script>{script()}\ndrawer({json.dumps(json.dumps(place))})</script>",
+            unsafe_allow_javascript=True,
+        )
 
 
 @functools.cache
-def component() -> Any:
-    """The component, registered once."""
-    script = Path(__file__).parent / "js" / "drawer.js"
-    return st.components.v2.component("ensemble_drawer", html="<i></i>", js=script.read_text())
+def script() -> str:
+    """What closes it, in the browser."""
+    return (Path(__file__).parent / "js" / "drawer.js").read_text("utf-8")

@@ -78,7 +78,7 @@ def choose(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         address.bound(f"compare_with_{controls.stamp(names.values())}", chosen, lambda key:
             st.selectbox("Compare with", list(names), format_func=names.__getitem__, key=key,
-                         width=320, on_change=picked, args=(key,),
+                         width=420, on_change=picked, args=(key,),
                          help="Runs on the same test images."))  # fmt: skip
         if len(epochs) > 1:
             address.bound(f"compare_epoch_{controls.stamp(epochs)}", epoch, lambda key:

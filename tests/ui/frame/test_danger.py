@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.figures.palette import DARK, LIGHT
+from ensemble.figures.palette import DARK, LIGHT, Palette
 from tests.contrast import contrast
 
 REPO = Path(__file__).resolve().parents[3]
@@ -23,7 +23,7 @@ def rule(selector: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=lambda one: one.mode)
-def test_words_of_danger_can_be_read(palette: type[LIGHT]) -> None:
+def test_words_of_danger_can_be_read(palette: Palette) -> None:
     pair = PAIR.fullmatch(rule('[class*="st-key-danger_"] button:not(:disabled)')["color"])
     under = PAIR.fullmatch(
         rule('[class*="st-key-danger_"] button:not(:disabled):hover')["background"]

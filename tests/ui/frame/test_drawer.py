@@ -1,6 +1,5 @@
 """When the drawer of a phone closes: with another page and with a launch, not with a setting."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,7 @@ APP = Path(__file__).parents[3] / "app.py"
 def place(at: AppTest) -> str:
     """What the browser is told: at another one it closes the drawer."""
     assert not at.exception
-    told = [json.loads(one.proto.json) for one in at.get("bidi_component") if one.proto.json]
-    (found,) = (one["place"] for one in told if "place" in one)
+    (found,) = (one.proto.body for one in at.get("html") if "<script>" in one.proto.body)
     return str(found)
 
 

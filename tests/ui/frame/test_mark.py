@@ -2,6 +2,7 @@
 
 import xml.etree.ElementTree as ET
 
+import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
@@ -17,7 +18,7 @@ def test_the_name_is_a_picture_that_asks_nobody() -> None:
         assert not any("://" in word or "url(" in word for word in words)
 
 
-def test_every_screen_has_the_mark_and_the_style(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_every_screen_has_the_mark_and_the_style(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[str] = []
     monkeypatch.setattr(st, "logo", lambda image, **more: shown.append(image))
     at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)

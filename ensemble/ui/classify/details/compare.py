@@ -93,7 +93,7 @@ def choose(shown: Shown, others: dict[str, tuple[runs.Run, list[int]]]) -> tuple
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         address.bound(f"classify_with_{controls.stamp(names.values())}", chosen,
             lambda key: st.selectbox(
-                "Compare with", list(names), format_func=names.__getitem__, key=key, width=320,
+                "Compare with", list(names), format_func=names.__getitem__, key=key, width=420,
                 on_change=picked, args=(key,), help="Runs whose members know the same classes.",
             ))  # fmt: skip
         turn(epochs, epoch)
