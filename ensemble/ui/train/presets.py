@@ -48,12 +48,13 @@ def of_the_run(run: runs.Run) -> None:
         st.caption("Same settings as the run shown.")
         return
     more = f" and {len(differ) - NAMED} more" if len(differ) > NAMED else ""
-    st.caption(f"Differs from the run shown: {', '.join(differ[:NAMED])}{more}.")
-    st.button(
-        "Use the run's", key="reuse", icon=":material/replay:", type="tertiary",
-        on_click=settings.fill, args=(run.config,),
-        help="Copies the settings of the run shown to the controls, ready to change and launch.",
-    )  # fmt: skip
+    with st.container(gap=None):
+        st.caption(f"Differs from the run shown: {', '.join(differ[:NAMED])}{more}.")
+        st.button(
+            "Use the run's", key="reuse", icon=":material/replay:", type="tertiary",
+            on_click=settings.fill, args=(run.config,),
+            help="Copies the settings of the run shown to the controls, to change and launch.",
+        )  # fmt: skip
 
 
 def different(run: runs.Run) -> list[str]:
