@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ensemble.ui.shared import entry, run_panel
-from ensemble.ui.train import example, launch, live
+from ensemble.ui.train import launch, live
 
 
 def main() -> None:
@@ -25,6 +25,9 @@ def main() -> None:
 
 def nothing_yet() -> None:
     """The first visit: the thing itself, on a recorded run, and the button that makes one."""
+    # What draws digits takes a moment to import, and a page with a run does without.
+    from ensemble.ui.train import example
+
     st.subheader("Train several small networks on the same images, and let them vote", anchor=False)
     left, right = st.columns(2, gap="large", vertical_alignment="center")
     left.markdown(
