@@ -6,6 +6,7 @@ from ensemble import datasets, runs
 from ensemble.ui.predictions import address, controls, detail, epoch_panel, gallery, sets, waiting
 from ensemble.ui.shared import entry, loaders, run_panel
 from ensemble.wording import images as images_words
+from ensemble.wording.run_names import called
 
 
 def main() -> None:
@@ -38,8 +39,8 @@ def of_run(run: runs.Run) -> None:
     epoch_panel.watch(run, chosen)
     numbers = gallery.show(run, epoch, made, dataset, view, noun)
     if view.digit is not None:
-        source = f"{run.id} · epoch {epoch}"
-        detail.show(detail.Shown(made, dataset, numbers, noun, source))
+        source, place = (f"{who} · epoch {epoch}" for who in (called(run), run.id))
+        detail.show(detail.Shown(made, dataset, numbers, noun, source, place))
 
 
 entry.draw("predictions", main)

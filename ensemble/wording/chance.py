@@ -50,6 +50,11 @@ def state(run: Run, state: str) -> str:
     return f"{state} at chance level" if state == "finished" and at_chance(run) else state
 
 
+def in_a_word(run: Run) -> str:
+    """The state for a narrow column: "guesses" where it has finished and only does that."""
+    return "guesses" if at_chance(run) else run.state
+
+
 def verdict(run: Run) -> str:
     """What is wrong, the likely cause and what to try, of a run or of single members; else ""."""
     said = found(run)

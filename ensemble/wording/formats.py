@@ -134,6 +134,11 @@ def significant(value: float | None, figures: int = 3) -> str:
     return f"{round(value, places):,.{max(0, places)}f}"
 
 
+def plain(value: float) -> str:
+    """A setting's value: "0.0001", "0.1", "4,096"."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:.10f}".rstrip("0").rstrip(".")
+
+
 def count(number: int, noun: str) -> str:
     """A number with its noun: "1 member", "4 members"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

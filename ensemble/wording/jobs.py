@@ -7,15 +7,16 @@ from ensemble.jobs.job import Job
 from ensemble.jobs.queue import QueuedJob
 from ensemble.jobs.status import JobStatus
 from ensemble.wording import formats
+from ensemble.wording.run_names import called
 
 # A worker that has said nothing for so long is worth a word; see SILENCE_SECONDS for its end.
 STALE_SECONDS = 30.0
 
 
 def named(jobs: Sequence[Job]) -> str:
-    """The first by its name, the others by their number: "my run and 2 more"."""
+    """The first by what it is called, the others by their number: "my run and 2 more"."""
     more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
-    return f"{jobs[0].name}{more}" if jobs else ""
+    return f"{called(jobs[0])}{more}" if jobs else ""
 
 
 def starts_after(first: Sequence[Job]) -> str:

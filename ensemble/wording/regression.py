@@ -3,14 +3,29 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble import regression
+from ensemble import datasets, regression
 from ensemble.regression import SolveStatus, Trace, Traces
+from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.speedup import Speedup
 from ensemble.wording import formats
 
 EARLY = 20  # iterations within which rounding has not made two solves part
 SAME = 0.01  # of the error: what cannot be seen on a log axis
 ALIKE = 0.03  # of the step time: no difference to speak of
+
+
+def size(config: LbfgsConfig) -> tuple[int, int, int]:
+    """Samples, features and classes that `config` comes to."""
+    if config.dataset == "synthetic":
+        return config.samples, config.features, config.classes
+    info = datasets.info(config.dataset)
+    return info.train_size, 28 * 28, len(info.class_names)
+
+
+def shape(config: LbfgsConfig) -> str:
+    """The size of the problem, as people write it: "50,000 × 784"."""
+    samples, features, _ = size(config)
+    return f"{samples:,} × {features:,}"
 
 
 def times(ratio: float) -> str:

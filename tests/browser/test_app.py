@@ -36,6 +36,27 @@ def test_a_link_to_a_page_may_be_a_servers_first_visit(
         expect(page.get_by_test_id("stTopNavLink").first).to_be_visible()
 
 
+def test_a_phones_drawer_closes_when_a_page_is_chosen_and_stays_closed_at_a_reload(
+    app: App, page: Page
+) -> None:
+    page.set_viewport_size({"width": 400, "height": 800})
+    app.open("devices")
+    drawer = page.get_by_test_id("stSidebar")
+    page.get_by_test_id("stExpandSidebarButton").click()
+    expect(drawer).to_have_attribute("data-collapsed", "false")
+    drawer.get_by_role("link", name="Runs").click()
+    page.wait_for_url("**/runs")
+    expect(drawer).to_have_attribute("data-collapsed", "true")
+    page.get_by_test_id("stExpandSidebarButton").click()
+    expect(drawer).to_have_attribute("data-collapsed", "false")
+    page.reload()
+    app.rest()
+    expect(drawer).to_have_attribute("data-collapsed", "true")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    app.open("train")
+    expect(drawer).to_have_attribute("data-collapsed", "false")
+
+
 def test_the_command_app_opens_a_clones_dashboard(
     page: Page, traffic: Traffic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import time
 from playwright.sync_api import Locator, Page, expect
 
 from ensemble import runs
+from ensemble.wording.run_names import called
 from tests.browser.conftest import App
 from tests.pages.ensembles import trained
 
@@ -37,8 +38,8 @@ def press_row(page: Page, row: int) -> None:
 
 def test_a_row_stays_chosen_and_what_is_typed_stays_while_the_table_refreshes(app: App) -> None:
     going = trained(done=1, state="training", working=True, created=time.time() + 60)
-    one = trained(created=time.time() + 50)
-    open_runs(app, one.name)
+    one = trained(members=2, created=time.time() + 50)
+    open_runs(app, called(one))
     press_row(app.page, 1)
     app.page.wait_for_url(f"**run={one.id}**")
     name = app.page.get_by_label("Name", exact=True)

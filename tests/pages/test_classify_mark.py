@@ -153,12 +153,12 @@ def test_a_run_is_compared_with_others_of_its_classes_and_with_its_own_other_epo
     assert next(iter(found)) == run.id
 
 
-def test_runs_of_one_name_are_told_apart_by_their_ids() -> None:
+def test_runs_that_are_called_the_same_are_told_apart() -> None:
     one, same, other = (trained(name=name) for name in ("digits", "digits", "other"))
     assert len({one.id, same.id, other.id}) == 3
-    assert compare.called(one, other) == "digits"
-    assert compare.called(one, same) == f"digits ({one.id})"
-    assert compare.called(one, one) == "digits"
+    assert compare.beside(one, other) == "digits"
+    assert compare.beside(one, same) == f"digits · {one.id}"
+    assert compare.beside(one, one) == "digits"
 
 
 def test_whoever_votes_against_the_ensemble_stands_out() -> None:

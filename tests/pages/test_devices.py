@@ -25,6 +25,7 @@ from ensemble.ui.shared import loaders
 from ensemble.ui.train.launch import rounded
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
+from ensemble.wording.run_names import called
 from tests.race.test_race import RACE, TINY
 from tests.workers import at_work_here
 
@@ -107,7 +108,7 @@ def test_one_on_its_way_says_how_far_it_is_and_can_be_stopped(page: Open) -> Non
     assert button(at, "race_measure") is None
     assert "racing · 40 %" in said(at)
     assert "waits, 1 job before it" in said(at)
-    assert escaping.markdown(waits.name) in [link.proto.label for link in at.get("page_link")]
+    assert escaping.markdown(called(waits)) in [link.proto.label for link in at.get("page_link")]
     button(at, "race_stop").click().run()
     assert stop_requested(read_race_job())
     assert button(at, "race_stopping").disabled

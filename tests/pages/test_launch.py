@@ -27,6 +27,7 @@ from ensemble.ui.parallel import loader
 from ensemble.ui.parallel import settings as parallel_settings
 from ensemble.ui.shared import loaders, settings
 from ensemble.ui.train import launch
+from ensemble.wording.run_names import called
 from tests.pages.ensembles import trained
 from tests.race.test_race import TINY
 from tests.workers import at_work_here
@@ -174,7 +175,7 @@ def test_launch_says_what_comes_first_whatever_kind_it_is_of(
     if not work:
         assert "Starts after" not in found
         return
-    assert f"Starts after {in_order()[0].name}{more}." in found
+    assert f"Starts after {called(in_order()[0])}{more}." in found
     # The list of who works and waits, and the place of a run that is launched now, agree.
     assert len(ahead_of(runs.create(EnsembleConfig()))) == len(work)
 

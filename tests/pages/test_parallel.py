@@ -21,6 +21,7 @@ from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui.parallel import loader
 from ensemble.ui.parallel.settings import key
 from ensemble.ui.shared import loaders
+from ensemble.wording.run_names import called
 
 APP = Path(__file__).parents[2] / "app.py"
 # A fixed step and one step remembered: what compiles in a quarter of the time.
@@ -167,7 +168,7 @@ def test_one_that_waits_names_who_is_before_it(page: Open, solved: Any) -> None:
     first = solved(1, **waiting(state="solving", queued=1.0))
     last = solved(2, **waiting(state="queued", queued=2.0))
     at = page(last)
-    assert f"after {first.name}: jobs take turns" in at.get("progress")[0].proto.text
+    assert f"after {called(first)}: jobs take turns" in at.get("progress")[0].proto.text
 
 
 @pytest.mark.parametrize(

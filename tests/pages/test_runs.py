@@ -69,7 +69,7 @@ def test_every_run_has_its_row_newest_first(page: Open) -> None:
     at = page()
     rows = table(at)
     assert rows["id"].tolist() == [new.id, old.id]
-    assert rows["name"].tolist() == [new.id, "old one"]
+    assert rows["name"].tolist() == ["1 member · rate 0.1 · digits", "old one"]
     status, row = old.status, rows.iloc[1]
     assert row["best"] == pytest.approx(99.9)
     assert row["last"] == pytest.approx(100 * (status.ensemble_test_accuracy or 0))
@@ -81,30 +81,31 @@ def test_every_run_has_its_row_newest_first(page: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "said", "done"),
     [
-        ({"state": "finished"}, "finished"),
-        ({"state": "stopped", "done": 1}, "stopped at epoch 1 of 2"),
-        ({"state": "diverged", "done": 0}, "diverged at epoch 0 of 2"),
-        ({"state": "training", "done": 1, "working": True}, "training, 50 %"),
-        ({"state": "starting", "done": 0, "working": True}, "starting"),
+        ({"state": "finished"}, "finished", "2 of 2"),
+        ({"state": "stopped", "done": 1}, "stopped", "1 of 2"),
+        ({"state": "diverged", "done": 0}, "diverged", "0 of 2"),
+        ({"state": "training", "done": 1, "working": True}, "training", "50 %"),
+        ({"state": "starting", "done": 0, "working": True}, "starting", "0 of 2"),
         (
             {"state": "training", "done": 1, "updated": 1000.0},
-            "failed at epoch 1 of 2",
+            "failed",
+            "1 of 2",
         ),  # its worker is gone
     ],
 )
-def test_states_in_words(page: Open, status: dict[str, Any], said: str) -> None:
+def test_states_in_words(page: Open, status: dict[str, Any], said: str, done: str) -> None:
     trained(**status)
-    assert table(page())["state"].tolist() == [said]
+    row = table(page()).iloc[0]
+    assert (row["state"], row["done"]) == (said, done)
 
 
 def test_queued_runs_say_their_place(page: Open) -> None:
     for place, state in enumerate(["training", "queued", "queued"]):
         trained(done=0, state=state, queued=1000.0 + place, created=1000.0 + place, working=True)
     at = page()
-    assert table(at)["state"].tolist() == ["queued, 2 before it", "queued, 1 before it",
-                                           "training, 0 %"]  # fmt: skip
+    assert table(at)["done"].tolist() == ["2 before it", "1 before it", "0 %"]
     assert "#### 3 runs, 1 training, 2 queued" in [one.value for one in at.markdown]
 
 
@@ -113,7 +114,8 @@ def test_the_run_of_the_address_can_be_opened(page: Open) -> None:
     old = trained(created=1000.0)
     assert "run_delete" not in keys(page())
     at = page(old)
-    assert at.subheader[0].value.replace("\\", "") == old.id
+    assert at.subheader[0].value == "3 members · rate 0.1 · digits"
+    assert old.id in [one.value for one in at.caption], "in small print"
     links = [link.proto for link in at.get("page_link")]
     assert [link.page for link in links] == ["train", "predictions"]
     assert all(f"run={old.id}" in link.query_string for link in links)
@@ -130,7 +132,7 @@ def test_a_name_and_a_note_are_kept(page: Open) -> None:
     assert not any("<script>" in one.value for one in at.markdown)
 
 
-def test_an_empty_name_brings_the_id_back(page: Open) -> None:
+def test_an_empty_name_brings_back_what_it_is(page: Open) -> None:
     run = trained(name="something")
     at = page(run)
     assert widget(at, "text_input", "name_of_").value == "something"

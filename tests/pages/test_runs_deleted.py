@@ -11,7 +11,7 @@ def test_a_run_is_deleted_only_when_asked_twice() -> None:
     at = opened(page="runs", run=run.id)
     widget(at, "button", "run_delete").click().run()
     assert run.path.exists()
-    assert "Delete the \\*one\\* with its curves" in at.warning[0].value
+    assert f"Delete the \\*one\\* · {run.id} with its curves" in at.warning[0].value
     widget(at, "button", "run_keep").click().run()
     assert run.path.exists()
     assert not at.warning

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.runs.notes import write_note
-from ensemble.ui.runs import table
+from ensemble.ui.runs import overview, table
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened, value
 
@@ -28,6 +28,16 @@ def test_one_member_has_no_mean_member() -> None:
     alone, two = trained(members=1), trained(members=2)
     means = table.table([alone, two])["mean"]
     assert means.isna().tolist() == [True, False]
+
+
+def test_a_phone_shows_the_accuracy_before_any_setting() -> None:
+    order = list(table.table([trained()]))
+    assert order[:4] == ["name", "state", "best", "gain"]
+    shown = list(overview.columns())
+    assert shown == order
+    # 366 pixels are what 400 leave, 35 of them for the box in front of a row.
+    wide = [overview.columns()[name]["width"] for name in order[:3]]
+    assert 35 + sum(wide) <= 366
 
 
 def test_of_a_note_the_first_line_is_shown_up_to_sixty_characters() -> None:

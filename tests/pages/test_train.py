@@ -15,6 +15,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.runs import Run
 from ensemble.ui.shared import loaders, settings
 from ensemble.ui.train import live
+from ensemble.wording.run_names import called, told_apart
 from tests.pages.hostile import NAME, holes, literal
 from tests.ui.train.test_history import epoch, steps
 
@@ -101,7 +102,7 @@ def test_a_bad_link_is_one_sentence_and_a_way_on(train: Any, link: str) -> None:
     run = made()
     at = train(link)
     assert at.warning[0].value.startswith("There is no run")
-    on = next(w for w in at.button if w.label == f"Show the newest run, {run.name}")
+    on = next(w for w in at.button if w.label == f"Show the newest run, {called(run)}")
     on.click().run()
     assert address(at) == run.id
     assert not at.warning
@@ -207,7 +208,8 @@ def test_another_run_can_be_picked(train: Any) -> None:
     at = train(other.id)
     at.selectbox(f"run_picker_{other.id}").select(one.id).run()
     assert address(at) == one.id
-    assert at.subheader[0].value.replace("\\", "") == one.name
+    assert at.subheader[0].value == "2 members · rate 0.1 · digits"
+    assert any(one.id in caption.value for caption in at.caption), "in small print"
 
 
 def told_old_words(run_id: str) -> None:
@@ -224,7 +226,7 @@ def told_old_words(run_id: str) -> None:
 def test_words_of_a_moment_ago_are_no_choice_of_a_run(train: Any) -> None:
     run = made("training", updated=time.time())
     (words,) = train(run.id).selectbox(f"run_picker_{run.id}").options
-    assert words == run.id, "nothing in it changes while the run goes on"
+    assert words == told_apart(run), "nothing in it changes while the run goes on"
     at = AppTest.from_function(told_old_words, args=(run.id,)).run()
     assert not at.exception
     assert address(at) == run.id

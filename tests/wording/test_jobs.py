@@ -13,6 +13,7 @@ from ensemble.jobs.queue import QueuedJob, ahead_of
 from ensemble.jobs.status import JobStatus
 from ensemble.regression import LbfgsConfig, SolveStatus
 from ensemble.wording import jobs as jobs_words
+from ensemble.wording.run_names import called
 from tests.workers import at_work_here
 
 NOW = 5000.0
@@ -32,12 +33,12 @@ def test_those_that_wait_name_the_next_and_count_the_others() -> None:
     second = regression.create_solve(LbfgsConfig())
     third = runs.create(EnsembleConfig())
     said = [jobs_words.waits_for(ahead_of(job)) for job in (first, second, third)]
-    after = f"Waiting for its turn, after {first.name}"
+    after = f"Waiting for its turn, after {called(first)}"
     turns = ": jobs take turns on this machine"
     assert said == ["Starting", after + turns, f"{after} and 1 more{turns}"]
     places = [jobs_words.place(ahead_of(job)) for job in (first, second, third)]
     assert places == ["queued, next", "queued, 1 before it", "queued, 2 before it"]
-    assert jobs_words.starts_after(ahead_of(third)) == f"Starts after {first.name} and 1 more."
+    assert jobs_words.starts_after(ahead_of(third)) == f"Starts after {called(first)} and 1 more."
     assert jobs_words.starts_after([]) == ""
 
 
@@ -67,7 +68,9 @@ def test_one_in_the_queue_says_what_it_waits_for_and_not_what_it_said_last() -> 
     solve = regression.create_solve(LbfgsConfig())
     mine = at_work_here(solve.path)
     waits = replace(solve, status=status(state="queued", message="It waits its turn: x.", **mine))
-    assert jobs_words.stage(waits, [first]).startswith(f"Waiting for its turn, after {first.name}")
+    assert jobs_words.stage(waits, [first]).startswith(
+        f"Waiting for its turn, after {called(first)}"
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from ensemble.ui.shared import address
 from ensemble.ui.shared.guard import guarded
 from ensemble.wording import escaping
 from ensemble.wording import jobs as jobs_words
+from ensemble.wording.run_names import called
 
 SECONDS_BETWEEN = 2.0
 SHOWN = 8
@@ -45,7 +46,7 @@ def line(job: QueuedJob, said: str) -> None:
     """One row: a link to its screen, its kind, how it stands."""
     if job.kind in SCREENS:
         page, word = SCREENS[job.kind]
-        st.page_link(page, label=escaping.markdown(job.name), query_params=word.link(job.id))
+        st.page_link(page, label=escaping.markdown(called(job)), query_params=word.link(job.id))
         st.caption(f"{job.kind.title} · {escaping.markdown(said)}")
     else:
         st.markdown(job.kind.title)

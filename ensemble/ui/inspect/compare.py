@@ -17,6 +17,7 @@ from ensemble.ui.predictions import controls, loader
 from ensemble.ui.shared import address, guard, loaders, settings, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import compared, escaping, formats
+from ensemble.wording.run_names import called, told_apart
 
 SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ",
          "all": "Against all runs"}  # fmt: skip
@@ -35,7 +36,7 @@ def show(shown: Inspected) -> None:
         guard.problem(error)
         return
     found = against(shown, other, epoch)
-    st.markdown(f"##### {compared.headline(found, escaping.markdown(other.name), shown.noun)}")
+    st.markdown(f"##### {compared.headline(found, escaping.markdown(called(other)), shown.noun)}")
     st.caption(" ".join(filter(None, (
         compared.evidence(found, shown.noun), compared.picked(len(others)),
     ))))  # fmt: skip
@@ -65,7 +66,7 @@ def nothing(shown: Inspected) -> None:
 def choose(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
     """Controls for the other run and its epoch; what they say stands in the address."""
     wanted = address.WITH.read()
-    names = {other.id: f"{other.name} · {other.state}" for other in others}
+    names = {other.id: f"{told_apart(other)} · {other.state}" for other in others}
     chosen = wanted if wanted in names else others[0].id
     if wanted and wanted != chosen:
         why = "That is this run itself" if wanted == run.id else "That run cannot be compared"
@@ -78,7 +79,7 @@ def choose(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         address.bound(f"compare_with_{controls.stamp(names.values())}", chosen, lambda key:
             st.selectbox("Compare with", list(names), format_func=names.__getitem__, key=key,
-                         width=320, on_change=picked, args=(key,),
+                         width=420, on_change=picked, args=(key,),
                          help="Runs on the same test images."))  # fmt: skip
         if len(epochs) > 1:
             address.bound(f"compare_epoch_{controls.stamp(epochs)}", epoch, lambda key:
@@ -102,7 +103,7 @@ def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) 
     """Where the difference comes from, class by class."""
     won, lost = apart(shown.made, theirs)
     counts = per_class(shown.made.labels, won, lost, len(shown.names))
-    title = f"Won and lost · {shown.source}, against {other.name} · epoch {epoch}"
+    title = f"Won and lost · {shown.source}, against {called(other)} · epoch {epoch}"
     pictures.show(
         figure(counts, shown.names, shown.noun, title, theme.palette()), key="compare",
         name=f"{shown.stem}-against-{other.id}-epoch-{epoch}", title="Won and lost by class",
@@ -128,7 +129,7 @@ def details(
         against_all(shown, others)
         return
     numbers = won if name == "won" else lost
-    who = "this run" if name == "won" else escaping.markdown(other.name)
+    who = "this run" if name == "won" else escaping.markdown(called(other))
     if not len(numbers):
         st.caption(f"There is no {shown.noun} that only {who} gets right.")
         return

@@ -17,6 +17,7 @@ from ensemble.ui.predictions import loader
 from ensemble.ui.shared import loaders
 from ensemble.wording import formats
 from ensemble.wording import inspect as inspect_words
+from ensemble.wording.run_names import called
 
 MOST = 20  # runs, the newest: each has its predictions read, once
 
@@ -57,9 +58,9 @@ def against_all(shown: Inspected, others: Sequence[runs.Run]) -> None:
         for other in others[:MOST]:
             try:
                 epoch = runs.prediction_epochs(other.id)[-1]
-                taken.append(Against(other.name, against(shown, other, epoch)))
+                taken.append(Against(called(other), against(shown, other, epoch)))
             except (EnsembleError, IndexError):
-                unread.append(other.name)
+                unread.append(called(other))
     if taken:
         st.dataframe(frame(taken, shown.noun), hide_index=True, key="compare_all")
     st.caption(note(len(taken), len(others), len(unread)))

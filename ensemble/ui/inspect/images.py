@@ -84,7 +84,7 @@ def end(shown: Inspected) -> None:
     asked = sorted(lists, key=lambda key: key != pressed)
     holding = [lists[key] for key in asked if number in lists[key]]
     numbers = holding[0] if holding else np.array([number])
-    source = f"{shown.run.id} · epoch {shown.epoch}"
+    place = f"{shown.run.id} · epoch {shown.epoch}"
     detail.show(
-        detail.Shown(shown.made, shown.dataset, numbers, shown.noun, source)
+        detail.Shown(shown.made, shown.dataset, numbers, shown.noun, shown.source, place)
     )  # fmt: skip

@@ -12,6 +12,7 @@ from ensemble.analysis.predictions import Predictions
 from ensemble.figures.palette import Palette
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import theme
+from ensemble.wording.run_names import called
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -52,7 +53,7 @@ def pictured(shown: Inspected, make: "Callable[[Palette], go.Figure]", *by: Any)
       make: draws it in the page's colours.
       by: the picture's name and all else that it follows from, small and hashable.
     """
-    place = shown.run.id, shown.run.name, shown.epoch, shown.version
+    place = shown.run.id, called(shown.run), shown.epoch, shown.version
     figure: go.Figure = _pictured(place, theme.palette(), by, make)
     return figure
 

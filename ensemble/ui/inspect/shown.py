@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from ensemble import runs
 from ensemble.analysis.predictions import Predictions
 from ensemble.datasets import Dataset
+from ensemble.wording.run_names import called
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class Inspected:
     @property
     def source(self) -> str:
         """The run and epoch as titles of pictures name them."""
-        return f"{self.run.name} · epoch {self.epoch}"
+        return f"{called(self.run)} · epoch {self.epoch}"
 
     @property
     def stem(self) -> str:

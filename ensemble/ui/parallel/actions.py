@@ -4,10 +4,12 @@ import streamlit as st
 
 from ensemble import regression
 from ensemble.errors import EnsembleError
+from ensemble.ui.frame import danger
 from ensemble.ui.parallel import launch, loader, picker, settings
 from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import escaping
+from ensemble.wording.run_names import called, told_apart
 
 
 def actions(solve: regression.Solve) -> None:
@@ -25,19 +27,20 @@ def actions(solve: regression.Solve) -> None:
             on_click=settings.fill, args=(solve.config,),
             help="Copies these settings to the controls, ready to change and launch.",
         )  # fmt: skip
-        st.button("Delete…", icon=":material/delete:", key="solve_delete", disabled=solve.active,
-                  on_click=ask, args=(solve.id,),
-                  help="Stop it first." if solve.active else None)  # fmt: skip
+        danger.ask_button("Delete…", key="solve_delete", disabled=solve.active, on_click=ask,
+                          args=(solve.id,),
+                          help="Stop it first." if solve.active else None)  # fmt: skip
 
 
 def sure(solve: regression.Solve) -> None:
     """The second question before deleting."""
-    name = escaping.markdown(solve.name)
-    st.warning(f"Delete {name} with its measurements? It cannot be brought back.",
+    name = escaping.markdown(called(solve))
+    which = escaping.markdown(told_apart(solve))
+    st.warning(f"Delete {which} with its measurements? It cannot be brought back.",
                icon=":material/delete_forever:")  # fmt: skip
     with st.container(horizontal=True):
-        st.button(f"Delete {name} for good", key="solve_delete_sure", type="primary",
-                  on_click=delete, args=(solve.id,))  # fmt: skip
+        danger.sure_button(f"Delete {name} for good", key="solve_delete_sure", on_click=delete,
+                           args=(solve.id,))  # fmt: skip
         st.button("Keep it", key="solve_keep", on_click=ask, args=(None,))
 
 

@@ -12,6 +12,7 @@ from ensemble.ui.parallel import loader, settings
 from ensemble.ui.shared import address, run_panel, widget
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping
+from ensemble.wording.run_names import called, told_apart
 
 LOOKS = {**run_panel.LOOKS, "solving": run_panel.LOOKS["training"]}
 SECONDS_NEXT = 3.0
@@ -81,11 +82,11 @@ def header(solve: regression.Solve) -> None:
     """Its name, state and settings, and a picker for another."""
     color, icon = LOOKS[state := loader.shown_state(solve)]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.subheader(escaping.markdown(solve.name), anchor=False, width="content")
+        st.subheader(escaping.markdown(called(solve)), anchor=False, width="content")
         st.badge(state, icon=icon, color=color)
         st.space("stretch")
         picker(solve)
-    st.caption(settings.summary(solve.config))
+    st.caption(escaping.markdown(f"{settings.summary(solve.config)} · {solve.id}"))
 
 
 def picker(solve: regression.Solve) -> None:
@@ -95,21 +96,13 @@ def picker(solve: regression.Solve) -> None:
     before showed, and that must not count as a choice.
     """
     every = {one.id: one for one in loader.all_solves()} | {solve.id: solve}
-    names = {one.id: titled(one) for one in every.values()}
+    names = {one.id: told_apart(one) for one in every.values()}
     widget.put(key := f"solve_picker_{solve.id}", solve.id)
     st.selectbox(
         "Regression", list(names), format_func=names.__getitem__, key=key, width=320,
         label_visibility="collapsed", on_change=picked, args=(key,),
         help="Show another regression",
     )  # fmt: skip
-
-
-def titled(solve: regression.Solve) -> str:
-    """What it solves, and its id, which says when: never what changes while it goes on.
-
-    The browser sends a choice back by its words; one in words of a moment ago is none.
-    """
-    return f"{settings.shape(solve.config)} · {solve.name}"
 
 
 def picked(key: str) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 from ensemble import datasets
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui.shared import settings, widget
+from ensemble.wording.regression import shape, size
 
 FIELDS = {field.name: field for field in dataclasses.fields(LbfgsConfig)}
 DRAWN = ("samples", "features", "classes")
@@ -85,20 +86,6 @@ def fill(config: LbfgsConfig) -> None:
 def chosen() -> LbfgsConfig:
     """The settings as they stand in the widgets; ConfigError where one cannot be."""
     return LbfgsConfig.from_dict({name: value(name) for name in FIELDS})
-
-
-def size(config: LbfgsConfig) -> tuple[int, int, int]:
-    """Samples, features and classes that `config` comes to."""
-    if config.dataset == "synthetic":
-        return config.samples, config.features, config.classes
-    info = datasets.info(config.dataset)
-    return info.train_size, 28 * 28, len(info.class_names)
-
-
-def shape(config: LbfgsConfig) -> str:
-    """The size of the problem, as people write it: "50,000 × 784"."""
-    samples, features, _ = size(config)
-    return f"{samples:,} × {features:,}"
 
 
 def summary(config: LbfgsConfig) -> str:

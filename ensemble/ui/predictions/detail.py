@@ -26,7 +26,8 @@ class Shown:
       dataset: their images and classes.
       numbers: (K,), the images that can be gone through, in order.
       noun: what an image is called.
-      source: the run and epoch, for titles and names of files.
+      source: the run and epoch as people call them, for titles.
+      place: the run's id and epoch, for names of files.
     """
 
     made: Predictions
@@ -34,6 +35,7 @@ class Shown:
     numbers: Ints
     noun: str
     source: str
+    place: str
 
 
 def show(shown: Shown) -> None:
@@ -84,7 +86,8 @@ def chart(shown: Shown, number: int) -> None:
     title = f"{shown.noun.capitalize()} {number} · {shown.source}"
     st.plotly_chart(
         bars.figure(made, number, names, title, theme.palette()), key="digit_bars",
-        alt=bars.alt(made, number, names), config=bars.config(title),
+        alt=bars.alt(made, number, names), config=bars.config(
+            f"{shown.noun.capitalize()} {number} · {shown.place}"),
     )  # fmt: skip
     if made.members > 1:
         st.caption("Bars: the averaged probabilities. Dots: each member's own.")
@@ -104,7 +107,7 @@ def footer(shown: Shown, number: int) -> None:
         st.space("stretch")
         st.download_button(
             "Figures (CSV)", lambda: downloads.of_one(made, number, names),
-            f"{escaping.file_name(shown.source.replace(' · ', '-'))}-{number}.csv", "text/csv",
+            f"{escaping.file_name(shown.place.replace(' · ', '-'))}-{number}.csv", "text/csv",
             icon=":material/download:", type="tertiary", on_click="ignore", key="digit_csv",
         )  # fmt: skip
 

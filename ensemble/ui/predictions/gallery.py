@@ -11,6 +11,7 @@ from ensemble.ui.predictions import address, controls, downloads, grid, sets
 from ensemble.ui.predictions.address import View
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
+from ensemble.wording.run_names import called
 
 
 def show(run: runs.Run, epoch: int, made: Predictions, dataset: Dataset, view: View,
@@ -60,7 +61,7 @@ def below(run: runs.Run, epoch: int, made: Predictions, dataset: Dataset, number
           page: Ints, noun: str) -> None:  # fmt: skip
     """What can be kept as files."""
     names, stem = dataset.class_names, f"{run.id}-epoch-{epoch}"
-    title = f"{run.name} · epoch {epoch} · {images_words.answer(made, noun)}"
+    title = f"{called(run)} · epoch {epoch} · {images_words.answer(made, noun)}"
     with st.container(horizontal=True, vertical_alignment="center"):
         controls.opener(len(made.labels), noun)
         st.space("stretch")

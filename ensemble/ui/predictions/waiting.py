@@ -13,6 +13,7 @@ from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.train import launch, live
 from ensemble.wording import escaping, formats
+from ensemble.wording.run_names import called
 
 SECONDS_BETWEEN = 2.0
 
@@ -44,12 +45,12 @@ def no_epoch_yet(run_id: str, last_state: str, awaited: str) -> None:
             st.rerun()
         if run.active:
             st.info(
-                f"{escaping.markdown(run.name)} is {run.state}. Its predictions appear here by "
+                f"{escaping.markdown(called(run))} is {run.state}. Its predictions appear here by "
                 "themselves after the first epoch.", icon=":material/hourglass_top:",
             )  # fmt: skip
             live.place_for(f"{awaited} here after the first epoch.")
         else:
-            st.info(f"{escaping.markdown(run.name)} is {run.state} and has no predictions: they "
+            st.info(f"{escaping.markdown(called(run))} is {run.state} and has no predictions: they "
                     "are kept at the end of every epoch.", icon=":material/grid_off:")  # fmt: skip
         to_train(run)
 

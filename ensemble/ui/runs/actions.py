@@ -9,9 +9,11 @@ from ensemble import runs
 from ensemble.errors import EnsembleError
 from ensemble.jobs.folders import NAME_LENGTH
 from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
+from ensemble.ui.frame import danger
 from ensemble.ui.shared import address, guard, job_panel, loaders, run_panel, widget
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import escaping
+from ensemble.wording.run_names import called, told_apart
 
 
 def panel(run: runs.Run) -> None:
@@ -29,8 +31,7 @@ def title(run: runs.Run) -> None:
     """Which run it is."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         run_panel.name_and_state(run, run.state)
-        if run.name != run.id:
-            st.caption(escaping.markdown(run.id), width="content")
+        st.caption(escaping.markdown(run.id), width="content")
     if run.message:
         st.caption(escaping.markdown(run.message))
 
@@ -50,8 +51,8 @@ def naming(run: runs.Run) -> None:
     left, right = st.columns([1, 2])
     left.text_input(
         "Name", "" if run.name == run.id else run.name, max_chars=NAME_LENGTH,
-        placeholder=run.id, key=(key := f"name_of_{run.id}"), on_change=rename,
-        args=(run.id, key), help="Kept as soon as you leave the box. Empty, it goes by its id.",
+        placeholder=called(run), key=(key := f"name_of_{run.id}"), on_change=rename,
+        args=(run.id, key), help="Kept as soon as you leave the box. Empty, it goes by what it is.",
     )  # fmt: skip
     right.text_area(
         "Note", read_note(run), max_chars=NOTE_LENGTH, key=(key := f"note_of_{run.id}"),
@@ -83,8 +84,8 @@ def buttons(run: runs.Run) -> None:
             st.button("Resume", icon=":material/resume:", key="run_resume",
                       disabled=run.state not in runs.RESUMABLE, on_click=resume,
                       args=(run.id,))  # fmt: skip
-        st.button("Delete…", icon=":material/delete:", key="run_delete", disabled=run.active,
-                  on_click=ask, args=(run.id,))  # fmt: skip
+        danger.ask_button("Delete…", key="run_delete", disabled=run.active, on_click=ask,
+                          args=(run.id,))  # fmt: skip
     if reason := why_not(run):
         st.caption(reason)
 
@@ -102,12 +103,13 @@ def why_not(run: runs.Run) -> str:
 
 def sure(run: runs.Run) -> None:
     """The second question before deleting."""
-    name = escaping.markdown(run.name)
-    st.warning(f"Delete {name} with its curves, predictions and checkpoints? "
+    name = escaping.markdown(called(run))
+    which = escaping.markdown(told_apart(run))
+    st.warning(f"Delete {which} with its curves, predictions and checkpoints? "
                "It cannot be brought back.", icon=":material/delete_forever:")  # fmt: skip
     with st.container(horizontal=True):
-        st.button(f"Delete {name} for good", key="run_delete_sure",
-                  type="primary", on_click=delete, args=(run.id,))  # fmt: skip
+        danger.sure_button(f"Delete {name} for good", key="run_delete_sure", on_click=delete,
+                           args=(run.id, called(run)))  # fmt: skip
         st.button("Keep it", key="run_keep", on_click=ask, args=(None,))
 
 
@@ -116,10 +118,10 @@ def ask(run_id: str | None) -> None:
     tab.run_to_delete = run_id
 
 
-def delete(run_id: str) -> None:
-    """Callback: the second press."""
+def delete(run_id: str, name: str) -> None:
+    """Callback: the second press, for the run called `name`."""
     ask(None)
-    if attempt(lambda: runs.delete(run_id), f"Deleted {run_id}."):
+    if attempt(lambda: runs.delete(run_id), f"Deleted {name}."):
         run_panel.forget()
 
 

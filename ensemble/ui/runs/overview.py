@@ -131,18 +131,21 @@ def columns() -> dict[str, Any]:
     text, number = st.column_config.TextColumn, st.column_config.NumberColumn
     ensemble = "Share of the test images that the averaged probabilities get right"
     return {
-        "name": text("Name", pinned=True, width=170),
-        "state": text("State", width=170),
+        # As wide as a window of 400 pixels shows up to the accuracy, with nothing cut off.
+        "name": text("Name", pinned=True, width=184),
+        "state": text("State", width=78),
         "best": number("Best", help=f"{ensemble}, at its best epoch: that of the lowest "
-                       f"validation NLL where the run has one, else {chosen.ON_TEST}", width=75),
+                       f"validation NLL where the run has one, else {chosen.ON_TEST}", width=68),
+        "gain": number("Gain", help="How many more test images the ensemble gets right than its "
+                       "mean member, at the last epoch", width=58),
+        "done": text("Done", help="How much of it, or how many epochs; of one that waits, how "
+                     "many jobs come before it", width=96),
         "last": number("Last", help=f"{ensemble}, at its last epoch", width=75),
         "mean": number("Mean member", help="The mean of the members' own accuracies at the last "
                        "epoch", width=110),
-        "gain": number("Gain", help="How many more test images the ensemble gets right than its "
-                       "mean member, at the last epoch", width=65),
-        "time": text("Time", help="Spent on training", width=100),
+        "time": text("Time", help="Spent on training", width=90),
         "data": text("Data", width=110),
-        "settings": text("Settings", width=380),
+        "settings": text("Settings", width=300),
         "made": st.column_config.DatetimeColumn("Made", format="D MMM YYYY, HH:mm", width=140),
         "note": text("Note", width=200),
         "id": None,

@@ -16,6 +16,7 @@ from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import settings
 from ensemble.wording import chance, chosen, escaping, formats
 from ensemble.wording import jobs as jobs_words
+from ensemble.wording.run_names import called
 
 NOTE_SHOWN = 60
 
@@ -29,8 +30,9 @@ def table(shown: Sequence[runs.Run]) -> pd.DataFrame:
     )
 
 
-COLUMNS = ("name", "state", "best", "last", "mean", "gain", "time", "data", "settings", "made",
-           "note", "id")  # fmt: skip
+# What a run reached stands before what it was set to: a phone shows the first four.
+COLUMNS = ("name", "state", "best", "gain", "done", "last", "mean", "time", "data", "settings",
+           "made", "note", "id")  # fmt: skip
 
 
 def row(run: runs.Run, info: DatasetInfo, line: Sequence[QueuedJob]) -> dict[str, Any]:
@@ -41,11 +43,12 @@ def row(run: runs.Run, info: DatasetInfo, line: Sequence[QueuedJob]) -> dict[str
     mean = fmean(members) if members else None
     many = len(members) > 1 and last is not None and mean is not None
     return {
-        "name": run.name,
-        "state": state(run, line),
+        "name": called(run),
+        "state": chance.in_a_word(run),
         "best": percentage(best),
         "last": percentage(last),
         "mean": percentage(mean) if len(members) > 1 else None,
+        "done": done(run, line),
         "gain": round((last - mean) * info.test_size) if many and last and mean else None,
         "time": formats.duration(status.seconds) if status.seconds else "–",
         "data": info.title,
@@ -67,16 +70,15 @@ def first_line(note: str) -> str:
     return line if len(line) <= NOTE_SHOWN else line[: NOTE_SHOWN - 1] + "…"
 
 
-def state(run: runs.Run, line: Sequence[QueuedJob]) -> str:
-    """The state in words: "training, 40 %", "queued, 2 before it", "stopped at epoch 3 of 10"."""
+def done(run: runs.Run, line: Sequence[QueuedJob]) -> str:
+    """How far a run is: "40 %", "3 of 10" epochs, or of one that waits "2 before it", "next"."""
     status = run.status
     if run.state == "queued":
-        return jobs_words.place([job for job in line if place_of(job) < place_of(run)])
+        before = jobs_words.place([job for job in line if place_of(job) < place_of(run)])
+        return before.removeprefix("queued, ")
     if run.state == "training" and status.steps:
-        return f"training, {formats.progress(status.step / status.steps)}"
-    if run.state in ("stopped", "failed", "diverged"):
-        return f"{run.state} at epoch {status.epoch} of {status.epochs}"
-    return chance.state(run, run.state)
+        return formats.progress(status.step / status.steps)
+    return f"{status.epoch:,} of {status.epochs:,}"
 
 
 def answer(every: Sequence[runs.Run]) -> str:
@@ -98,7 +100,9 @@ def best(every: Sequence[runs.Run]) -> str:
         if found := best_on(every, info):
             run, on = found
             share = formats.percent(run.status.best_ensemble_test_accuracy, info.test_size)
-            said.setdefault(on, []).append(f"{info.title} {share} ({escaping.markdown(run.name)})")
+            said.setdefault(on, []).append(
+                f"{info.title} {share} ({escaping.markdown(called(run))})"
+            )
     return ". ".join(f"{' · '.join(each)}; {chosen.how(on)}" for on, each in said.items())
 
 
@@ -144,7 +148,7 @@ def matching(
 
 def spoken(run: runs.Run) -> str:
     """All the words by which a run can be found."""
-    said = (run.name, run.id, run.state, settings.summary(run.config), read_note(run))
+    said = (called(run), run.id, run.state, settings.summary(run.config), read_note(run))
     return " ".join([*said, run.config.dataset]).casefold()
 
 

@@ -1,21 +1,19 @@
 """The pages there are, and the way into them, whichever address a browser asks for first."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
+from ensemble.ui.frame import drawer, mark
 from ensemble.ui.shared import address
 from ensemble.ui.shared.tab import tab
 
-# A file of our own: an icon by its name would be fetched from another machine.
-ICON = Path(__file__).parent / "icon.svg"
-
 
 def configure() -> None:
-    """The page's title, icon and width, before anything else is drawn."""
-    st.set_page_config(page_title="Deep ensembles", page_icon=ICON, layout="wide")
+    """The page's title, icon and width, before anything else is drawn; its mark and style."""
+    st.set_page_config(page_title="Deep ensembles", page_icon=mark.ICON, layout="wide")
+    mark.show()
 
 
 def navigation() -> StreamlitPage:
@@ -69,6 +67,7 @@ def draw(page: str, main: Callable[[], None]) -> None:
     through_app()
     if tab.page != page:
         del tab.page
+    drawer.close_when_used(page)
     main()
     tab.page = page
 

@@ -12,6 +12,7 @@ from ensemble.errors import RunError
 from ensemble.ui.shared import address, loaders, settings, widget
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import chance, escaping
+from ensemble.wording.run_names import called, told_apart
 
 # How each state looks: colour and icon of its badge.
 Color = Literal["gray", "blue", "green", "orange", "red"]
@@ -84,7 +85,7 @@ def show_problem(choice: Choice) -> None:
     """What is wrong with the address, in one sentence, and the way on."""
     st.warning(escaping.markdown(choice.problem), icon=":material/link_off:")
     if newest := loaders.all_runs()[:1]:
-        name = escaping.markdown(newest[0].name)
+        name = escaping.markdown(called(newest[0]))
         st.button(f"Show the newest run, {name}", on_click=forget, type="primary")
     else:
         st.button("Start with a first run", on_click=forget, type="primary")
@@ -97,14 +98,14 @@ def header(run: runs.Run) -> None:
         st.space("stretch")
         picker(run)
     title = datasets.info(run.config.dataset).title
-    st.caption(f"{title} · {settings.summary(run.config)}")
+    st.caption(escaping.markdown(f"{title} · {settings.summary(run.config)} · {run.id}"))
 
 
 def name_and_state(run: runs.Run, state: str) -> None:
     """The run's name, and its state as a badge."""
     state = chance.state(run, state)
     color, icon = LOOKS[state]
-    st.subheader(escaping.markdown(run.name), anchor=False, width="content")
+    st.subheader(escaping.markdown(called(run)), anchor=False, width="content")
     st.badge(state, icon=icon, color=color)
 
 
@@ -114,20 +115,12 @@ def picker(run: runs.Run) -> None:
     Each run has a box of its own: the browser may still send what the box of the one before
     showed, and that must not count as a choice.
     """
-    names = {one.id: titled(one) for one in (*loaders.all_runs(), run)}
+    names = {one.id: told_apart(one) for one in (*loaders.all_runs(), run)}
     widget.put(key := f"run_picker_{run.id}", run.id)
     st.selectbox(
-        "Run", list(names), format_func=names.__getitem__, key=key, width=260,
+        "Run", list(names), format_func=names.__getitem__, key=key, width=320,
         label_visibility="collapsed", on_change=picked, args=(key,), help="Show another run",
     )  # fmt: skip
-
-
-def titled(run: runs.Run) -> str:
-    """Its name, and its id, which says when: never what changes while it goes on.
-
-    The browser sends a choice back by its words; one in words of a moment ago is none.
-    """
-    return run.id if run.name == run.id else f"{run.name} · {run.id}"
 
 
 def picked(key: str) -> None:

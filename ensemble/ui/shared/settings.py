@@ -9,6 +9,7 @@ import streamlit as st
 
 from ensemble.config import EnsembleConfig
 from ensemble.ui.shared import widget
+from ensemble.wording import formats
 
 FIELDS = {field.name: field for field in dataclasses.fields(EnsembleConfig)}
 MAIN = ("dataset", "members", "learning_rate", "momentum", "epochs", "batch_size", "seed")
@@ -81,7 +82,7 @@ def control(name: str, choices: Sequence[str] | None = None, **more: Any) -> Any
 
 def shown(value: float) -> str:
     """A value on a slider: "0.0001", "0.1", "4,096"."""
-    return f"{value:,}" if isinstance(value, int) else f"{value:.10f}".rstrip("0").rstrip(".")
+    return formats.plain(value)
 
 
 def fill(config: EnsembleConfig) -> None:

@@ -18,7 +18,7 @@ from ensemble.ui.devices import loader, probe
 from ensemble.ui.shared import job_panel, loaders, run_panel, settings, widget
 from ensemble.ui.shared.guard import guarded, problem
 from ensemble.ui.shared.tab import tab
-from ensemble.ui.train import precision
+from ensemble.ui.train import precision, presets
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
@@ -39,14 +39,15 @@ class Plan:
     note: str = ""
 
 
-def prefer_mnist() -> None:
-    """Begin with MNIST where it is there, else with digits: before any widget is made."""
-    first = "mnist" if datasets.is_prepared("mnist") else "digits"
-    widget.begin(settings.key("dataset"), first)
+def controls(shown: runs.Run | None = None) -> None:
+    """Every setting as a widget; those that a first run can leave alone stand under More.
 
-
-def controls() -> None:
-    """Every setting as a widget; those that a first run can leave alone stand under More."""
+    Args:
+      shown: the run on the page, which they may be the settings of or not.
+    """
+    presets.control()
+    if shown:
+        presets.of_the_run(shown)
     dataset_control()
     for name in settings.MAIN[1:]:
         settings.control(name)

@@ -18,6 +18,7 @@ from ensemble.ui.train.curves import learning_curves
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import training as training_words
+from ensemble.wording.run_names import called
 
 SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
 # Of each pause before the first curve the server spends so long looking at the file: that costs
@@ -129,7 +130,7 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     info = datasets.info(run.config.dataset)
     learning_curves(
         run.id, measured.completed(run, rows),
-        caption=f"{run.name} · {info.title} · {settings.summary(run.config)}",
+        caption=f"{called(run)} · {info.title} · {settings.summary(run.config)}",
         epochs=run.config.epochs, members=run.config.members, n_test=info.test_size,
         log=scale == "Log", smoothing=smoothing, images=disputed.latest(run, rows),
     )  # fmt: skip

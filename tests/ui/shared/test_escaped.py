@@ -23,6 +23,8 @@ OPTIONS = {"pills", "radio", "segmented_control", "select_slider"}
 WRITTEN = {"class_names", "id", "message", "name", "names", "note", "problem", "reason", "why"}
 ERRORS = {"error", "problem"}
 ESCAPE = "escaping.markdown"
+# What a run is called may be what somebody has called it.
+NAMES = {"called", "told_apart"}
 
 
 def unescaped(source: str) -> list[str]:
@@ -54,6 +56,9 @@ def words(node: ast.AST) -> Iterator[ast.expr]:
         called = ast.unparse(node.func)
         if called == ESCAPE:
             return
+        if called in NAMES:
+            yield node
+            return
         # What a function makes of an object is its own affair; here only words are followed.
         inside = node.args if called in ("str", "repr") or called.endswith(".join") else []
         for one in inside:
@@ -79,6 +84,7 @@ def test_words_from_outside_are_escaped_before_they_are_markdown() -> None:
     [
         ("st.error(str(error), icon='x')", ["1: error"]),
         ("st.caption(f'{run.name} is done')", ["1: run.name"]),
+        ("st.caption(f'{called(run)} is done')", ["1: called(run)"]),
         ("st.info(run.message or 'Stopped.')", ["1: run.message"]),
         ("place.button(f'Show {newest[0].name}', key=run.id)", ["1: newest[0].name"]),
         ("st.markdown(f'It is {names.names[3]}.')", ["1: names.names"]),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ensemble import runs
 from ensemble.ui.shared import address
+from ensemble.wording.run_names import called
 
 if TYPE_CHECKING:  # the first draws in SciPy, the last JAX: whoever only looks needs neither
     from ensemble.pictures.prepare import Mark, Prepared
@@ -79,7 +80,7 @@ class Shown:
     @property
     def source(self) -> str:
         """The run and epoch as titles of pictures name them."""
-        return f"{self.run.name} · epoch {self.epoch}"
+        return f"{called(self.run)} · epoch {self.epoch}"
 
     @property
     def stem(self) -> str:

@@ -16,6 +16,7 @@ from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
+from ensemble.wording.run_names import called, told_apart
 
 
 def show(shown: Shown) -> None:
@@ -32,8 +33,8 @@ def show(shown: Shown) -> None:
         guard.problem(error)
         return
     theirs = asked.read(shown.image[None], shown.refuse).digits[0]
-    ours = Side(shown.digit, f"{called(shown.run, other)}, epoch {shown.epoch}")
-    both = ours, Side(theirs, f"{called(other, shown.run)}, epoch {epoch}")
+    ours = Side(shown.digit, f"{beside(shown.run, other)}, epoch {shown.epoch}")
+    both = ours, Side(theirs, f"{beside(other, shown.run)}, epoch {epoch}")
     pictures.show(
         figure(*both, shown.names, f"Mark {shown.index + 1} · {shown.name}", theme.palette()),
         key="classify_compare", name=f"{shown.stem}-against-{other.id}-epoch-{epoch}",
@@ -88,11 +89,11 @@ def choose(shown: Shown, others: dict[str, tuple[runs.Run, list[int]]]) -> tuple
     asked = address.WITH_EPOCH.read()
     epoch = asked if asked in epochs and asked is not None else epochs[-1]
     names = {one: "This run, another epoch" if one == shown.run.id else
-             f"{run.name} · {run.state}" for one, (run, _) in others.items()}  # fmt: skip
+             f"{told_apart(run)} · {run.state}" for one, (run, _) in others.items()}  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         address.bound(f"classify_with_{controls.stamp(names.values())}", chosen,
             lambda key: st.selectbox(
-                "Compare with", list(names), format_func=names.__getitem__, key=key, width=320,
+                "Compare with", list(names), format_func=names.__getitem__, key=key, width=420,
                 on_change=picked, args=(key,), help="Runs whose members know the same classes.",
             ))  # fmt: skip
         turn(epochs, epoch)
@@ -118,11 +119,10 @@ def turned(key: str, last: int) -> None:
     address.WITH_EPOCH.put(widget.value(key), last)
 
 
-def called(run: runs.Run, beside: runs.Run) -> str:
-    """What a run is called beside another: by its id too where both have one name."""
-    if run.id == beside.id or run.name != beside.name:
-        return run.name
-    return f"{run.name} ({run.id})"
+def beside(run: runs.Run, other: runs.Run) -> str:
+    """What a run is called beside another: told apart where both are called the same."""
+    alike = run.id != other.id and called(run) == called(other)
+    return told_apart(run) if alike else called(run)
 
 
 def sentence(ours: Side, theirs: Side, names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from ensemble.ui.classify.input import members
 from ensemble.ui.predictions import controls, waiting
 from ensemble.ui.shared import address
 from ensemble.wording import escaping
+from ensemble.wording.run_names import called
 
 
 def choose(run: runs.Run) -> tuple[int, Sequence[int]] | None:
@@ -31,7 +32,7 @@ def nothing_kept(run: runs.Run) -> None:
         waiting.no_epoch(run, "You can give it a digit")
         return
     st.info(
-        f"The members of {escaping.markdown(run.name)} are not kept: only what they said of the "
+        f"The members of {escaping.markdown(called(run))} are not kept: only what they said of the "
         "test images is. Choose another run above, or train one.", icon=":material/grid_off:",
     )  # fmt: skip
     waiting.to_train(run)

@@ -13,6 +13,7 @@ from ensemble.ui.inspect.loader import pictured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import figure_panel, loaders
 from ensemble.wording import formats
+from ensemble.wording.run_names import called
 
 EPOCHS = 24  # of more, so many are looked at: each is a file to read
 
@@ -22,7 +23,7 @@ def show(shown: Inspected) -> None:
     found = over_epochs(shown)
     here = found[shown.epoch]
     share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
-    title = f"NLL: mean member less diversity · {shown.run.name}"
+    title = f"NLL: mean member less diversity · {called(shown.run)}"
     figure_panel.show(
         pictured(shown, lambda palette: figure(found, shown.epoch, title, palette),
                  "decomposition", *found.items()),

@@ -19,6 +19,7 @@ from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.guard import guarded
 from ensemble.wording import formats
+from ensemble.wording.run_names import called
 
 SECONDS_BETWEEN = 1.0
 
@@ -51,7 +52,7 @@ def shifted(shown: Inspected, results: Results) -> None:
         st.caption(f"{kind.title} has not been measured yet.")
         return
     n = results.images
-    title = f"{kind.title} · {shown.run.name} · {job.place(results)}"
+    title = f"{kind.title} · {called(shown.run)} · {job.place(results)}"
     pictures.show(
         figure(curve, kind, n, title, theme.palette()), key="shift", name=f"{shown.run.id}-{name}",
         title=f"{kind.title}, and every other corruption", alt=alt(curve, kind, n),

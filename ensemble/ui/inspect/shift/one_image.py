@@ -18,6 +18,7 @@ from ensemble.ui.shared.address import Word
 from ensemble.ui.shared.guard import guarded
 from ensemble.wording import escaping, formats
 from ensemble.wording import images as images_words
+from ensemble.wording.run_names import called
 
 TIMES = 8  # pixels of the screen for one of the image's
 
@@ -120,7 +121,7 @@ def image(shown: Inspected, number: int, asked: Answers, kind: Kind, place: int)
 def picture(shown: Inspected, number: int, asked: Answers, kind: Kind, place: int) -> None:
     """Everything over the amount, with a line where the slider stands."""
     names = shown.names
-    title = f"Test {shown.noun} {number} · {kind.title} · {shown.run.name}"
+    title = f"Test {shown.noun} {number} · {kind.title} · {called(shown.run)}"
     pictures.show(
         figure(asked, kind, place, names, title, theme.palette()), key="stress_digit",
         name=f"{shown.run.id}-{shown.noun}-{number}-{kind.name}",

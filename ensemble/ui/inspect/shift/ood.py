@@ -13,6 +13,7 @@ from ensemble.shift.results import KNOWN, scores_path
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, figure_panel, loaders, theme
 from ensemble.wording import escaping, formats
+from ensemble.wording.run_names import called
 
 
 def show(shown: Inspected, results: Results) -> None:
@@ -28,7 +29,7 @@ def show(shown: Inspected, results: Results) -> None:
     if known is None or unknown is None:
         st.caption("The scores of these images are gone; measuring again brings them back.")
         return
-    title = f"{one['title']} · {shown.run.name} · epoch {results.epoch}"
+    title = f"{one['title']} · {called(shown.run)} · epoch {results.epoch}"
     names = datasets.info(results.dataset).title, one["title"]
     figure_panel.show(
         figure(known, unknown, names, title, theme.palette()), key="ood",

@@ -1,0 +1,1 @@
+"""What stands around every screen: its mark, its style, the drawer of a phone."""

@@ -1,0 +1,27 @@
+// On a narrow window Streamlit's sidebar is a drawer that lies over the page. It stays open
+// after a page is chosen in it or a run is launched from it, and a reload opens it again: then
+// the answer cannot be seen. Here it closes. A wide window is left alone.
+function drawer(place) {
+  const narrow = () => matchMedia('(max-width: 768px)').matches
+
+  function close() {
+    const drawer = document.querySelector('[data-testid="stSidebar"]')
+    const button = document.querySelector('[data-testid="stSidebarCollapseButton"] button')
+    if (drawer?.dataset.collapsed === 'false') button?.click()
+  }
+
+  // Streamlit keeps whether it was open, for a reload and for a wide window, too. Left to itself
+  // it opens the one that has room.
+  function forget() {
+    if (!narrow()) return
+    try {
+      for (const key of Object.keys(localStorage))
+        if (key.startsWith('stSidebarCollapsed-')) localStorage.removeItem(key)
+    } catch {}
+  }
+
+  const before = window.ensemblePlace
+  window.ensemblePlace = place
+  if (before === undefined) window.addEventListener('pagehide', forget)
+  if (before !== place && narrow()) close()
+}

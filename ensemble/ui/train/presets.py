@@ -1,0 +1,66 @@
+"""Settings to begin with, by name; and whether those that are set are of the run that is shown."""
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.ui.shared import settings, widget
+
+KEY = "preset"
+PRESETS = {
+    "Quick look": EnsembleConfig(),
+    "HOWTO": EnsembleConfig(dataset="mnist", epochs=3),
+    "Best accuracy": EnsembleConfig(
+        dataset="mnist", members=5, schedule="cosine", shift_pixels=2, rotation_degrees=10.0
+    ),
+}
+HELP = (
+    "Quick look: digits, in seconds. HOWTO: MNIST with the settings of Flax's HOWTO. Best "
+    "accuracy: MNIST, shifted and turned a little, with a learning rate that falls."
+)
+NAMED = 3  # so many settings that differ are named, the others counted
+SHORT = {"learning_rate": "rate"}
+
+
+def control() -> None:
+    """The presets; the one that the settings are is marked, none once they are changed."""
+    held = {name: value(name) for name in settings.FIELDS}
+    now = next((name for name, one in PRESETS.items() if one.as_dict() == held), None)
+    # The settings are the truth: whatever was pressed last, and whoever changed them since.
+    widget.follow(KEY, now)
+    st.pills("Start from", list(PRESETS), key=KEY, on_change=chosen, help=HELP)
+
+
+def chosen() -> None:
+    """Callback: fill the settings; a press on the one that is marked changes nothing."""
+    if preset := PRESETS.get(widget.value(KEY) or ""):
+        settings.fill(preset)
+
+
+def value(name: str) -> object:
+    """A setting as it stands in its widget, else its default."""
+    return widget.value(settings.key(name), settings.FIELDS[name].default)
+
+
+def of_the_run(run: runs.Run) -> None:
+    """Whether the settings are those of the run that is shown; one press makes them so."""
+    if not (differ := different(run)):
+        st.caption("Same settings as the run shown.")
+        return
+    more = f" and {len(differ) - NAMED} more" if len(differ) > NAMED else ""
+    with st.container(gap=None):
+        st.caption(f"Differs from the run shown: {', '.join(differ[:NAMED])}{more}.")
+        st.button(
+            "Use the run's", key="reuse", icon=":material/replay:", type="tertiary",
+            on_click=settings.fill, args=(run.config,),
+            help="Copies the settings of the run shown to the controls, to change and launch.",
+        )  # fmt: skip
+
+
+def different(run: runs.Run) -> list[str]:
+    """The settings that are not as the run's, in words and in the order of the controls."""
+    theirs = run.config.as_dict()
+    return [
+        SHORT.get(name, settings.label(name).lower())
+        for name in settings.FIELDS if value(name) != theirs[name]
+    ]  # fmt: skip

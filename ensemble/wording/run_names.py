@@ -1,0 +1,81 @@
+"""What a run is called where a person reads of it: by its name, else by what it is."""
+
+import re
+
+from ensemble import datasets
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError
+from ensemble.jobs.folders import read_config
+from ensemble.jobs.job import Job
+from ensemble.jobs.kinds import REGRESSION, STRESS
+from ensemble.regression.settings import LbfgsConfig
+from ensemble.wording import formats
+from ensemble.wording.regression import shape
+
+# The end of an id says when its run was made, and which of that second's it is.
+MADE = re.compile(r"-(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?$")
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+
+
+def called(job: Job) -> str:
+    """What a person calls a job's run: the name they gave it, else what it is.
+
+    Two runs may be called the same: where one of several is chosen, see `told_apart`.
+    """
+    if job.name != job.id:
+        return job.name
+    config = settings_of(job)
+    if isinstance(config, EnsembleConfig):
+        return ensemble(config)
+    return regression(config) if config else job.name
+
+
+def told_apart(job: Job) -> str:
+    """What it is called, and when it was made or else its id: no two runs read the same.
+
+    The browser sends a choice back by its words: nothing in them changes while a run goes on,
+    at midnight, or when another run begins.
+    """
+    named = job.name != job.id
+    return f"{called(job)} · {job.id if named else made(job.id)}"
+
+
+def made(run_id: str) -> str:
+    """When a run was made, as its id has it, "22 Nov 14:05:12"; else the id itself."""
+    found = MADE.search(run_id)
+    if not found or not 1 <= int(found[1]) <= 12:
+        return run_id
+    more = f" ({found[6]})" if found[6] else ""
+    return f"{int(found[2])} {MONTHS[int(found[1]) - 1]} {found[3]}:{found[4]}:{found[5]}{more}"
+
+
+def settings_of(job: Job) -> EnsembleConfig | LbfgsConfig | None:
+    """The settings of a job's run: those it has been read with, else of its folder, else none."""
+    known = getattr(job, "config", None)
+    if isinstance(known, EnsembleConfig | LbfgsConfig):
+        return known
+    try:
+        kind, values = read_config(job.path.parent if job.kind is STRESS else job.path)
+        known = LbfgsConfig if kind == REGRESSION.kept_as else EnsembleConfig
+        return known.from_dict(values)
+    except (OSError, ValueError, ConfigError):
+        return None
+
+
+def ensemble(config: EnsembleConfig) -> str:
+    """An ensemble by what it is: "4 members · rate 0.1 · digits"."""
+    rate = formats.plain(config.learning_rate)
+    return f"{formats.count(config.members, 'member')} · rate {rate} · {learnt(config.dataset)}"
+
+
+def regression(config: LbfgsConfig) -> str:
+    """A regression by what it is: "50,000 × 784 · 100 iterations · synthetic"."""
+    steps = formats.count(config.iterations, "iteration")
+    known = learnt(config.dataset) if config.dataset in datasets.DATASETS else config.dataset
+    return f"{shape(config)} · {steps} · {known}"
+
+
+def learnt(dataset: str) -> str:
+    """A dataset within a line: "digits", but "MNIST", which is a name."""
+    title = datasets.info(dataset).title
+    return title.lower() if title.isalpha() and title == title.capitalize() else title

@@ -1,0 +1,123 @@
+"""Train's first screen, its presets, and whether the settings are those of the run shown."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import datasets, runs
+from ensemble.config import EnsembleConfig
+from ensemble.ui.shared import loaders, settings
+from ensemble.ui.train import example, presets
+from tests.pages.ensembles import trained
+
+APP = Path(__file__).parents[2] / "app.py"
+Open = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True)
+def no_list_of_an_earlier_test() -> None:
+    loaders.forget_runs()
+
+
+@pytest.fixture
+def train() -> Open:
+    """Opens the Train page, with a run in the address where one is given."""
+
+    def opened(run: str = "") -> AppTest:
+        at = AppTest.from_file(str(APP), default_timeout=60)
+        if run:
+            at.query_params["run"] = run
+        at.switch_page("pages/train.py").run()
+        assert not at.exception
+        return at
+
+    return opened
+
+
+def button(at: AppTest, key: str) -> Any:
+    return next((one for one in at.button if one.key == key), None)
+
+
+def preset(at: AppTest) -> Any:
+    return next(one for one in at.get("button_group") if one.key == presets.KEY)
+
+
+def captions(at: AppTest) -> list[str]:
+    return [one.value for one in at.sidebar.caption]
+
+
+def test_the_first_screen_shows_a_recorded_run_beside_launch(train: Open) -> None:
+    at = train()
+    last = json.loads((example.FOLDER / "history.json").read_text())["rows"][-1]
+    assert at.metric[0].value.startswith(f"{100 * last['ensemble_test_accuracy']:.1f} % ±")
+    assert any("Example" in one.value for one in at.markdown)
+    assert not button(at, "first_launch").disabled
+    drawn = [json.loads(one.proto.json) for one in at.get("bidi_component") if one.proto.json]
+    assert any("strip" in one for one in drawn)
+
+
+def test_the_example_is_the_run_that_the_first_launch_makes() -> None:
+    kept = example.read()
+    assert kept.config == EnsembleConfig() == presets.PRESETS["Quick look"]
+    labels = datasets.load("digits").test_labels
+    share = float((kept.made.averaged.argmax(axis=-1) == labels).mean())
+    assert share == pytest.approx(kept.rows[-1]["ensemble_test_accuracy"])
+    assert (kept.images == datasets.load("digits").test_images[kept.numbers]).all()
+    assert kept.made.split[kept.numbers].all()
+    assert 6 <= len(kept.numbers) <= 8
+
+
+def test_what_the_package_carries_of_the_example_is_small() -> None:
+    assert sum(file.stat().st_size for file in example.FOLDER.iterdir()) <= 60_000
+
+
+def test_the_first_launch_is_the_quick_one_also_where_mnist_is_there(
+    train: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = train()
+    monkeypatch.setattr(datasets, "is_prepared", lambda name: True)
+    at.run()
+    again = train()
+    for one in (at, again):
+        assert one.selectbox(settings.key("dataset")).value == "digits"
+        assert preset(one).value == "Quick look"
+
+
+@pytest.mark.parametrize(("name", "config"), presets.PRESETS.items(), ids=presets.PRESETS.keys())
+def test_a_preset_fills_every_setting(train: Open, name: str, config: EnsembleConfig) -> None:
+    at = train()
+    at.session_state[settings.key("momentum")] = 0.5
+    at.run()
+    assert preset(at).value is None, "changed by hand, the settings are no preset's"
+    preset(at).select(name).run()
+    assert not at.exception
+    assert preset(at).value == name
+    held = {one: at.session_state[settings.key(one)] for one in config.as_dict()}
+    assert held == config.as_dict()
+
+
+def test_best_accuracy_is_the_recipe_that_it_says() -> None:
+    best = presets.PRESETS["Best accuracy"]
+    assert (best.dataset, best.members, best.epochs, best.schedule) == ("mnist", 5, 10, "cosine")
+    assert (best.shift_pixels, best.rotation_degrees) == (2, 10.0)
+
+
+def test_the_settings_say_whether_they_are_those_of_the_run_shown(train: Open) -> None:
+    at = train(trained(members=3).id)
+    assert "Differs from the run shown: members, epochs." in captions(at)
+    button(at, "reuse").click().run()
+    assert "Same settings as the run shown." in captions(at)
+    assert button(at, "reuse") is None, "there is nothing left to copy"
+    for name, value in (("learning_rate", 0.5), ("seed", 3), ("momentum", 0.0), ("epochs", 7)):
+        at.session_state[settings.key(name)] = value
+    at.run()
+    assert "Differs from the run shown: rate, momentum, epochs and 1 more." in captions(at)
+
+
+def test_a_run_of_a_preset_is_told_to_be_the_same(train: Open) -> None:
+    at = train(runs.create(EnsembleConfig()).id)
+    assert "Same settings as the run shown." in captions(at)

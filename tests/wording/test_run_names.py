@@ -1,0 +1,82 @@
+"""What a run is called: by its name, else by what it is, never by a time alone."""
+
+import shutil
+
+import pytest
+
+from ensemble import regression, runs
+from ensemble.config import EnsembleConfig
+from ensemble.jobs.queue import in_order
+from ensemble.regression import LbfgsConfig
+from ensemble.runs import Run
+from ensemble.wording.run_names import called, told_apart
+from tests.workers import at_work_here
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (EnsembleConfig(), "4 members · rate 0.1 · digits"),
+        (EnsembleConfig(members=1, learning_rate=1e-05), "1 member · rate 0.00001 · digits"),
+        (EnsembleConfig(dataset="mnist", members=16), "16 members · rate 0.1 · MNIST"),
+        (EnsembleConfig(dataset="fashion_mnist"), "4 members · rate 0.1 · Fashion-MNIST"),
+    ],
+)
+def test_a_run_is_called_by_what_it_is(config: EnsembleConfig, said: str) -> None:
+    assert called(runs.create(config)) == said
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        (LbfgsConfig(), "50,000 × 784 · 100 iterations · synthetic"),
+        (LbfgsConfig(dataset="digits", iterations=1), "1,297 × 784 · 1 iteration · digits"),
+    ],
+)
+def test_a_regression_is_called_by_what_it_is(config: LbfgsConfig, said: str) -> None:
+    assert called(regression.create_solve(config)) == said
+
+
+def test_the_name_that_a_person_gave_leads() -> None:
+    run = runs.rename(runs.create(EnsembleConfig()).id, "wide")
+    assert called(run) == "wide"
+    assert told_apart(run) == f"wide · {run.id}"
+
+
+def with_id(run_id: str) -> Run:
+    """A run of that id, as a copied folder makes one."""
+    run = runs.create(EnsembleConfig())
+    shutil.move(run.path, run.path.with_name(run_id))
+    return runs.find(run_id)
+
+
+@pytest.mark.parametrize(
+    ("run_id", "when"),
+    [
+        ("digits-1122-140512", "22 Nov 14:05:12"),
+        ("digits-1122-140512-2", "22 Nov 14:05:12 (2)"),
+        ("digits-0101-000000", "1 Jan 00:00:00"),
+        ("digits-9901-000000", "digits-9901-000000"),
+        ("digits-mine", "digits-mine"),
+    ],
+)
+def test_runs_of_equal_words_are_told_apart_by_when_they_were_made(run_id: str, when: str) -> None:
+    assert told_apart(with_id(run_id)) == f"4 members · rate 0.1 · digits · {when}"
+
+
+def test_no_two_runs_of_one_second_read_the_same() -> None:
+    made = [runs.create(EnsembleConfig()) for _ in range(4)]
+    assert len({told_apart(run) for run in made}) == 4
+
+
+def test_who_stands_in_the_queue_is_called_the_same_as_on_its_own_page() -> None:
+    run, solve = runs.create(EnsembleConfig()), regression.create_solve(LbfgsConfig())
+    at_work_here(run.path)
+    assert {called(job) for job in in_order()} == {called(run), called(solve)}
+
+
+def test_one_whose_settings_cannot_be_read_goes_by_its_id() -> None:
+    run = runs.create(EnsembleConfig())
+    (waiting,) = in_order()
+    (run.path / "config.json").write_text('{"settings": {"members": "many"}}')
+    assert called(waiting) == run.id
