@@ -8,7 +8,8 @@ import click
 from ensemble import runs as stored
 from ensemble.cli.outcome import say
 from ensemble.cli.train import run_summary
-from ensemble.wording import chance, formats
+from ensemble.wording import formats
+from ensemble.wording.verdicts import chance
 
 
 @click.group()

@@ -9,8 +9,9 @@ from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import end_with, say
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
-from ensemble.wording import chance, formats
-from ensemble.wording import chosen as chosen_words
+from ensemble.wording import formats
+from ensemble.wording.verdicts import chance
+from ensemble.wording.verdicts import chosen as chosen_words
 
 
 @click.command()

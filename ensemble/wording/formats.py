@@ -2,7 +2,7 @@
 
 import math
 
-from ensemble.analysis.quality.intervals import wilson
+from ensemble.analysis.inference.intervals import wilson
 
 
 def decimals(n: int) -> int:

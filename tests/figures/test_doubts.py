@@ -8,7 +8,7 @@ from ensemble.analysis.members.uncertainty import uncertainty as measures_of
 from ensemble.analysis.predictions import Predictions
 from ensemble.figures.inspect import confusion, decomposition, entropies, pairs, uncertainty
 from ensemble.figures.palette import MUTED, RIGHT, WRONG, Palette
-from ensemble.wording.pairs import MEASURES, matrix
+from ensemble.wording.verdicts.pairs import MEASURES, matrix
 from tests.figures.test_inspect import NAMES, predictions
 
 MADE = predictions(4, lean=1.0)

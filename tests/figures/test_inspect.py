@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
+from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.members import combining
 from ensemble.analysis.members.combining import Combined
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.analysis.quality import selective
 from ensemble.analysis.quality.calibration import reliability
 from ensemble.analysis.quality.halves import halves
-from ensemble.analysis.quality.intervals import wilson
 from ensemble.analysis.quality.summary import Quality, quality
 from ensemble.figures import lines
 from ensemble.figures.inspect import calibration as calibration_figure

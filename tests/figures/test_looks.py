@@ -33,7 +33,7 @@ from ensemble.figures.palette import DARK, LIGHT, Palette
 from ensemble.figures.two_answers import Side
 from ensemble.regression import Traces
 from ensemble.shift.corruptions import KINDS
-from ensemble.wording.pairs import MEASURES, matrix
+from ensemble.wording.verdicts.pairs import MEASURES, matrix
 from tests.figures.test_doubts import PARTS, matrix_of, scores
 from tests.figures.test_inspect import compared, predictions
 from tests.figures.test_measured import asked, curve, trace

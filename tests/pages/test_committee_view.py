@@ -8,7 +8,7 @@ import pytest
 from ensemble.analysis.members.committee import committee
 from ensemble.analysis.members.enough import enough
 from ensemble.ui.inspect.members import costs
-from ensemble.wording import committee as words
+from ensemble.wording.verdicts import committee as words
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import value, widget
 from tests.pages.test_inspect_views import answer, figure, made, opened, said

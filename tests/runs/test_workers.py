@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ensemble import datasets, runs
-from ensemble.analysis.quality.intervals import wilson
+from ensemble.analysis.inference.intervals import wilson
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs.queue import hold

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.paired import Moments
 from ensemble.analysis.quality.averaging import Floats, Ints
-from ensemble.analysis.quality.paired import Moments
 
 Doubles = NDArray[np.float64]
 

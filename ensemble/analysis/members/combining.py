@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.intervals import wilson
+from ensemble.analysis.inference.multiple_tests import holm
 from ensemble.analysis.members.gain import Gain, paired_gain
 from ensemble.analysis.members.weights import weights
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Floats, Ints, votes
 from ensemble.analysis.quality.calibration import adaptive_error, expected_error, maximum_error
 from ensemble.analysis.quality.halves import halves
-from ensemble.analysis.quality.intervals import wilson
-from ensemble.analysis.quality.multiple_tests import holm
 from ensemble.analysis.quality.scores import TINY, log_loss
 from ensemble.analysis.quality.summary import Quality, quality
 

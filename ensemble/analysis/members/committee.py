@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.paired import Moments
 from ensemble.analysis.members.brier import brier
 from ensemble.analysis.members.subsets import EXACT_UP_TO, Masks, holds, members_of, subsets
 from ensemble.analysis.members.verdicts import Told, arrange, tell
 from ensemble.analysis.quality.averaging import Floats, Ints
-from ensemble.analysis.quality.paired import Moments
 
 FIGURES = ("accuracy", "nll", "brier", "ece")
 BLOCKS = 20  # of examples, by which an extrapolation tells how much hangs on them

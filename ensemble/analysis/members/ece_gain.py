@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.paired import mean_interval
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.calibration import BINS
-from ensemble.analysis.quality.paired import mean_interval
 
 RESAMPLES = 400
 LEVEL = 0.95

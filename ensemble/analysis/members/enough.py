@@ -13,8 +13,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.paired import Moments, difference_interval, moments_interval
 from ensemble.analysis.members.committee import Committee
-from ensemble.analysis.quality.paired import Moments, difference_interval, moments_interval
 
 Doubles = NDArray[np.float64]
 Outcome = Literal["enough", "loses", "undecided"]

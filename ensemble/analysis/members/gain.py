@@ -7,14 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 
-from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality.averaging import Floats, Ints, votes
-from ensemble.analysis.quality.paired import (
+from ensemble.analysis.inference.paired import (
     difference_interval,
     mean_interval,
     moments,
     moments_interval,
 )
+from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.averaging import Floats, Ints, votes
 from ensemble.analysis.quality.scores import log_loss
 
 LEVEL = 0.95

@@ -1,1 +1,1 @@
-"""How good probabilities are: averaging, scores, calibration, intervals, selection, OOD."""
+"""How good probabilities are: averaging, scores, calibration, selection, sets, OOD."""

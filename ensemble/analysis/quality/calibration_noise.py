@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.intervals import wilson
+from ensemble.analysis.inference.poisson_binomial import distribution
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.analysis.quality.calibration import BINS, Reliability, expected_error, reliability
-from ensemble.analysis.quality.intervals import wilson
-from ensemble.analysis.quality.poisson_binomial import distribution
 
 DRAWS = 1_000
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.multiple_tests import holm
+from ensemble.analysis.inference.poisson_binomial import two_sided_p
 from ensemble.analysis.quality.averaging import Floats
 from ensemble.analysis.quality.calibration import BINS, binned
-from ensemble.analysis.quality.multiple_tests import holm
-from ensemble.analysis.quality.poisson_binomial import two_sided_p
 
 # Two questions, one verdict: together they are wrong of at most 5 % of what is calibrated.
 OVERALL_LEVEL = 0.04

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.conformal import METHODS, Calibrated, calibrate
 from ensemble.analysis.quality.halves import halves
-from ensemble.analysis.quality.intervals import wilson
 
 Examples = tuple[Floats, Ints]  # the ensemble's probabilities (n, C) and the labels (n,)
 

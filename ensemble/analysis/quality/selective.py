@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.halves import halves
-from ensemble.analysis.quality.intervals import wilson
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Floats, Ints, confidence, votes
 from ensemble.analysis.quality.calibration import adaptive_error, expected_error, maximum_error
-from ensemble.analysis.quality.intervals import wilson
 from ensemble.analysis.quality.scores import brier_score, log_loss
 
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from ensemble.analysis.inference.paired import mean_interval
 from ensemble.analysis.quality.averaging import Floats, Ints, average, confidence, votes
 from ensemble.analysis.quality.calibration import Reliability, reliability
 from ensemble.analysis.quality.halves import halves
-from ensemble.analysis.quality.paired import mean_interval
 from ensemble.analysis.quality.scores import TINY, log_loss
 from ensemble.analysis.quality.summary import Quality, quality
 

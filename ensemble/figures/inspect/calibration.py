@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.quality.calibration import Reliability
-from ensemble.analysis.quality.intervals import wilson
 from ensemble.figures import lines
 from ensemble.figures.palette import MUTED, Palette
 from ensemble.wording import formats

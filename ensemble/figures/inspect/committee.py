@@ -11,8 +11,8 @@ from ensemble.analysis.members.enough import Enough
 from ensemble.analysis.members.extrapolation import Extrapolation, extrapolate
 from ensemble.figures import lines
 from ensemble.figures.palette import Palette, wash
-from ensemble.wording import committee as words
 from ensemble.wording import formats
+from ensemble.wording.verdicts import committee as words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -7,7 +7,7 @@ import pandas as pd
 
 from ensemble.figures import lines
 from ensemble.figures.palette import Palette
-from ensemble.wording.pairs import Matrix, Measure
+from ensemble.wording.verdicts.pairs import Matrix, Measure
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -18,9 +18,9 @@ from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.tab import tab
-from ensemble.wording import committee as committee_words
 from ensemble.wording import formats
-from ensemble.wording import inspect as inspect_words
+from ensemble.wording.verdicts import committee as committee_words
+from ensemble.wording.verdicts import inspect as inspect_words
 
 ENDS = ("accuracy low", "accuracy high")
 INTERVAL = {

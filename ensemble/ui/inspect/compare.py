@@ -16,8 +16,9 @@ from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls, loader
 from ensemble.ui.shared import address, guard, loaders, settings, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.wording import compared, escaping, formats
+from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import called, told_apart
+from ensemble.wording.verdicts import compared
 
 SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ",
          "all": "Against all runs"}  # fmt: skip

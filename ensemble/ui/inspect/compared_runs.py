@@ -7,17 +7,17 @@ import pandas as pd
 import streamlit as st
 
 from ensemble import runs
+from ensemble.analysis.inference.multiple_tests import holm
 from ensemble.analysis.members.gain import LUCK, Gain, gain
 from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality.multiple_tests import holm
 from ensemble.errors import EnsembleError
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import loader
 from ensemble.ui.shared import loaders
 from ensemble.wording import formats
-from ensemble.wording import inspect as inspect_words
 from ensemble.wording.run_names import called
+from ensemble.wording.verdicts import inspect as inspect_words
 
 MOST = 20  # runs, the newest: each has its predictions read, once
 

@@ -10,9 +10,9 @@ from ensemble.analysis.quality.calibration_noise import ensemble_error
 from ensemble.analysis.quality.summary import Quality, qualities
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.wording import calibration as calibration_words
 from ensemble.wording import formats
-from ensemble.wording import inspect as inspect_words
+from ensemble.wording.verdicts import calibration as calibration_words
+from ensemble.wording.verdicts import inspect as inspect_words
 
 # What each figure is, in a line: the help of its column and of its metric.
 HELP = {

@@ -12,7 +12,7 @@ from ensemble.analysis.quality.coverage import sets_of_all
 from ensemble.analysis.quality.halves import LEAST
 from ensemble.ui.shared import address
 from ensemble.wording import formats
-from ensemble.wording import sets as words
+from ensemble.wording.verdicts import sets as words
 
 # The error rates to choose from, by their words in the address: percent.
 RATES = {word: float(word) / 100 for word in ("20", "10", "5", "2", "1", "0.5", "0.1")}

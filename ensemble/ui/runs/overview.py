@@ -15,7 +15,8 @@ from ensemble.ui.runs import actions
 from ensemble.ui.runs import table as runs_table
 from ensemble.ui.shared import address, loaders, run_panel, widget
 from ensemble.ui.shared.guard import guarded
-from ensemble.wording import chosen, escaping, formats
+from ensemble.wording import escaping, formats
+from ensemble.wording.verdicts import chosen
 
 SECONDS_BETWEEN = 2.0
 MANY = 6

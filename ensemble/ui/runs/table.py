@@ -14,9 +14,10 @@ from ensemble.jobs.queue import QueuedJob, in_order, place_of
 from ensemble.runs.notes import read_note
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import settings
-from ensemble.wording import chance, chosen, escaping, formats
+from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.run_names import called
+from ensemble.wording.verdicts import chance, chosen
 
 NOTE_SHOWN = 60
 
@@ -100,9 +101,8 @@ def best(every: Sequence[runs.Run]) -> str:
         if found := best_on(every, info):
             run, on = found
             share = formats.percent(run.status.best_ensemble_test_accuracy, info.test_size)
-            said.setdefault(on, []).append(
-                f"{info.title} {share} ({escaping.markdown(called(run))})"
-            )
+            name = escaping.markdown(called(run))
+            said.setdefault(on, []).append(f"{info.title} {share} ({name})")
     return ". ".join(f"{' · '.join(each)}; {chosen.how(on)}" for on, each in said.items())
 
 

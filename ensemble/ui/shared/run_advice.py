@@ -6,7 +6,8 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.ui.shared import address, guard, job_panel, settings
-from ensemble.wording import chance, escaping
+from ensemble.wording import escaping
+from ensemble.wording.verdicts import chance
 
 
 def show(run: runs.Run) -> None:

@@ -8,10 +8,11 @@ import streamlit as st
 from ensemble import datasets, runs
 from ensemble.datasets import DatasetInfo
 from ensemble.ui.train import history
-from ensemble.wording import chance, chosen, formats
+from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import training as training_words
 from ensemble.wording.images import noun
+from ensemble.wording.verdicts import chance, chosen
 
 
 def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:

@@ -11,8 +11,9 @@ from ensemble import datasets, runs
 from ensemble.errors import RunError
 from ensemble.ui.shared import address, loaders, settings, widget
 from ensemble.ui.shared.tab import tab
-from ensemble.wording import chance, escaping
+from ensemble.wording import escaping
 from ensemble.wording.run_names import called, told_apart
+from ensemble.wording.verdicts import chance
 
 # How each state looks: colour and icon of its badge.
 Color = Literal["gray", "blue", "green", "orange", "red"]

@@ -72,8 +72,9 @@ def show() -> None:
                 run_figures.accuracy(last, info)
                 run_figures.gain(last, info)
         learning_curves(
-            "example", kept.rows, caption=f"Example · {called}", epochs=kept.config.epochs, members=kept.config.members,
-            n_test=info.test_size, log=True, smoothing=SMOOTHING,
+            "example", kept.rows, caption=f"Example · {called}", epochs=kept.config.epochs,
+            members=kept.config.members, n_test=info.test_size, log=True,
+            smoothing=SMOOTHING,
         )  # fmt: skip
         st.caption(images_words.answer(kept.made, noun))
         grid(kept.images, kept.made, kept.numbers, info.class_names, noun, opened, "example_grid")

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from ensemble.analysis.inference.paired import difference_interval, moments, moments_interval
 from ensemble.analysis.members.committee import Committee, committee
 from ensemble.analysis.members.enough import MARGINS, enough
 from ensemble.analysis.quality.averaging import average, votes
-from ensemble.analysis.quality.paired import difference_interval, moments, moments_interval
 
 C = 4
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ensemble.analysis.inference.paired import difference_interval, mean_interval
 from ensemble.analysis.members.gain import (
     best_member,
     gain,
@@ -15,7 +16,6 @@ from ensemble.analysis.members.gain import (
     paired_gain,
 )
 from ensemble.analysis.predictions import Predictions, judge
-from ensemble.analysis.quality.paired import difference_interval, mean_interval
 from tests.analysis.cases import Case, cases, labelled
 
 CASES = cases()

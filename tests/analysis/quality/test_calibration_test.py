@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from ensemble.analysis.inference.multiple_tests import holm
 from ensemble.analysis.quality.calibration import reliability
 from ensemble.analysis.quality.calibration_test import CalibrationTest, calibration_test
-from ensemble.analysis.quality.multiple_tests import holm
 
 
 def answers(parts: list[tuple[float, int, int]]) -> CalibrationTest:

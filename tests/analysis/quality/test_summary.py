@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn import metrics
 
+from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.predictions import judge
 from ensemble.analysis.quality.calibration import adaptive_error, expected_error, maximum_error
-from ensemble.analysis.quality.intervals import wilson
 from ensemble.analysis.quality.summary import Quality, mean_quality, qualities, quality
 from tests.analysis.cases import Case, cases, labelled
 

@@ -10,7 +10,7 @@ from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.predictions import loader, sets
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
-from ensemble.wording import sets as words
+from ensemble.wording.verdicts import sets as words
 
 MOST = 12  # sets that are listed beside each other
 

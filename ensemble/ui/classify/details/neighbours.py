@@ -18,7 +18,8 @@ from ensemble.ui.predictions import detail as predictions_detail
 from ensemble.ui.shared import guard, loaders, widget
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
-from ensemble.wording import inspect as inspect_words
+from ensemble.wording.run_names import called
+from ensemble.wording.verdicts import inspect as inspect_words
 
 COUNT = 12
 FEATURES = (
@@ -119,8 +120,8 @@ def detail(shown: Shown, numbers: Ints, noun: str) -> None:
         guard.problem(error)
         return
     dataset = loaders.dataset(shown.run.config.dataset)
-    source = f"{shown.run.id} · epoch {shown.epoch}"
-    predictions_detail.show(predictions_detail.Shown(made, dataset, numbers, noun, source))
+    source, place = (f"{one} · epoch {shown.epoch}" for one in (called(shown.run), shown.run.id))
+    predictions_detail.show(predictions_detail.Shown(made, dataset, numbers, noun, source, place))
 
 
 def table(found: Neighbours, names: Sequence[str]) -> pd.DataFrame:

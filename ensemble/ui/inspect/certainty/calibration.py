@@ -15,8 +15,8 @@ from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
-from ensemble.wording import calibration as words
 from ensemble.wording import formats
+from ensemble.wording.verdicts import calibration as words
 
 LEAST = 2 * temperature.LEAST  # examples, below which two halves say nothing
 TEMPERED = {"as_it_is": "as it is", "before": "before averaging", "after": "after averaging"}

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
+from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.conformal import METHODS, Calibrated
 from ensemble.analysis.quality.coverage import Achieved, judge_sets
-from ensemble.analysis.quality.intervals import wilson
 from ensemble.figures.inspect.conformal import alt, figure, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
@@ -16,7 +16,7 @@ from ensemble.ui.predictions import downloads, sets
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
 from ensemble.wording import formats
-from ensemble.wording import sets as words
+from ensemble.wording.verdicts import sets as words
 
 Judged = dict[str, tuple[Calibrated, Achieved]]
 

@@ -11,7 +11,7 @@ from ensemble.ui.inspect.members import lists
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, figure_panel
 from ensemble.wording import formats
-from ensemble.wording.pairs import MEASURES, matrix
+from ensemble.wording.verdicts.pairs import MEASURES, matrix
 
 
 def show(shown: Inspected) -> None:

@@ -19,7 +19,7 @@ from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
-from ensemble.wording import inspect as inspect_words
+from ensemble.wording.verdicts import inspect as inspect_words
 
 LEAST = 20  # examples, below which two halves say nothing
 SHORT = {"geometric": "geometric", "majority": "majority", "weighted": "weights"}

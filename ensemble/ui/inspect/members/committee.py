@@ -16,8 +16,8 @@ from ensemble.ui.inspect.members.enough import all_committees
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.wording import committee as words
 from ensemble.wording import formats
+from ensemble.wording.verdicts import committee as words
 
 GLOSS = {
     "accuracy": "the share that is right",

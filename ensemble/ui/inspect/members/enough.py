@@ -8,8 +8,8 @@ from ensemble.analysis.predictions import Predictions
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address
-from ensemble.wording import committee as words
 from ensemble.wording import formats
+from ensemble.wording.verdicts import committee as words
 
 # The margins to choose from, by their words in the address; accuracy's in percentage points.
 CHOICES = {

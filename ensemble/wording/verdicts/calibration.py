@@ -11,7 +11,7 @@ from ensemble.analysis.quality.calibration_test import (
 )
 from ensemble.analysis.quality.temperature import Temperatures, Tempered
 from ensemble.wording import formats
-from ensemble.wording.inspect import p_value
+from ensemble.wording.verdicts.inspect import p_value
 
 DIRECTIONS = {"less sure": "Less sure than it could be", "too sure": "Surer than it should be"}
 

@@ -10,7 +10,7 @@ from ensemble.analysis.quality.coverage import Achieved, achieved
 from ensemble.datasets.registry import DIGIT_NAMES
 from ensemble.figures.inspect import conformal as conformal_figure
 from ensemble.figures.palette import LIGHT
-from ensemble.wording import sets as words
+from ensemble.wording.verdicts import sets as words
 
 MADE = Calibrated("aps", 0.05, 0.4, 250)
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.members.gain import Gain, paired_gain
-from ensemble.wording import compared
+from ensemble.wording.verdicts import compared
 
 
 def made(won: int, lost: int, saved: float, noise: float = 0.5, n: int = 500) -> Gain:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from ensemble.analysis.quality.multiple_tests import holm
-from ensemble.analysis.quality.paired import difference_interval, mean_interval
+from ensemble.analysis.inference.multiple_tests import holm
+from ensemble.analysis.inference.paired import difference_interval, mean_interval
 
 Z = 1.959963984540054
 

@@ -3,9 +3,15 @@
 Accuracy and NLL are tested at once, so their p-values are adjusted for being two (Holm).
 """
 
+from ensemble.analysis.inference.multiple_tests import holm
 from ensemble.analysis.members.gain import LUCK, Gain
-from ensemble.analysis.quality.multiple_tests import holm
-from ensemble.wording.inspect import digits_interval, left_open, nll_change, p_value, signed
+from ensemble.wording.verdicts.inspect import (
+    digits_interval,
+    left_open,
+    nll_change,
+    p_value,
+    signed,
+)
 
 
 def shown(found: Gain) -> tuple[int, int]:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ensemble.analysis.quality.intervals import wilson
+from ensemble.analysis.inference.intervals import wilson
 
 
 @pytest.mark.parametrize(("count", "n"), [(0, 1), (1, 1), (349, 360), (360, 360), (9912, 10000)])

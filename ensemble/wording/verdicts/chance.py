@@ -2,7 +2,7 @@
 
 import math
 
-from ensemble.analysis.quality.intervals import wilson
+from ensemble.analysis.inference.intervals import wilson
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import find
 from ensemble.runs import Run

@@ -5,7 +5,7 @@ from math import comb
 import pytest
 
 from ensemble.analysis.members.enough import Enough, Outcome, SizeVerdict
-from ensemble.wording import committee as words
+from ensemble.wording.verdicts import committee as words
 
 
 def size(

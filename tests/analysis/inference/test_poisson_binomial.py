@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from ensemble.analysis.quality.poisson_binomial import BLOCK, distribution, two_sided_p
+from ensemble.analysis.inference.poisson_binomial import BLOCK, distribution, two_sided_p
 
 
 def one_by_one(probabilities: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import ENTRIES
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
-from ensemble.wording import chance
+from ensemble.wording.verdicts import chance
 
 
 def ended(shares: list[float | None], whole: float | None, *, state: str = "finished",

@@ -4,7 +4,7 @@ import pytest
 from ensemble.analysis.members.ece_gain import EceGain
 from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import judge
-from ensemble.wording import inspect as inspect_words
+from ensemble.wording.verdicts import inspect as inspect_words
 from tests.analysis.draws import distributions
 
 APART = judge(distributions(4, 60, 3), np.zeros(60, int))

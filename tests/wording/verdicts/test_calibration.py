@@ -8,7 +8,7 @@ import pytest
 from ensemble.analysis.quality.calibration_noise import CalibrationError
 from ensemble.analysis.quality.calibration_test import Apart, CalibrationTest, calibration_test
 from ensemble.analysis.quality.temperature import Temperatures, compare, tempered
-from ensemble.wording import calibration as words
+from ensemble.wording.verdicts import calibration as words
 from tests.analysis.cases import labelled
 
 NARROW = "\N{NO-BREAK SPACE}"
