@@ -122,9 +122,8 @@ def committee(
     chosen = [members_of(mask) for mask in masks]
     # In lexicographic order a committee begins as the one before it does.
     order = sorted(range(len(chosen)), key=chosen.__getitem__)
-    blocks = min(BLOCKS, n)
-    block = np.random.default_rng(seed).permutation(n) % blocks
-    arranged = arrange(probabilities, labels, block, blocks)
+    block = np.random.default_rng(seed).permutation(n) % BLOCKS
+    arranged = arrange(probabilities, labels, block)
     told = tell(arranged, [chosen[row] for row in order], threads)
     columns = {
         name: np.array([getattr(one, name) for one in told])[np.argsort(order)]

@@ -54,9 +54,12 @@ def extrapolate(judged: Committee, figure: str) -> Extrapolation | None:
     Nothing is said of other figures than FIGURES, from fewer than FEWEST members or EXAMPLES
     examples, and of more than 64 members. With fewer than FREE members c is 1.
 
-    The interval is by two jackknives, added as variances: each member left out in turn, with
-    the quantile of Student's t for M − 1 degrees of freedom, and each of the blocks of examples.
-    So it is of other members trained alike, and of other images of the same kind.
+    The interval is of the change from M to k members, with the figure of the M as it is on these
+    examples. Four parts are added as variances: the jackknife of that change over the members,
+    with the quantile of Student's t for M − 1 degrees of freedom; that over blocks of examples;
+    how far the change is from that with c = 1, to which many members come in the end; and what the
+    k − M new members may turn out to be: of the jackknife's variance over the members of the M's
+    own figure the share 1 − M / k.
 
     Source: E. Lobacheva, N. Chirkova, M. Kodryan and D. Vetrov, "On power laws in deep
     ensembles", NeurIPS 2020 (the law); B. Efron and C. Stein, "The jackknife estimate of
@@ -68,12 +71,17 @@ def extrapolate(judged: Committee, figure: str) -> Extrapolation | None:
         return None
     free = figure == "nll" and M >= FREE
     measured = curve(judged, figure).mean
+    at = np.arange(M, size[-1] + 1)
     values, powers, limits = _fit(measured[None], size, free)
-    apart = _jackknife(_fit(_without_members(judged, figure), size, free)[0])
-    blocks = _fit(_without_blocks(judged, figure), size, free)[0]
-    half = np.hypot(
-        t.ppf((1 + LEVEL) / 2, M - 1) * apart, norm.ppf((1 + LEVEL) / 2) * _jackknife(blocks)
-    )
+    members = _fit(_without_members(judged, figure), at, free)[0]
+    blocks = _fit(_without_blocks(judged, figure), at, free)[0]
+    new = _jackknife(members[:, :1]) * np.sqrt(1 - M / size)
+    change = _jackknife(members[:, 1:] - members[:, :1])
+    straight = _fit(measured[None], at, False)[0][0]
+    law = (values[0] - measured[-1]) - (straight[1:] - straight[0])
+    by_members = t.ppf((1 + LEVEL) / 2, M - 1) * np.hypot(change, new)
+    by_images = norm.ppf((1 + LEVEL) / 2) * _jackknife(blocks[:, 1:] - blocks[:, :1])
+    half = np.sqrt(by_members**2 + by_images**2 + law**2)
     return Extrapolation(
         figure, size, values[0], np.maximum(values[0] - half, 0), values[0] + half,
         float(powers[0]), float(limits[0]),

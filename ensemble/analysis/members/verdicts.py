@@ -35,8 +35,7 @@ class Told(NamedTuple):
       lost: how many the whole has right and the subset wrong.
       nll: the mean negative log-likelihood in nats.
       ece: the expected calibration error.
-      variance: of the examples' NLL − that of the whole ensemble: mean squared distance to its
-        mean.
+      variance: of the examples' NLL − the whole ensemble's, the mean squared distance to its mean.
       third: the mean cubed distance.
       largest: the largest distance.
       nll_blocks: (B,), the sum of the negative log-likelihood in each block of examples.
@@ -87,7 +86,7 @@ class Arranged:
     united: int
     wrong: int
     below: Bools
-    block: NDArray[np.int64]
+    block: Ints
     blocks: int
 
     @property
@@ -101,22 +100,21 @@ class Arranged:
         return self.united + self.contested
 
 
-def arrange(
-    probabilities: Floats, labels: Ints, block: Ints | None = None, blocks: int = 1
-) -> Arranged:
+def arrange(probabilities: Floats, labels: Ints, block: Ints | None = None) -> Arranged:
     """Lay out the probabilities (M, N, C) of labelled examples (N,).
 
     Args:
       probabilities: (M, N, C).
       labels: (N,).
-      block: (N,), the block of each example; None for one block.
-      blocks: B, how many there are.
+      block: (N,), the block of each example, from 0; None for one block.
     """
+    block = np.zeros(len(labels), np.int64) if block is None else block
+    by_block = np.argsort(block, kind="stable")
     top = probabilities[0].argmax(axis=-1)
     clear = np.logical_and.reduce([_is_clear(member, top) for member in probabilities])
-    wrong = np.flatnonzero(clear & (top != labels))
-    right = np.flatnonzero(clear & (top == labels))
-    contested = np.flatnonzero(~clear)
+    wrong = by_block[(clear & (top != labels))[by_block]]
+    right = by_block[(clear & (top == labels))[by_block]]
+    contested = by_block[~clear[by_block]]
     united, known = np.concatenate([wrong, right]), np.concatenate([wrong, contested])
     classes = np.arange(probabilities.shape[2])
     others = np.nonzero(classes != labels[contested, None])[1]
@@ -133,9 +131,8 @@ def arrange(
         for member in probabilities
     ]
     order = np.concatenate([wrong, right, contested])
-    each = np.zeros(len(labels), np.int64) if block is None else block[order].astype(np.int64)
-    below = rivals < labels[contested]
-    return Arranged(np.stack(rows), len(united), len(wrong), below, each, blocks)
+    below, blocks = rivals < labels[contested], int(block.max()) + 1
+    return Arranged(np.stack(rows), len(united), len(wrong), below, block[order], blocks)
 
 
 def tell(
@@ -181,6 +178,7 @@ class _Judge:
         self.confidence = np.empty(N)
         self.verdict = np.arange(N) >= W  # True where right; only the contested ones change
         self.work, self.loss, self.square = np.empty((3, N))
+        self.starts = np.flatnonzero(np.diff(arranged.block, prepend=-1))  # of a run of one block
         self.inner_edges = np.linspace(0, 1, BINS + 1)[1:-1]
 
     def right(self, sums: Doubles, size: int) -> Bools:
@@ -203,23 +201,28 @@ class _Judge:
     def tell(self, sums: Doubles, size: int, whole: Whole) -> Told:
         """Everything about one subset, held against the whole ensemble."""
         right = self.right(sums, size)
-        logs, arranged = self.logs(), self.arranged
+        logs = self.logs()
         n = len(logs)
         # What it loses of each example, then how far that is from its mean, then the square.
         loss = np.subtract(whole.logs, logs, out=self.loss)
-        loss -= loss.mean()
+        loss -= loss.sum() / n
         square = np.multiply(loss, loss, out=self.square)
         return Told(
             right=int(np.count_nonzero(self.verdict)),
             won=int(np.count_nonzero(right & ~whole.right)),
             lost=int(np.count_nonzero(whole.right & ~right)),
             nll=float(-logs.sum() / n),
-            variance=float(square.sum() / n),
+            variance=float(loss @ loss / n),
             third=float(square @ loss / n),
             largest=float(np.sqrt(square.max())),
-            nll_blocks=-np.bincount(arranged.block, logs, arranged.blocks).astype(np.float64),
+            nll_blocks=-self._by_block(logs),
             ece=self._expected_error(),
         )
+
+    def _by_block(self, values: Doubles) -> Doubles:
+        """(B,), the sums of (N,) values in each block."""
+        sums, block = np.add.reduceat(values, self.starts), self.arranged.block[self.starts]
+        return np.bincount(block, sums, self.arranged.blocks).astype(np.float64)
 
     def _expected_error(self) -> float:
         """As `calibration.expected_error`: n |accuracy − confidence| is |Σ (right − confidence)|.

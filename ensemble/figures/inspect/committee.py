@@ -87,6 +87,7 @@ def add_margin(chart: "go.Figure", enough: Enough, whole: float, palette: Palett
         fillcolor=palette.primary, opacity=0.25, layer="below",
         annotation_text=f"accepted: {words.loss(enough.margin, enough.figure)}",
         annotation_position="bottom right" if worse < 0 else "top right",
+        annotation_yshift=16 * worse,
         annotation_font={"color": palette.ink, "size": 12},
     )  # fmt: skip
 

@@ -86,7 +86,7 @@ def of_size(found: Enough, one: SizeVerdict, noun: str) -> str:
         f"shown, nor that they do not: their losses may be up to {loss(one.bound, figure)}"
     )
     if one.examples is None:
-        return f"{open_}, too near the margin for any test set like this."
+        return f"{open_}, too near the margin."
     return (
         f"{open_}. {formats.count(found.n, noun)} cannot settle that margin: if nothing is really "
         f"lost it takes about {formats.significant(one.examples, 2)}."

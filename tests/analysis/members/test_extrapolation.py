@@ -49,17 +49,20 @@ def test_the_interval_holds_what_16_members_really_get(members: int) -> None:
     assert min(held.values()) >= 27
 
 
-def test_the_interval_is_no_wider_than_it_has_to_be() -> None:
-    """The standard error of a mean over the images, and of one over the members, bounds it."""
-    probabilities, labels = drawn(8, 4000, 3)
-    found = extrapolate(committee(probabilities, labels), "nll")
-    assert found
-    rows = np.arange(len(labels))
-    lost = -np.log(probabilities[:, rows, labels].astype(float))
-    images = np.log(probabilities.astype(float).mean(axis=0)[rows, labels]).std() / 4000**0.5
-    members = lost.mean(axis=1).std(ddof=1) / 8**0.5
-    half = (found.high - found.low)[-1] / 2
-    assert 1.5 * images < half < 3 * (images + members)
+def test_the_interval_is_of_the_change_and_grows_with_it() -> None:
+    """The figure of the members that there are is known: only what is added to it is not."""
+    probabilities, labels = drawn(8, 1000, 3)
+    judged = committee(probabilities, labels)
+    at_label = probabilities.astype(float).mean(axis=0)[np.arange(1000), labels]
+    of_the_images = np.log(at_label).std() / 1000**0.5
+    for figure in ("nll", "brier"):
+        found = extrapolate(judged, figure)
+        assert found
+        half = (found.high - found.low) / 2
+        assert (np.diff(half) > 0).all()
+        assert half[0] < half[-1] / 1.5
+        assert half[-1] < of_the_images
+        np.testing.assert_allclose((found.high + found.low) / 2, found.mean)
 
 
 def test_the_brier_score_lies_on_its_law_exactly() -> None:

@@ -94,7 +94,7 @@ def caption(
     if beyond:
         said.append(
             f"{EXPECTED.capitalize()}: fitted to the curve as a + b · k^(−{beyond.power:.2f}); in "
-            "brackets the 95 % interval by the jackknife over members and blocks of test images."
+            "brackets the 95 % interval of the change, by jackknife over members and images."
         )
     elif name in ("accuracy", "ece"):
         said.append(f"{NAMES[name]} follows no law that tells what more members would bring.")
