@@ -1,0 +1,1 @@
+"""How often each verdict of the app is wrong, by simulation."""

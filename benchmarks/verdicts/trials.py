@@ -1,0 +1,234 @@
+"""One test set drawn, one verdict given: whether what was said is wrong of the population."""
+
+import math
+from collections.abc import Callable
+from functools import cache
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.verdicts.populations import Population, exchangeable
+from ensemble.analysis.inference.paired import mean_interval
+from ensemble.analysis.members.committee import committee
+from ensemble.analysis.members.enough import MARGINS, SHARE, enough
+from ensemble.analysis.members.gain import gain, gain_over_mean
+from ensemble.analysis.predictions import judge
+from ensemble.analysis.quality.averaging import average, confidence, votes
+from ensemble.analysis.quality.calibration_test import calibration_test
+from ensemble.analysis.quality.scores import log_loss
+from ensemble.analysis.quality.temperature import compare
+from ensemble.wording.verdicts.compared import shown
+
+Doubles = NDArray[np.float64]
+SEED = 17
+
+
+class Setting(NamedTuple):
+    """Under what a verdict is tried.
+
+    Attributes:
+      n: N, examples of a test set.
+      members: M.
+      loss: the true loss, in margins: 0, or 2 for twice the margin.
+    """
+
+    n: int
+    members: int
+    loss: float
+
+
+class Told(NamedTuple):
+    """What one test set made of a verdict: whether a claim was made, and whether it is wrong."""
+
+    claimed: bool
+    wrong: bool
+
+
+Trial = Callable[[Setting, np.random.Generator], Told]
+
+
+@cache
+def population(members: int) -> Population:
+    """The one population of so many members; the same in every process."""
+    return exchangeable(members, np.random.default_rng([SEED, members]))
+
+
+def enough_by_accuracy(setting: Setting, rng: np.random.Generator) -> Told:
+    """So many members are enough, by accuracy."""
+    return _enough("accuracy", setting, rng)
+
+
+def enough_by_nll(setting: Setting, rng: np.random.Generator) -> Told:
+    """So many members are enough, by NLL."""
+    return _enough("nll", setting, rng)
+
+
+def loses_accuracy(setting: Setting, rng: np.random.Generator) -> Told:
+    """Fewer members lose more than the margin of accuracy."""
+    return _loses("accuracy", setting, rng)
+
+
+def loses_nll(setting: Setting, rng: np.random.Generator) -> Told:
+    """Fewer members lose more than the margin of NLL."""
+    return _loses("nll", setting, rng)
+
+
+def calibrated(setting: Setting, rng: np.random.Generator) -> Told:
+    """It is too sure, or less sure than it is right: of what is calibrated by its making."""
+    probabilities, labels = population(setting.members).draw_calibrated(setting.n, rng)
+    averaged = average(probabilities)
+    told = calibration_test(confidence(averaged), votes(averaged) == labels).verdict
+    return Told(told != "none", told != "none")
+
+
+def temperature_helps(setting: Setting, rng: np.random.Generator) -> Told:
+    """A temperature lowers the NLL: of what is calibrated by its making."""
+    found = compare(*population(setting.members).draw_calibrated(setting.n, rng))
+    return Told(found.after.helps, found.after.helps)
+
+
+def gain_in_accuracy(setting: Setting, rng: np.random.Generator) -> Told:
+    """The ensemble gets more right, or fewer, than a member drawn at random."""
+    of, truth = _over_a_member(setting.members, -setting.loss * MARGINS["accuracy"])
+    said = gain_over_mean(judge(*of.draw(setting.n, rng))).in_digits
+    return Told(said != 0, said != 0 and said != np.sign(truth))
+
+
+def better_run(setting: Setting, rng: np.random.Generator) -> Told:
+    """One run is better than another by accuracy or by NLL, both tested at once.
+
+    Which is which is drawn anew for every image, so neither is better. With a true loss the
+    first is worse by both, and to call it better is wrong.
+    """
+    both = population(2 * setting.members)
+    if setting.loss:
+        both = _apart(setting.members, setting.loss)
+    probabilities, labels = both.draw(setting.n, rng)
+    ours = average(probabilities[: setting.members])
+    theirs = average(probabilities[setting.members :])
+    if not setting.loss:
+        swapped = rng.random(setting.n) < 0.5
+        ours, theirs = (
+            np.where(swapped[:, None], second, first)
+            for first, second in ((ours, theirs), (theirs, ours))
+        )
+    said = shown(gain(ours, theirs, labels))
+    return Told(any(said), any(said) if not setting.loss else 1 in said)
+
+
+def interval_of_the_gain(setting: Setting, rng: np.random.Generator) -> Told:
+    """The 95 % interval of the digits over a member drawn at random holds the true gain."""
+    of, truth = _over_a_member(setting.members, setting.loss * MARGINS["accuracy"])
+    found = gain_over_mean(judge(*of.draw(setting.n, rng)))
+    return Told(True, not found.digits_low <= truth * setting.n <= found.digits_high)
+
+
+def interval_of_the_difference(setting: Setting, rng: np.random.Generator) -> Told:
+    """The 95 % interval of the digits between the ensemble and its first member holds the truth."""
+    of = population(setting.members)
+    digits = _right(of, range(setting.members)) - _right(of, [0])
+    of = of.tilted(digits, setting.loss * MARGINS["accuracy"])
+    probabilities, labels = of.draw(setting.n, rng)
+    found = gain(average(probabilities), probabilities[0], labels)
+    truth = setting.loss * MARGINS["accuracy"] * setting.n
+    return Told(True, not found.digits_low <= truth <= found.digits_high)
+
+
+def bootstrap_of_the_difference(setting: Setting, rng: np.random.Generator) -> Told:
+    """What the interval before was: by resampling the examples; for comparison."""
+    of = population(setting.members)
+    digits = _right(of, range(setting.members)) - _right(of, [0])
+    of = of.tilted(digits, setting.loss * MARGINS["accuracy"])
+    probabilities, labels = of.draw(setting.n, rng)
+    apart = (votes(average(probabilities)) == labels) - 1.0 * (votes(probabilities[0]) == labels)
+    means = [rng.choice(apart, len(apart)).mean() for _ in range(400)]
+    low, high = np.quantile(means, [0.025, 0.975])
+    return Told(True, not low <= setting.loss * MARGINS["accuracy"] <= high)
+
+
+def interval_of_nll(setting: Setting, rng: np.random.Generator) -> Told:
+    """The 95 % interval of the NLL between the ensemble and its first member holds the truth."""
+    of = population(setting.members)
+    saved = _nll(of, [0]) - _nll(of, range(setting.members))
+    of = of.tilted(saved, setting.loss * MARGINS["nll"])
+    probabilities, labels = of.draw(setting.n, rng)
+    values = log_loss(probabilities[0], labels) - log_loss(average(probabilities), labels)
+    low, high = mean_interval(values)
+    return Told(True, not low <= setting.loss * MARGINS["nll"] <= high)
+
+
+def _enough(figure: str, setting: Setting, rng: np.random.Generator) -> Told:
+    of, kept = _committees(figure, setting.members, setting.loss)
+    size = enough(committee(*of.draw(setting.n, rng), threads=1), figure).size
+    claimed = size < setting.members
+    return Told(claimed, claimed and not all(kept[size - 1 :]))
+
+
+def _loses(figure: str, setting: Setting, rng: np.random.Generator) -> Told:
+    of, kept = _committees(figure, setting.members, setting.loss)
+    failed = enough(committee(*of.draw(setting.n, rng), threads=1), figure).failed
+    claimed = failed is not None and failed.outcome == "loses"
+    return Told(claimed, claimed and failed is not None and kept[failed.size - 1])
+
+
+@cache
+def _committees(figure: str, members: int, loss: float) -> tuple[Population, list[bool]]:
+    """A population in which half of the members lose so many margins on average.
+
+    Returns:
+      It, and of the sizes 1 to M − 1 whether they truly keep the margin.
+    """
+    losses, half = _losses(figure, members), max(1, members // 2)
+    tilted = population(members).tilted(
+        losses[half].mean(axis=0, dtype=np.float64), loss * MARGINS[figure]
+    )
+    kept = [
+        int((tilted.mean(each) < MARGINS[figure]).sum()) >= math.ceil(SHARE * len(each) - 1e-9)
+        for each in losses.values()
+    ]
+    return tilted, kept
+
+
+@cache
+def _losses(figure: str, members: int) -> dict[int, NDArray[np.float32]]:
+    """By the sizes 1 to M − 1: (committees, P), what each loses on each example."""
+    of = population(members)
+    told = _nll if figure == "nll" else lambda of, chosen: -_right(of, chosen)
+    whole = told(of, range(members))
+    return {
+        size: np.stack([
+            (told(of, chosen) - whole).astype(np.float32)
+            for chosen in combinations(range(members), size)
+        ])
+        for size in range(1, members)
+    }  # fmt: skip
+
+
+@cache
+def _over_a_member(members: int, gained: float) -> tuple[Population, float]:
+    """A population in which the ensemble gains so much over a member drawn at random; the gain."""
+    of = population(members)
+    share = np.mean([_right(of, [member]) for member in range(members)], axis=0)
+    return of.tilted(_right(of, range(members)) - share, gained), gained
+
+
+@cache
+def _apart(members: int, loss: float) -> Population:
+    """Two ensembles, the first of which loses so many margins of accuracy, and not less NLL."""
+    both = population(2 * members)
+    first, second = range(members), range(members, 2 * members)
+    worse = _right(both, second) - _right(both, first)
+    return both.tilted(worse, loss * MARGINS["accuracy"])
+
+
+def _right(of: Population, chosen: "range | list[int] | tuple[int, ...]") -> Doubles:
+    """(P,), 1 where a committee is right."""
+    told = votes(average(of.probabilities[list(chosen)])) == of.labels
+    return told.astype(np.float64)
+
+
+def _nll(of: Population, chosen: "range | list[int] | tuple[int, ...]") -> Doubles:
+    """(P,), a committee's NLL."""
+    return log_loss(average(of.probabilities[list(chosen)]), of.labels)
