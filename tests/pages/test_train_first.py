@@ -53,7 +53,7 @@ def captions(at: AppTest) -> list[str]:
 def test_the_first_screen_shows_a_recorded_run_beside_launch(train: Open) -> None:
     at = train()
     last = json.loads((example.FOLDER / "history.json").read_text())["rows"][-1]
-    assert at.metric[0].value.startswith(f"{100 * last['ensemble_test_accuracy']:.1f} % ±")
+    assert at.metric[0].value.startswith(f"{100 * last['ensemble_test_accuracy']:.1f} % (")
     assert any("Example" in one.value for one in at.markdown)
     assert not button(at, "first_launch").disabled
     drawn = [json.loads(one.proto.json) for one in at.get("bidi_component") if one.proto.json]

@@ -77,6 +77,6 @@ def test_the_table_shows_a_name_as_it_is_and_holds_it_as_no_formula() -> None:
 def test_a_run_that_only_guesses_is_said_to_and_is_never_the_best() -> None:
     low = {"ensemble_test_accuracy": 0.09, "best_ensemble_test_accuracy": 0.1}
     run = trained(name="guesses", **low)
-    assert runs_table.table([run])["state"].tolist() == ["finished at chance level"]
+    assert runs_table.table([run])["state"].tolist() == ["guesses"]
     assert runs_table.best([run]) == ""
     assert "(learns)" in runs_table.best([run, trained(name="learns")])
