@@ -45,8 +45,10 @@ def test_a_finished_run_has_no_bar_and_nothing_to_resume() -> None:
 
 def test_a_finished_run_says_what_happened_on_the_way() -> None:
     assert not shown().info
-    at = shown(message="Checkpoint 44 is damaged and was set aside.")
-    assert [one.value for one in at.info] == ["Checkpoint 44 is damaged and was set aside."]
+    at = shown(message="Stopped early after epoch 1 of 2: the validation NLL has not fallen.")
+    (said,) = at.info
+    assert said.value.startswith("Stopped early after epoch 1")
+    assert said.icon == ":material/info:", "nothing is broken, nothing was mended"
 
 
 def test_a_stopped_run_says_why_and_can_be_resumed() -> None:
@@ -107,7 +109,8 @@ def test_a_run_that_only_guesses_gets_no_tick_no_best_epoch_and_a_rate_to_try() 
     assert not [one for one in badges if "green" in one]
     assert not [one for one in at.caption if one.value.startswith("Best: ")]
     (said,) = [one.value for one in at.warning]
-    assert said.startswith("At chance level: 9.0 % right, guessing gives 10.2 %.")
+    assert said == "At chance level: 9.0 % right, guessing gives 10.2 %."
+    assert [one for one in at.caption if one.value.startswith("The usual cause is a learning rate")]
     at.button(key="lower_rate").click().run()
     assert at.session_state["set_learning_rate"] == pytest.approx(0.03)
 
