@@ -12,8 +12,6 @@ from ensemble.ui.train import precision, presets
 from ensemble.wording import escaping, run_names
 from ensemble.wording import jobs as jobs_words
 
-HELP = "The settings of the next run. Press to change them, and again to fold them."
-
 
 def panel(shown: runs.Run | None) -> None:
     """The settings of the next run; beside a run one line, until a person unfolds it.
@@ -29,7 +27,7 @@ def panel(shown: runs.Run | None) -> None:
     st.button(
         escaping.markdown(run_names.learner(*map(settings.value, run_names.LEARNER))),
         icon=f":material/{'chevron_right' if folded else 'expand_more'}:", key="fold",
-        width="stretch", on_click=fold, args=(shown.id if folded else "",), help=HELP,
+        width="stretch", on_click=fold, args=(shown.id if folded else "",)
     )  # fmt: skip
     if not folded:
         every()

@@ -2,7 +2,7 @@
 // their attributes change, so nothing flickers and a pointer never loses what it is over.
 
 const SVG = 'http://www.w3.org/2000/svg'
-const DASHES = { '': 'none', dashed: '5 3', dotted: '0.1 5', 'dash-dotted': '11 3 2 3' }
+const DASHES = { '': 'none', dashed: '5 3', dotted: '0.1 5', 'dash-dotted': '7 2 1.5 2' }
 const MARGIN = { left: 52, right: 82, top: 44, bottom: 38 }
 
 function node(parent, name, attributes, text) {
