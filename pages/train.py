@@ -3,16 +3,17 @@
 import streamlit as st
 
 from ensemble.ui.shared import entry, run_panel
-from ensemble.ui.train import launch, live
+from ensemble.ui.train import controls, launch, live
 
 
 def main() -> None:
     launch.make_ready(drawn=False)  # It starts while the page is drawn.
     choice = run_panel.choose()
     with st.sidebar:
-        launch.controls(choice.run)
-        launch.launch_button("launch")
-        launch.offer_mnist()
+        controls.panel(choice.run)
+        with st.container(key="launch_bar"):
+            launch.launch_button("launch")
+        controls.offer_mnist()
     if choice.problem:
         run_panel.show_problem(choice)
     elif choice.run:

@@ -14,6 +14,7 @@ from ensemble.wording.regression import shape
 
 # The end of an id says when its run was made, and which of that second's it is.
 MADE = re.compile(r"-(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?$")
+LEARNER = ("members", "learning_rate", "dataset")  # the settings that a run is called by
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -64,8 +65,12 @@ def settings_of(job: Job) -> EnsembleConfig | LbfgsConfig | None:
 
 def ensemble(config: EnsembleConfig) -> str:
     """An ensemble by what it is: "4 members · rate 0.1 · digits"."""
-    rate = formats.plain(config.learning_rate)
-    return f"{formats.count(config.members, 'member')} · rate {rate} · {learnt(config.dataset)}"
+    return learner(config.members, config.learning_rate, config.dataset)
+
+
+def learner(members: int, rate: float, dataset: str) -> str:
+    """As `ensemble`, of these settings, though others may not go with them."""
+    return f"{formats.count(members, 'member')} · rate {formats.plain(rate)} · {learnt(dataset)}"
 
 
 def regression(config: LbfgsConfig) -> str:

@@ -1,5 +1,7 @@
 """The app opens, and keeps to this machine."""
 
+import re
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +15,7 @@ from playwright.sync_api import Page, Request, expect
 from ensemble import runs
 from tests.browser.conftest import App
 from tests.browser.serving import REPO, serving
+from tests.browser.test_train import CHART, finished
 from tests.browser.traffic import Traffic
 from tests.pages.ensembles import trained
 from tests.wording.test_escaping import HOSTILE
@@ -109,3 +112,37 @@ def test_words_from_a_link_and_from_a_run_are_shown_as_they_are_and_ask_nobody(
     assert title.locator(MARKUP).count() == 0
     assert hosts == {"localhost"}
     runs.delete(run.id)
+
+
+def test_launch_is_in_sight_with_the_settings_folded_and_unfolded(app: App) -> None:
+    run = finished()
+    app.open("train", run=run.id)
+    button, fold = (
+        app.page.locator(".st-key-launch button"),
+        app.page.locator(".st-key-fold button"),
+    )
+    high = []
+    for _ in range(2):
+        expect(button).to_have_text(re.compile("on 2 devices, about "))
+        box = button.bounding_box()
+        assert box
+        assert box["y"] + box["height"] <= 900
+        # In full: the label is no wider than its button, and nothing stands on it.
+        assert button.evaluate("one => one.scrollWidth <= one.clientWidth")
+        button.click(trial=True)
+        high.append(box["y"])
+        fold.click()
+        app.settle()
+    assert high[0] < 300 < high[1], "folded they take one line"
+    chart = app.page.locator(CHART).bounding_box()
+    assert chart
+    assert chart["y"] < 420, "the pictures begin in the upper half"
+    tall = panel_height(app)
+    app.page.set_viewport_size({"width": 1600, "height": 1200})
+    expect(app.page.locator(f"{CHART} .panel svg").first).not_to_have_attribute("height", str(tall))
+    assert panel_height(app) > tall, "the curves grow with the window"
+    shutil.rmtree(run.path)
+
+
+def panel_height(app: App) -> int:
+    return int(app.page.locator(f"{CHART} .panel svg").first.get_attribute("height") or 0)

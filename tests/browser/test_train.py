@@ -28,6 +28,8 @@ CHART = '.curves:not([data-run="example"])'
 def set_up(app: App, members: str, epochs: str) -> None:
     """Members and epochs by their sliders, with the keyboard."""
     app.open("train")
+    if app.page.locator(".st-key-fold").count():  # a run of an earlier test is shown
+        app.page.locator(".st-key-fold button").click()
     for key, wanted in (("set_members", members), ("set_epochs", epochs)):
         thumb = app.page.locator(f".st-key-{key} input[type=range]")
         thumb.focus()
@@ -156,6 +158,12 @@ def test_what_diversity_buys_is_drawn_and_disputed_digits_open_their_votes(app: 
         float(y) for y in ends.evaluate_all("all => all.map(e => e.getAttribute('y'))")
     )
     assert all(above - below > 12 for below, above in pairwise(heights)), "names hide each other"
+    whole = panels.first.locator('path[data-key="ensemble test"]').bounding_box()
+    assert whole
+    app.page.mouse.move(whole["x"] + whole["width"], whole["y"])
+    beside = app.page.locator(f"{CHART} .tip tr")
+    expect(beside).to_have_count(6)  # the ensemble, the mean member and four members
+    assert [row.split("\t")[-1] for row in beside.all_inner_texts()] == ["0.2", *["0.3"] * 5]
     tall = app.page.locator(CHART).bounding_box()
     app.page.reload()
     expect(ends.last).to_be_attached()  # what was switched to is still there, and as high

@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
+from ensemble.analysis.members import disagreement
 from ensemble.config import EnsembleConfig
 from ensemble.ui.shared import loaders, settings
 from ensemble.ui.train import example, presets
@@ -53,7 +54,7 @@ def captions(at: AppTest) -> list[str]:
 def test_the_first_screen_shows_a_recorded_run_beside_launch(train: Open) -> None:
     at = train()
     last = json.loads((example.FOLDER / "history.json").read_text())["rows"][-1]
-    assert at.metric[0].value.startswith(f"{100 * last['ensemble_test_accuracy']:.1f} % (")
+    assert at.metric[0].value.startswith(f"{100 * last['ensemble_test_accuracy']:.1f} % ")
     assert any("Example" in one.value for one in at.markdown)
     assert not button(at, "first_launch").disabled
     drawn = [json.loads(one.proto.json) for one in at.get("bidi_component") if one.proto.json]
@@ -69,6 +70,8 @@ def test_the_example_is_the_run_that_the_first_launch_makes() -> None:
     assert (kept.images == datasets.load("digits").test_images[kept.numbers]).all()
     assert kept.made.split[kept.numbers].all()
     assert 6 <= len(kept.numbers) <= 8
+    differ = disagreement.measure(kept.made.probabilities)
+    assert kept.rows[-1]["disagreement"] == pytest.approx(differ.pairwise, rel=1e-4)
 
 
 def test_what_the_package_carries_of_the_example_is_small() -> None:

@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ensemble import datasets
 from ensemble.runs import Run
+from ensemble.ui.shared import run_figures
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
 from tests.ui.train.test_history import epoch
@@ -45,8 +47,10 @@ def test_a_finished_run_has_no_bar_and_nothing_to_resume() -> None:
 
 def test_a_finished_run_says_what_happened_on_the_way() -> None:
     assert not shown().info
-    at = shown(message="Checkpoint 44 is damaged and was set aside.")
-    assert [one.value for one in at.info] == ["Checkpoint 44 is damaged and was set aside."]
+    at = shown(message="Stopped early after epoch 1 of 2: the validation NLL has not fallen.")
+    (said,) = at.info
+    assert said.value.startswith("Stopped early after epoch 1")
+    assert said.icon == ":material/info:", "nothing is broken, nothing was mended"
 
 
 def test_a_stopped_run_says_why_and_can_be_resumed() -> None:
@@ -54,6 +58,15 @@ def test_a_stopped_run_says_why_and_can_be_resumed() -> None:
     assert at.get("progress")[0].proto.text == "Stopped after 1 epoch of 2"
     assert "resume" in keys(at)
     assert "Stopped by hand after epoch 1." in [one.value for one in at.caption]
+
+
+def test_the_table_has_the_validation_figures_that_choices_are_made_by() -> None:
+    row = epoch(1.0, [0.9, 0.8], 0.9) | {"train_loss": [0.1, 0.1]}
+    info = datasets.info("digits")
+    assert "validation NLL" not in run_figures.member_table([row], info)
+    held = {"validation_loss": [0.31, 0.42], "ensemble_validation_nll": 0.25}
+    table = run_figures.member_table([row | held], info)
+    assert table["validation NLL"] == ["0.250", "0.310", "0.420"]
 
 
 def test_the_time_left_stands_there_while_it_trains() -> None:
@@ -107,7 +120,8 @@ def test_a_run_that_only_guesses_gets_no_tick_no_best_epoch_and_a_rate_to_try() 
     assert not [one for one in badges if "green" in one]
     assert not [one for one in at.caption if one.value.startswith("Best: ")]
     (said,) = [one.value for one in at.warning]
-    assert said.startswith("At chance level: 9.0 % right, guessing gives 10.2 %.")
+    assert said == "At chance level: 9.0 % right, guessing gives 10.2 %."
+    assert [one for one in at.caption if one.value.startswith("The usual cause is a learning rate")]
     at.button(key="lower_rate").click().run()
     assert at.session_state["set_learning_rate"] == pytest.approx(0.03)
 

@@ -11,7 +11,7 @@ from ensemble.ui.shared import address as shared_address
 from ensemble.ui.shared import entry, loaders
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import tab
-from ensemble.ui.train import launch, live
+from ensemble.ui.train import controls, live
 from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import called
 
@@ -70,7 +70,7 @@ def not_prepared(run: runs.Run, error: EnsembleError) -> None:
         "The run and its predictions are kept.", icon=":material/image_not_supported:",
     )  # fmt: skip
     with st.container(width=420):
-        launch.fetch_panel(info)
+        controls.fetch_panel(info)
     with st.expander("Why, and how to do it without this page"):
         st.text(str(error))
 

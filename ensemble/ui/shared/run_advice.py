@@ -14,11 +14,8 @@ def show(run: runs.Run) -> None:
     """A sentence and the next step, for runs that ended."""
     if run.state == "finished":
         guesses(run)
-        st.page_link("pages/predictions.py", label="See what it predicts, digit by digit",
-                     icon=":material/arrow_forward:",
-                     query_params=address.RUN.link(run.id))  # fmt: skip
         if run.message:
-            st.info(escaping.markdown(run.message), icon=":material/healing:")
+            st.info(escaping.markdown(run.message), icon=":material/info:")
     elif run.state == "stopped":
         said = run.message or "What was learnt is kept: resume it, or launch anew."
         st.caption(escaping.markdown(said))
@@ -28,10 +25,20 @@ def show(run: runs.Run) -> None:
         job_panel.ended(run)
 
 
+def way_on(run: runs.Run) -> None:
+    """A link to what a finished run predicts."""
+    if run.state == "finished":
+        st.page_link(
+            "pages/predictions.py", label="See what it predicts, digit by digit",
+            icon=":material/arrow_forward:", query_params=address.RUN.link(run.id),
+        )  # fmt: skip
+
+
 def guesses(run: runs.Run) -> None:
     """It is no better than guessing, or some of its members are: why, and what to try."""
-    if said := chance.verdict(run):
+    if said := chance.found(run):
         st.warning(escaping.markdown(said), icon=":material/casino:")
+        st.caption(escaping.markdown(chance.advice(run.config, run.status.step)))
         if rate := chance.rate_to_try(run.config, run.status.step):
             another_rate(run, rate)
 

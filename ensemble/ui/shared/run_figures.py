@@ -98,10 +98,12 @@ def member_table(rows: list[dict[str, Any]], info: DatasetInfo) -> dict[str, lis
     gaps = [None if share is None or whole is None else (share - whole) * info.test_size
             for share in shares]  # fmt: skip
     many = len(shares) > 1
+    held = last.get("validation_loss")  # only where the run holds training images out
     first = {
         "member": "ensemble",
         "test accuracy": formats.percent(whole, info.test_size),
         "test NLL": formats.significant(last.get("ensemble_test_nll")),
+        "validation NLL": formats.significant(last.get("ensemble_validation_nll")),
         "train NLL": formats.significant(last.get("ensemble_train_nll")),
         "gap to the ensemble": "",
     }
@@ -109,6 +111,7 @@ def member_table(rows: list[dict[str, Any]], info: DatasetInfo) -> dict[str, lis
         "member": [f"member {m + 1}" for m in range(len(shares))],
         "test accuracy": [formats.percent(share, info.test_size) for share in shares],
         "test NLL": [formats.significant(loss) for loss in losses],
+        **({"validation NLL": [formats.significant(loss) for loss in held]} if held else {}),
         "train NLL": [formats.significant(loss) for loss in last["train_loss"]],
         "gap to the ensemble": ["–" if gap is None else formats.digits(gap, noun(info.class_names))
                                 for gap in gaps],

@@ -98,8 +98,14 @@ def header(run: runs.Run) -> None:
         name_and_state(run, loaders.shown_state(run))
         st.space("stretch")
         picker(run)
-    title = datasets.info(run.config.dataset).title
-    st.caption(escaping.markdown(f"{title} · {settings.summary(run.config)} · {run.id}"))
+    st.caption(escaping.markdown(f"{small_print(run)} · {run.id}"))
+
+
+def small_print(run: runs.Run) -> str:
+    """The settings that its name does not say already."""
+    if run.name == run.id:
+        return settings.small_print(run.config)
+    return f"{datasets.info(run.config.dataset).title} · {settings.summary(run.config)}"
 
 
 def name_and_state(run: runs.Run, state: str) -> None:

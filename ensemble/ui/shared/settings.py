@@ -85,6 +85,11 @@ def shown(value: float) -> str:
     return formats.plain(value)
 
 
+def value(name: str) -> Any:
+    """A setting as it stands in its widget, else its default."""
+    return widget.value(key(name), FIELDS[name].default)
+
+
 def fill(config: EnsembleConfig) -> None:
     """Set every widget to `config`: for a callback, which runs before the widgets are made."""
     for name, value in config.as_dict().items():
@@ -93,15 +98,18 @@ def fill(config: EnsembleConfig) -> None:
 
 def chosen() -> EnsembleConfig:
     """The settings as they stand in the widgets; a ConfigError when two do not fit together."""
-    held = {name: widget.value(key(name), FIELDS[name].default) for name in FIELDS}
-    return EnsembleConfig.from_dict(held)
+    return EnsembleConfig.from_dict({name: value(name) for name in FIELDS})
 
 
 def summary(config: EnsembleConfig) -> str:
     """One line: the main settings, and of the others those that are not as usual."""
-    said = [f"{config.members} {'member' if config.members == 1 else 'members'}"]
-    said += [f"rate {shown(config.learning_rate)}", f"momentum {shown(config.momentum)}"]
-    said += [f"{config.epochs} {'epoch' if config.epochs == 1 else 'epochs'}"]
+    first = [formats.count(config.members, "member"), f"rate {shown(config.learning_rate)}"]
+    return " · ".join([*first, small_print(config)])
+
+
+def small_print(config: EnsembleConfig) -> str:
+    """As `summary`, without what an unnamed run is called by: members, rate and dataset."""
+    said = [f"momentum {shown(config.momentum)}", formats.count(config.epochs, "epoch")]
     said += [f"batch {shown(config.batch_size)}", f"seed {config.seed}"]
     return " · ".join(said + unusual(config.as_dict()))
 

@@ -97,6 +97,9 @@ class Tab:
     # What was launched last, and when: a second click within a moment does not launch two.
     launched: Remembered[tuple[EnsembleConfig | None, float]] = Remembered("launched", (None, 0.0))
 
+    # The run beside which the settings are unfolded.
+    unfolded = Remembered[str]("settings_unfolded", "")
+
     # Predictions, Inspect and Classify.
     # The run that they were last about: with another one they begin at its last epoch.
     epoch_run = Remembered[str]("predictions_of", "")

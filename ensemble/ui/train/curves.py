@@ -18,8 +18,11 @@ from ensemble.ui.train import disputed, panels
 from ensemble.ui.train.panels import group
 
 SCRIPTS = (
-    "scales.js", "panel.js", "ends.js", "disputed.js", "save.js", "pointer.js", "chart.js",
+    "scales.js", "panel.js", "ends.js", "disputed.js", "save.js", "values.js", "pointer.js",
+    "chart.js",
 )  # fmt: skip
+# How the line of a split is broken, and that of a mean: each in its own way, never by hue alone.
+DASHES = {"test": "", "validation": "dash-dotted", "train": "dashed"}
 
 
 def learning_curves(
@@ -30,6 +33,7 @@ def learning_curves(
     epochs: int,
     members: int,
     n_test: int,
+    validation: bool = False,
     log: bool = False,
     smoothing: float = 0.0,
     images: dict[str, Any] | None = None,
@@ -43,6 +47,7 @@ def learning_curves(
       epochs: how many epochs the run is to have.
       members: how many members it has.
       n_test: how many test images the shares were counted on.
+      validation: whether it holds training images out.
       log: draw losses and disagreement on a log axis, accuracies by the errors that are left.
       smoothing: how strongly to average training curves, in [0, 1).
       images: what stands under the pictures, from `disputed.latest`; None for nothing.
@@ -53,7 +58,7 @@ def learning_curves(
         "caption": caption,
         "x": {"label": "epochs", "max": x_end(rows, epochs)},
         "styles": {name: style(name, members) for name in names(members)},
-        "legend": legend(members),
+        "legend": legend(members, validation),
         "places": places,
         "disputed": images,
         "colors": {"right": palette.RIGHT, "wrong": palette.WRONG, "muted": palette.MUTED},
@@ -90,8 +95,8 @@ def names(members: int) -> list[str]:
 def style(name: str, members: int) -> dict[str, Any]:
     """Colour (None: the page's text colour), width, opacity and names of a curve.
 
-    `label` is spoken and `end` stands at the curve's end. What is `dotted` is never taken for a
-    test curve, which is solid, nor for a training curve, which is dashed.
+    `label` is spoken and `end` stands at the curve's end. What is dotted is never taken for a
+    test curve, which is solid, nor for one of training or validation: see `DASHES`.
     """
     if name == "ensemble":
         whole = {"width": palette.ENSEMBLE_WIDTH, "opacity": 1, "label": name, "end": name}
@@ -101,7 +106,7 @@ def style(name: str, members: int) -> dict[str, Any]:
         return {"color": None, **whole, "label": "two members, on average", "end": "mean pair"}
     if name == "mean":
         mean = {"width": 2.5, "opacity": 1, "label": "mean member", "end": "mean"}
-        return {"color": palette.MUTED, **mean, "dotted": True}
+        return {"color": palette.MUTED, **mean, "dashes": "dotted"}
     number = int(name.removeprefix("member "))
     return {
         "color": palette.member_color(number - 1, members),
@@ -112,8 +117,8 @@ def style(name: str, members: int) -> dict[str, Any]:
     }
 
 
-def legend(members: int) -> list[dict[str, Any]]:
-    """One entry a group of curves, the ensemble first, then train and test.
+def legend(members: int, validation: bool = False) -> list[dict[str, Any]]:
+    """One entry a group of curves, the ensemble first, then the splits.
 
     The same from the first look on, so that nothing moves when curves come.
     """
@@ -124,12 +129,15 @@ def legend(members: int) -> list[dict[str, Any]]:
     # A mean pair has its name at its end: it is alone in its picture.
     order = [*first, *(name for name in each if name not in ("ensemble", "mean", "pairs"))]
     curves = [{**each[name], "group": name} for name in order]
-    splits = {"test": "test", "train": "train"}
+    splits = {"test": "test"}
+    if validation:
+        splits["validation"] = "validation"
+    splits["train"] = "train"
     if members > 1:
         splits["training"] = "members' train"
     return curves + [
         {"group": name, "label": label, "color": None, "width": 1.2, "split": True,
-         "dashed": name != "test"} for name, label in splits.items()
+         "dashes": DASHES.get(name, "dashed")} for name, label in splits.items()
     ]  # fmt: skip
 
 

@@ -50,13 +50,17 @@ def averaged(rows: list[dict[str, Any]], own_views: bool) -> list[dict[str, Any]
 def curves(rows: list[dict[str, Any]], figure: str) -> list[Curve]:
     """Every curve of `figure` ("loss" or "accuracy"), train before test, members first.
 
+    Of the validation images, where there are any, only the curve that choices are made by: the
+    ensemble's, or that of a member that is alone.
+
     Training curves come from the steps, test curves from the ends of epochs. Of the two
     losses an ensemble has, "ensemble" is that of the averaged probabilities, and "mean"
     the mean of the members' losses.
     """
     steps = [row for row in rows if row.get("kind") == "steps"]
     epochs = ends(rows)
-    return of_split(steps or epochs, "train", figure) + of_split(epochs, "test", figure)
+    held = of_split(epochs, "validation", figure)[-1:]
+    return [*of_split(steps or epochs, "train", figure), *held, *of_split(epochs, "test", figure)]
 
 
 def of_split(rows: list[dict[str, Any]], split: str, figure: str) -> list[Curve]:

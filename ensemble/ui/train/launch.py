@@ -11,14 +11,12 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets import DatasetInfo
 from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError, EnsembleError
-from ensemble.jobs import dataset_fetch
 from ensemble.jobs.queue import comes_first, in_order
 from ensemble.machine.estimate import Past, estimate, members_per_device
 from ensemble.ui.devices import loader, probe
-from ensemble.ui.shared import job_panel, loaders, run_panel, settings, widget
-from ensemble.ui.shared.guard import guarded, problem
+from ensemble.ui.shared import loaders, run_panel, settings
+from ensemble.ui.shared.guard import problem
 from ensemble.ui.shared.tab import tab
-from ensemble.ui.train import precision, presets
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
@@ -39,93 +37,9 @@ class Plan:
     note: str = ""
 
 
-def controls(shown: runs.Run | None = None) -> None:
-    """Every setting as a widget; those that a first run can leave alone stand under More.
-
-    Args:
-      shown: the run on the page, which they may be the settings of or not.
-    """
-    presets.control()
-    if shown:
-        presets.of_the_run(shown)
-    dataset_control()
-    for name in settings.MAIN[1:]:
-        settings.control(name)
-    precision.control()
-    more_controls()
-
-
-def more_controls() -> None:
-    """The rest, made only when asked for: each widget takes the browser time at every visit."""
-    more = st.expander("More", key="more", on_change="rerun")
-    if more.open:
-        with more:
-            for name in settings.MORE:
-                settings.control(name)
-    elif said := settings.unusual_now():
-        st.caption(f"Also: {said}.")
-
-
-def dataset_control() -> None:
-    """Which images; those that are not there yet can be fetched beside it."""
-    known = sorted(datasets.infos(), key=lambda info: (not info.prepared, info.name != "mnist"))
-    titles = {info.name: titled(info) for info in known}
-    settings.control("dataset", choices=list(titles), format_func=titles.__getitem__)
-    chosen = datasets.info(widget.value(settings.key("dataset")))
-    if not chosen.prepared:
-        fetch_panel(chosen)
-
-
-def offer_mnist() -> None:
-    """Where MNIST is not there: a button that fetches it, and why that takes a button."""
-    chosen = widget.value(settings.key("dataset"))
-    if chosen != "mnist" and not datasets.is_prepared("mnist"):
-        fetch_panel(datasets.info("mnist"))
-
-
-def titled(info: DatasetInfo) -> str:
-    """A dataset and how much of it there is: "MNIST · 60,000 images"."""
-    return f"{info.title} · " + (f"{info.train_size:,} images" if info.prepared else "not here yet")
-
-
-def fetch_panel(info: DatasetInfo) -> None:
-    """A button that fetches `info`, then how far it is; looks again by itself while it runs."""
-    job = dataset_fetch.read(info.name)
-    active = job is not None and job.active
-    st.fragment(fetch_progress, run_every=1.0 if active else None)(info, active)
-
-
-def fetch_progress(info: DatasetInfo, was_active: bool) -> None:
-    """The body of `fetch_panel`: reruns the page when fetching begins or ends."""
-    job = dataset_fetch.read(info.name)
-    if (job is not None and job.active) != was_active:
-        st.rerun()
-    if job and job.active:
-        job_panel.show(job, f"{jobs_words.stage(job, [])}. You can go on meanwhile.",
-                       prefix=f"fetch_{info.name}_")  # fmt: skip
-        return
-    if job and job.state == "failed":
-        st.warning(escaping.markdown(job.message), icon=":material/cloud_off:")
-    elif job and job.state == "stopped":
-        st.info(escaping.markdown(job.message), icon=":material/stop:")
-    megabytes = f"{info.nbytes_download / 1e6:.1f} MB"
-    help = (
-        f"{info.source}. {info.train_size:,} images to learn from and {info.test_size:,} to test."
-    )
-    if st.button(f"Fetch {info.title} ({megabytes})", icon=":material/download:", help=help,
-                 key=f"fetch_{info.name}", width="stretch"):  # fmt: skip
-        with guarded():
-            dataset_fetch.start(info.name)
-            st.rerun()
-    st.caption(
-        f"{info.title} does not come with the program: it is fetched once, over the network. "
-        "Digits works at once, without one."
-    )
-
-
 def plan() -> Plan:
     """What Launch will do with the settings as they stand."""
-    members = widget.value(settings.key("members"), 1)
+    members = settings.value("members")
     label = f"Launch {formats.count(members, 'member')}"
     try:
         config = settings.chosen()

@@ -24,6 +24,8 @@ SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
 # Of each pause before the first curve the server spends so long looking at the file: that costs
 # next to nothing, where drawing anew costs the browser what compiling could do with.
 SECONDS_OF_WAITING, SECONDS_OF_A_WINK = 0.4, 0.02
+# A worker that has fallen silent, or compiles for long, is not watched so closely for ever.
+LOOKS_IN_HASTE = 240
 FIGURES_A_SECOND = 60_000
 
 
@@ -61,13 +63,16 @@ def watched(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int
         if rows or run.active:
             charts(run, rows)
             members(run, rows)
+        else:
+            run_advice.way_on(run)
         if first:
             # The first curves are on their way, before the rest of the page says that the run
             # trains; from now on they are looked at less often.
             loaders.forget_runs()
             st.rerun()
         # At the first look the rest of the page is still to be drawn.
-        if next(looks) and run.active and last_state != "queued" and not rows:
+        in_haste = 0 < next(looks) < LOOKS_IN_HASTE
+        if in_haste and run.active and last_state != "queued" and not rows:
             wait_for_the_first(run)
 
 
@@ -115,23 +120,26 @@ def resume(run: runs.Run) -> None:
 
 def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Loss, accuracy and disagreement over the epochs, and how to draw them."""
-    with st.container(horizontal=True, vertical_alignment="top", gap="medium"):
+    # One low row: what is above the pictures they have not.
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         scale = st.segmented_control(
-            "Scale", ["Linear", "Log"], default="Log", required=True, key="curves_scale",
-            persist_state="session",
-            help="Log spreads small losses apart, and accuracies by the errors that are left.",
+            "Axes", ["Linear", "Log"], default="Log", required=True, key="curves_scale",
+            persist_state="session", format_func="{} axes".format, label_visibility="collapsed",
         )  # fmt: skip
-        smoothing = st.slider(
-            "Smoothing", 0.0, 0.99, 0.6, 0.01, key="curves_smoothing", width=220,
-            persist_state="session",
-            help="Averages the dashed training curves over neighbouring steps. Test curves are "
-            "always shown as measured.",
-        )  # fmt: skip
+        with st.popover("Smoothing", width="content"):
+            smoothing = st.slider(
+                "Smoothing of training curves", 0.0, 0.99, 0.6, 0.01, key="curves_smoothing",
+                persist_state="session",
+                help="Averages the dashed training curves over neighbouring steps. Test curves "
+                "are always shown as measured.",
+            )  # fmt: skip
+        run_advice.way_on(run)
     info = datasets.info(run.config.dataset)
     learning_curves(
         run.id, measured.completed(run, rows),
         caption=f"{called(run)} · {info.title} · {settings.summary(run.config)}",
         epochs=run.config.epochs, members=run.config.members, n_test=info.test_size,
+        validation=bool(run.config.validation),
         log=scale == "Log", smoothing=smoothing, images=disputed.latest(run, rows),
     )  # fmt: skip
     if said := training_words.own_views(run.config):

@@ -42,12 +42,15 @@ def panel(
     percent = figure == "accuracy"
     scale = ("nines" if percent else "log") if log else "linear"
     axis = "axis: log of the share of errors left" if log else "share that is right"
+    alt = f"{figure.capitalize()} over the epochs, one line a member, the ensemble bold"
+    if any(curve.split == "validation" for curve in found):
+        alt += "; on the validation images dash-dotted"
     return {
         "name": figure,
         "noun": figure,
         "title": figure.capitalize(),
         "axis": axis if percent else nats(log),
-        "alt": f"{figure.capitalize()} over the epochs, one line a member, the ensemble bold",
+        "alt": alt,
         "scale": scale,
         **(shares(n_test) if percent else {"percent": False}),
         "lines": lines(found),

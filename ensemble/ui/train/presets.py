@@ -24,7 +24,7 @@ SHORT = {"learning_rate": "rate"}
 
 def control() -> None:
     """The presets; the one that the settings are is marked, none once they are changed."""
-    held = {name: value(name) for name in settings.FIELDS}
+    held = {name: settings.value(name) for name in settings.FIELDS}
     now = next((name for name, one in PRESETS.items() if one.as_dict() == held), None)
     # The settings are the truth: whatever was pressed last, and whoever changed them since.
     widget.follow(KEY, now)
@@ -35,11 +35,6 @@ def chosen() -> None:
     """Callback: fill the settings; a press on the one that is marked changes nothing."""
     if preset := PRESETS.get(widget.value(KEY) or ""):
         settings.fill(preset)
-
-
-def value(name: str) -> object:
-    """A setting as it stands in its widget, else its default."""
-    return widget.value(settings.key(name), settings.FIELDS[name].default)
 
 
 def of_the_run(run: runs.Run) -> None:
@@ -62,5 +57,5 @@ def different(run: runs.Run) -> list[str]:
     theirs = run.config.as_dict()
     return [
         SHORT.get(name, settings.label(name).lower())
-        for name in settings.FIELDS if value(name) != theirs[name]
+        for name in settings.FIELDS if settings.value(name) != theirs[name]
     ]  # fmt: skip

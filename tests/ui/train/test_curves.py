@@ -65,9 +65,9 @@ def test_no_two_entries_of_the_legend_look_alike(members: int) -> None:
         (
             entry["color"],
             entry["width"],
-            *(bool(entry.get(drawn)) for drawn in ("dotted", "dashed")),
+            entry.get("dashes", ""),
         )
-        for entry in curves.legend(members)
+        for entry in curves.legend(members, validation=True)
         if entry["group"] != "training"  # of the training curves a part
     ]
     assert len(set(looks)) == len(looks)
@@ -119,3 +119,20 @@ def test_the_first_curves_do_not_wait_for_pandas() -> None:
         "assert at.get('bidi_component'); sys.exit('pandas' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(("members", "who"), [(1, "member 1"), (3, "ensemble")])
+def test_images_held_out_have_one_curve_that_looks_like_no_other(members: int, who: str) -> None:
+    held = {"validation_loss": [0.3] * members, "validation_accuracy": [0.9] * members,
+            "ensemble_validation_nll": 0.25, "ensemble_validation_accuracy": 0.93}  # fmt: skip
+    rows = [many(members)[0], many(members)[1] | held]
+    for figure, value in (("loss", 0.25), ("accuracy", 0.93)):
+        panel = panels.panel(rows, figure, 500, False, 0.5)
+        (line,) = [one for one in panel["lines"] if one["split"] == "validation"]
+        alone = held[f"validation_{figure}"][0]
+        assert (line["who"], line["y"]) == (who, [value if members > 1 else alone])
+        assert "validation images dash-dotted" in panel["alt"]
+        assert "validation" not in panels.panel(many(members), figure, 500, False, 0.5)["alt"]
+    looks = {entry["group"]: entry.get("dashes") for entry in curves.legend(members, True)}
+    assert list(looks.values()).count(looks["validation"]) == 1
+    assert "validation" not in {entry["group"] for entry in curves.legend(members)}

@@ -48,7 +48,13 @@ def test_nobody_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(
     ("state", "look", "waits"),
-    [("starting", 0, False), ("starting", 1, True), ("starting", 2, True), ("queued", 1, False)],
+    [
+        ("starting", 0, False),
+        ("starting", 1, True),
+        ("starting", 2, True),
+        ("queued", 1, False),
+        ("starting", live.LOOKS_IN_HASTE, False),
+    ],
 )
 def test_it_is_waited_for_when_its_turn_has_come_and_the_page_is_drawn(
     state: str, look: int, waits: bool, monkeypatch: pytest.MonkeyPatch

@@ -127,7 +127,7 @@ function sampleOf(parent, item, x, y) {
   for (const shift of item.split ? [-4, 0, 4] : [0]) {
     node(parent, 'line', { x1: x, x2: x + 20, y1: y + shift, y2: y + shift,
       stroke: item.color ?? 'currentColor', 'stroke-width': item.split ? 1.2 : Math.max(item.width, 1.5),
-      'stroke-dasharray': dashes(item), 'stroke-linecap': item.dotted ? 'round' : 'butt' })
+      'stroke-dasharray': DASHES[item.dashes ?? ''], 'stroke-linecap': item.dashes === 'dotted' ? 'round' : 'butt' })
   }
 }
 

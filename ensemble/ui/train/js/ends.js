@@ -16,7 +16,12 @@ function endsOf(panel, data, state, frame) {
   const last = new Map()
   for (const line of shownLines(panel, state)) {
     const at = endOf(line, frame)
-    if (at) last.set(line.who, { ...at, group: line.group, style: data.styles[line.who] })
+    const style = data.styles[line.who]
+    // The curve that choices are made by has a name of its own, beside that on the test images.
+    if (at && line.split === 'validation') {
+      last.set('validation', { ...at, group: 'validation',
+        style: { ...style, end: 'validation', width: 1.5, dashes: broken(line, data) } })
+    } else if (at) last.set(line.who, { ...at, group: line.group, style })
   }
   const groups = new Map()
   for (const end of last.values()) groups.set(end.group, [...(groups.get(end.group) ?? []), end])
@@ -57,7 +62,8 @@ function drawEnds(group, panel, data, state, frame) {
     for (const [name, value] of Object.entries({ x1: x, x2: x + 10, y1: at, y2: at,
       stroke: band ? data.colors.muted : style.color ?? 'currentColor',
       'stroke-width': band ? 9 : Math.max(2, style.width), 'stroke-opacity': band ? 0.4 : 1,
-      'stroke-dasharray': dashes(style ?? {}), 'stroke-linecap': style?.dotted ? 'round' : 'butt',
+      'stroke-dasharray': DASHES[style?.dashes ?? ''],
+      'stroke-linecap': style?.dashes === 'dotted' ? 'round' : 'butt',
     })) sample.setAttribute(name, value)
     text(group, 'name' + key, x + 14, at + 4, 'start', words)
   }

@@ -2,6 +2,7 @@
 // their attributes change, so nothing flickers and a pointer never loses what it is over.
 
 const SVG = 'http://www.w3.org/2000/svg'
+const DASHES = { '': 'none', dashed: '5 3', dotted: '0.1 5', 'dash-dotted': '7 2 1.5 2' }
 const MARGIN = { left: 52, right: 82, top: 44, bottom: 38 }
 
 function node(parent, name, attributes, text) {
@@ -135,7 +136,10 @@ function drawGrid(group, panel, data, frame) {
     text(group, 'ty' + label, area.left - 7, y + 4, 'end', label)
   }
   const about = Math.max(2, Math.min(10, area.width / 55))
-  for (const tick of linearTicks(frame.left, frame.right, about)) {
+  const ticks = linearTicks(frame.left, frame.right, about)
+  // Epochs are counted: between two of them there is a tick only where no two are in sight.
+  const whole = ticks.filter(Number.isInteger)
+  for (const tick of whole.length > 1 ? whole : ticks) {
     const x = frame.x(tick)
     rule(group, 'x' + tick, x, x, bottom, bottom + 4)
     text(group, 'tx' + tick, x, bottom + 16, 'middle', String(tick))
@@ -161,21 +165,22 @@ function drawLine(group, line, data, state, frame) {
   const style = data.styles[line.who]
   const lit = state.lit && (state.lit.who ? state.lit.who === line.who : state.lit.group === line.group)
   const path = keyed(group, 'path', line.who + ' ' + line.split)
-  const width = line.split === 'train' ? Math.max(1, style.width * 0.6) : style.width
+  const width = line.split === 'test' ? style.width : Math.max(1, style.width * 0.6)
   const attributes = {
     d: pathOf(line, frame),
     stroke: lit && line.group === 'members' ? 'var(--st-primary-color)' : style.color ?? 'currentColor',
     'stroke-width': width + (lit ? 1.5 : 0),
     'stroke-opacity': lit ? 1 : style.opacity * (state.lit ? 0.3 : 1) * (line.split === 'train' ? 0.75 : 1),
-    'stroke-dasharray': dashes({ dashed: line.split === 'train', dotted: style.dotted }),
-    'stroke-linecap': style.dotted && line.split === 'test' ? 'round' : 'butt',
+    'stroke-dasharray': DASHES[broken(line, data)],
+    'stroke-linecap': broken(line, data) === 'dotted' ? 'round' : 'butt',
     'stroke-linejoin': 'round',
   }
   for (const [name, value] of Object.entries(attributes)) path.setAttribute(name, value)
 }
 
-function dashes({ dashed, dotted }) {
-  return dashed ? '5 3' : dotted ? '0.1 5' : 'none'
+// How a curve is broken: a split other than test has a way of its own, then the curve itself.
+function broken(line, data) {
+  return data.legend.find((item) => item.group === line.split)?.dashes || data.styles[line.who].dashes || ''
 }
 
 // The line, lifted where a value is missing; a value without neighbours is a small diamond.

@@ -78,6 +78,7 @@ function tell(chart, panel, hit) {
   for (const said of [...sayings(chart, panel, hit), when]) {
     chart.tip.append(document.createElement('br'), said)
   }
+  tellOthers(chart, panel, hit)
 }
 
 function listen(chart, view, index) {
