@@ -55,6 +55,23 @@ def size(mean: float) -> str:
     return f"{formats.significant(mean)} classes on average"
 
 
+def calibrated_on(fitted: int, judged: int, noun: str, halved: bool) -> str:
+    """On which images sets were calibrated and on which judged: a sentence without its end.
+
+    Args:
+      fitted: how many they were calibrated on.
+      judged: how many others they are judged on.
+      noun: what an image is called.
+      halved: whether both are halves of the test images; else the former were held out.
+    """
+    if halved:
+        return (
+            f"Calibrated on one half of the test {noun}s ({fitted:,}), judged on the other "
+            f"{judged:,}"
+        )
+    return f"Calibrated on the {fitted:,} validation {noun}s, judged on the {judged:,} test {noun}s"
+
+
 def promise(made: Calibrated, noun: str) -> str:
     """What is promised and of which images, in full."""
     low, high = made.expected

@@ -7,7 +7,7 @@ import streamlit as st
 from ensemble.analysis.quality.conformal import Calibrated, calibrate
 from ensemble.errors import EnsembleError
 from ensemble.ui.classify.answer.shown import Shown
-from ensemble.ui.predictions import loader, sets
+from ensemble.ui.predictions import fitting, loader, sets
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording.verdicts import sets as words
@@ -31,14 +31,18 @@ def show(shown: Shown) -> None:
 
 
 def calibrated(shown: Shown) -> Calibrated | None:
-    """The threshold, from all test images; None where there are too few, or no predictions."""
+    """The threshold, from the images held out, or where none are from all test images.
+
+    None where there are too few, or no predictions.
+    """
+    rate, method = sets.asked()
     try:
-        made = loader.predictions(shown.run, shown.epoch)
+        apart = fitting.of(shown.run, shown.epoch)
+        made = apart.made if apart else loader.predictions(shown.run, shown.epoch)
     except EnsembleError:  # of this epoch the members are kept, but not what they said
         return None
-    if not sets.enough(made):
+    if not sets.enough(made, apart):
         return None
-    rate, method = sets.asked()
     return calibrate(made.averaged, made.labels, rate, method)
 
 

@@ -16,6 +16,7 @@ from ensemble.figures.inspect.combining import NAMES, RULES, alt, figure, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
@@ -33,11 +34,12 @@ def show(shown: Inspected) -> None:
         st.info("One member has nothing to be combined with: train two or more to see which way "
                 "of combining them is best.", icon=":material/group_off:")  # fmt: skip
         return
-    if shown.n < LEAST:
+    fitting = shown.fitting
+    if shown.n < LEAST and not fitting:
         st.info(f"With fewer than {LEAST} {shown.noun}s there is nothing to fit weights on.",
                 icon=":material/grid_off:")  # fmt: skip
         return
-    combined, members = measured(shown, compared)
+    combined, members = measured(shown, compared, fitting)
     st.markdown(f"##### {answer(combined, shown.noun)}")
     st.caption(evidence(combined, shown.noun))
     name = address.choose(address.FIGURE, "Figure", NAMES, "accuracy", width="content")
@@ -58,9 +60,9 @@ def show(shown: Inspected) -> None:
     changed(shown, combined)
 
 
-def compared(made: Predictions, fit: Predictions | None = None) -> tuple[Combined, list[Quality]]:
+def compared(made: Predictions, fitting: Fitting | None = None) -> tuple[Combined, list[Quality]]:
     """The four ways, and each member alone on the examples that they are judged on."""
-    combined = combining.compare(made, fit)
+    combined = combining.compare(made, fitting and fitting.made)
     half = combined.judged
     return combined, [quality(member[half], made.labels[half]) for member in made.probabilities]
 
