@@ -143,6 +143,27 @@ def test_the_best_member_is_chosen_on_them_where_there_are_some() -> None:
     assert "it is the best on these very digits" in words(trained(), "agreement")[0]
 
 
+def test_beside_an_ece_of_combinations_stands_what_chance_alone_would_give() -> None:
+    run = trained()
+    truth = datasets.load("digits").test_labels
+    sure = probabilities("digits", 3, 2, 4.0).astype(float).mean(axis=0).max(axis=1)
+
+    def by_chance(sure: NDArray[Any]) -> float:
+        """The mean ECE of answers that are right as often as they say, drawn one by one."""
+        place = np.minimum((sure * 15).astype(int), 14)
+        right = np.random.default_rng(1).random((2000, len(sure))) < sure
+        gaps = [np.bincount(place, one - sure, 15) for one in right]
+        return float(np.abs(gaps).sum(axis=1).mean() / len(sure))
+
+    other = np.ones(500, bool)
+    other[np.argsort(truth, kind="stable")[::2]] = False  # the half that is judged
+    for view, part in (("committee", np.ones(500, bool)), ("combining", other)):
+        said, _ = words(run, view, figure="ece")
+        found = re.search(r"Chance alone would give (0\.\d+)", said)
+        assert found, view
+        assert abs(float(found[1]) - by_chance(sure[part])) < 0.001
+
+
 def test_where_what_was_said_of_them_is_lost_the_test_images_serve_and_that_is_said() -> None:
     run = trained(validation=SHARE)
     for file in (run.path / "validation").iterdir():

@@ -12,6 +12,7 @@ from ensemble.analysis.members.enough import MARGINS, Enough
 from ensemble.analysis.members.extrapolation import extrapolate
 from ensemble.analysis.members.subsets import DRAWN
 from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.calibration_noise import ensemble_error
 from ensemble.figures.inspect.committee import NAMES, alt, figure, in_words, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.members import costs, enough
@@ -23,6 +24,7 @@ from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chosen
 from ensemble.wording.verdicts import committee as words
+from ensemble.wording.verdicts.calibration import by_chance
 
 GLOSS = {
     "accuracy": "the share that is right",
@@ -59,6 +61,8 @@ def show(shown: Inspected) -> None:
         title="The committees' figures by their size", alt=alt(curve, name, judged.n),
         table=lambda: table(judged, picked), sees=sees(judged, curve, name),
     )  # fmt: skip
+    if name == "ece":
+        st.caption(by_chance(measured(shown, ensemble_error)))
     st.markdown("**What each further member brings and costs**")
     beyond = extrapolate(judged, name)
     costing = costs.costs(judged, name, beyond, shown)
