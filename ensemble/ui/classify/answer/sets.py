@@ -20,18 +20,18 @@ def show(shown: Shown) -> None:
     noun = images_words.noun(shown.names)
     if all(digit.rejected for digit in shown.reading.digits) or shown.reading.refused:
         return
-    made = calibrated(shown)
+    made, set_on = calibrated(shown)
     if made is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(escaping.markdown(said(shown, made)), width="content")
         with st.popover("Error rate", type="tertiary"):
             sets.control(noun, "classify_sets")
-    st.caption(words.too_few(made, noun) or words.not_exchangeable(noun))
+    st.caption(words.too_few(made, noun) or words.not_exchangeable(noun, set_on))
 
 
-def calibrated(shown: Shown) -> Calibrated | None:
-    """The threshold, from the images held out, or where none are from all test images.
+def calibrated(shown: Shown) -> tuple[Calibrated | None, str]:
+    """The threshold, and the images it is from: those held out, "validation", or all of "test".
 
     None where there are too few, or no predictions.
     """
@@ -40,10 +40,11 @@ def calibrated(shown: Shown) -> Calibrated | None:
         apart = fitting.of(shown.run, shown.epoch)
         made = apart.made if apart else loader.predictions(shown.run, shown.epoch)
     except EnsembleError:  # of this epoch the members are kept, but not what they said
-        return None
+        return None, ""
     if not sets.enough(made, apart):
-        return None
-    return calibrate(made.averaged, made.labels, rate, method)
+        return None, ""
+    set_on = "validation" if apart else "test"
+    return calibrate(made.averaged, made.labels, rate, method), set_on
 
 
 def said(shown: Shown, made: Calibrated) -> str:

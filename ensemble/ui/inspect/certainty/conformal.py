@@ -37,7 +37,7 @@ def show(shown: Inspected) -> None:
         table=lambda: table(found), sees=sees(found, shown.noun),
     )  # fmt: skip
     st.dataframe(by_method(each), hide_index=True, key="inspect_sets_table")
-    st.caption(words.promise(made, shown.noun))
+    st.caption(words.promise(made, shown.noun, shown.fitting is None))
     st.dataframe(downloads.on_screen(by_class(found, shown.names)), hide_index=True,
                  key="inspect_sets_classes", width="content")  # fmt: skip
     st.caption(

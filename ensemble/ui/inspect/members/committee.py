@@ -147,10 +147,7 @@ def best_by(fitting: Fitting | None) -> str:
     """By what and on which images the best committees are chosen."""
     if fitting is None:
         return f"By NLL, {chosen.ON_TEST}."
-    return (
-        f"By NLL, {chosen.ON_VALIDATION} ({len(fitting.made.labels):,}); the figures are those of "
-        "all test images."
-    )
+    return f"By NLL, {chosen.ON_VALIDATION}; the figures are those of all test images."
 
 
 def best(judged: Committee, picked: Sequence[tuple[int, ...]]) -> pd.DataFrame:
