@@ -82,8 +82,9 @@ def promise(made: Calibrated, noun: str, halved: bool = True) -> str:
       halved: whether they were calibrated on test images; else on images held out of training.
     """
     low, high = made.expected
+    like = "these" if halved else "the validation images"
     said = (
-        f"The promise: of new {noun}s like {'these' if halved else 'the validation images'}, in {level(made.error_rate)} or more the set "
+        f"The promise: of new {noun}s like {like}, in {level(made.error_rate)} or more the set "
         "holds what it is. That is on average over calibrations"
     )
     if made.enough:
