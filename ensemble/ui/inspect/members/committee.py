@@ -44,7 +44,7 @@ def show(shown: Inspected) -> None:
     with st.spinner(f"Judging committees of the {shown.members} members …"):
         judged = measured(shown, all_committees)
         fitting = shown.fitting
-        picked = measured(shown, best_of_each_size, fitting)
+        picked = measured(shown, best_by_nll, fitting)
     verdict = st.container()
     with st.container(horizontal=True, gap="large"):
         name = address.choose(address.FIGURE, "Figure", NAMES, "accuracy", width="content")
@@ -134,13 +134,13 @@ def signed(value: float) -> str:
     return f"{sign}{formats.significant(abs(value), 2)}"
 
 
-def best_of_each_size(made: Predictions, fitting: Fitting | None = None) -> list[tuple[int, ...]]:
+def best_by_nll(made: Predictions, fitting: Fitting | None = None) -> list[tuple[int, ...]]:
     """The members of the best committee of each size by NLL, on the images held out if any are.
 
     The same committees are looked at there as on the test images.
     """
-    judged = all_committees(fitting.made if fitting else made)
-    return [committees.best_of_size(judged, size) for size in range(1, judged.members + 1)]
+    on = fitting.made if fitting else made
+    return committees.best_of_each_size(on.probabilities, on.labels)
 
 
 def best_by(fitting: Fitting | None) -> str:
