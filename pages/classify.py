@@ -27,7 +27,7 @@ def of_run(run: runs.Run) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         way = sources.choose()
         st.space("stretch")
-        input_epoch.slider(epochs, epoch)
+        input_epoch.slider(epochs, epoch, run)
     input_epoch.watch(run, epochs, epoch)
     left, right = st.columns([6, 5], gap="large")
     with left:

@@ -43,7 +43,7 @@ def of_run(run: runs.Run) -> None:
     place = inspect_answer.show(shown)
     with st.container(horizontal=True, gap="medium", key="answer"):
         figures = st.container(horizontal=True, gap="medium")
-        controls.epoch(chosen.epochs, chosen.epoch)
+        controls.epoch(chosen.epochs, chosen.epoch, run)
     epoch_panel.watch(run, chosen)
     details = st.container()
     # With another epoch the picture comes first; at first it must not be pushed down by these.

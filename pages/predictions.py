@@ -3,7 +3,16 @@
 import streamlit as st
 
 from ensemble import datasets, runs
-from ensemble.ui.predictions import address, controls, detail, epoch_panel, gallery, sets, waiting
+from ensemble.ui.predictions import (
+    address,
+    controls,
+    detail,
+    epoch_panel,
+    fitting,
+    gallery,
+    sets,
+    waiting,
+)
 from ensemble.ui.shared import entry, loaders, run_panel
 from ensemble.wording import images as images_words
 from ensemble.wording.run_names import called
@@ -30,17 +39,19 @@ def of_run(run: runs.Run) -> None:
     epoch, made = chosen.epoch, chosen.made
     dataset = loaders.dataset(run.config.dataset)
     noun = images_words.noun(datasets.info(run.config.dataset).class_names)
-    view = controls.fitting(address.read(), made, len(dataset.class_names))
+    apart = fitting.of(run, epoch)
+    sets_too = sets.enough(made, apart)
+    view = controls.fitting(address.read(), made, len(dataset.class_names), sets_too)
     st.markdown(f"#### {images_words.answer(made, noun)}")
-    sets.line(made, noun)
+    sets.line(made, noun, apart)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        controls.epoch(chosen.epochs, epoch)
-        controls.filters(made, view, dataset.class_names, noun)
+        controls.epoch(chosen.epochs, epoch, run)
+        controls.filters(made, view, dataset.class_names, noun, sets_too)
     epoch_panel.watch(run, chosen)
     numbers = gallery.show(run, epoch, made, dataset, view, noun)
     if view.digit is not None:
         source, place = (f"{who} · epoch {epoch}" for who in (called(run), run.id))
-        detail.show(detail.Shown(made, dataset, numbers, noun, source, place))
+        detail.show(detail.Shown(made, dataset, numbers, noun, source, place, apart))
 
 
 entry.draw("predictions", main)

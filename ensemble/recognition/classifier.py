@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ensemble import datasets
 from ensemble.analysis.quality.averaging import average
+from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import find as find_dataset
 from ensemble.errors import ConfigError, RunError
 from ensemble.machine.jax_settings import prepare_jax
@@ -57,15 +58,16 @@ class Classifier:
     """
 
     def __init__(self, run_id: str, epoch: int, epochs: tuple[int, ...], params: Any,
-                 dataset: str) -> None:  # fmt: skip
+                 config: EnsembleConfig) -> None:  # fmt: skip
         import jax
 
         from ensemble.recognition.rejection_threshold import Judge
 
-        self.run_id, self.epoch, self.epochs, self.dataset = run_id, epoch, epochs, dataset
+        self.run_id, self.epoch, self.epochs = run_id, epoch, epochs
+        self.dataset = dataset = config.dataset
         self.class_names = find_dataset(dataset).class_names
         self.members = len(jax.tree.leaves(params)[0])
-        self._params, self._judge = params, Judge(params, dataset)
+        self._params, self._judge = params, Judge(params, dataset, config)
 
     def read(
         self, images: Pixels, refuse: float = REFUSE, boxes: Sequence[Box] | None = None
@@ -169,7 +171,7 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
     prepare_jax()
     epochs = member_epochs(run_id)
     members = open_members(run_id, epochs[-1] if epoch is None and epochs else epoch)
-    return Classifier(run_id, members.epoch, epochs, members.params, entry.name)
+    return Classifier(run_id, members.epoch, epochs, members.params, run.config)
 
 
 @functools.lru_cache(maxsize=2)

@@ -8,21 +8,17 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble import datasets
 from ensemble.analysis.quality.averaging import average
-from ensemble.analysis.quality.halves import halves
+from ensemble.datasets.split import Held
 from ensemble.engine import activations
-from ensemble.recognition.novelty import Known
+from ensemble.recognition.calibration_images import Source, held_out, known
 from ensemble.recognition.rejection import Rejection
 from ensemble.shift.non_digits import KINDS, non_digits
 from ensemble.shift.ood_images import ood_sets
-from ensemble.shift.variation import varied
 from ensemble.storage.arrays.disk_cache import Arrays, cached, digest_of
 
 Pixels = NDArray[np.uint8]
 
-KNOWN = 12_000  # training digits that marks are compared with
-DIGITS = 800  # held-out digits, of which one in four is shown as it is, the others varied
 NON_DIGITS = 50  # of each kind
 
 
@@ -54,11 +50,12 @@ class RejectionThreshold:
       value: the threshold itself: what scores more is rejected.
       n: held-out digits that it is set on.
       known: (n,), their scores.
-      judged: digits of the other half of the test set that it is judged on.
+      judged: test digits that it is judged on, none of them among the former.
       coverage: the share of those that it accepts.
       accuracy: of those it accepts, the share that is read right.
       accuracy_all: the same of all of them.
       non_digits: what becomes of images that are no digits.
+      set_on: on which images it is set: "validation", or one half of the "test" images.
     """
 
     refuse: float
@@ -70,6 +67,7 @@ class RejectionThreshold:
     accuracy: float
     accuracy_all: float
     non_digits: tuple[Rejected, ...]
+    set_on: str = "test"
 
 
 class Judge:
@@ -78,15 +76,16 @@ class Judge:
     Args:
       params: the members' parameters, leaves (M, …), on a device.
       dataset: the name of what they have learnt.
+      held: by what settings training images were held out of that.
     """
 
-    def __init__(self, params: Any, dataset: str) -> None:
-        self._params, self._dataset = params, dataset
-        self._known = known(dataset)
+    def __init__(self, params: Any, dataset: str, held: Held) -> None:
+        self._params, self._source = params, Source.of(dataset, held)
+        self._known = known(self._source)
         leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(params)]
-        self._made_from = f"{dataset} {datasets.load(dataset).fingerprint} {digest_of(leaves)}"
-        held = cached("held-out", self._made_from, self._measure_held_out)
-        self.rejection = Rejection.of(held["measures"])
+        self._made_from = f"{self._source.key} {digest_of(leaves)}"
+        found = cached("held-out", self._made_from, self._measure_held_out)
+        self.rejection = Rejection.of(found["measures"])
         self._measured = functools.cache(self._measure)
 
     def measures(self, images: Pixels, probabilities: NDArray[np.float32]) -> NDArray[np.float64]:
@@ -110,11 +109,11 @@ class Judge:
         return RejectionThreshold(
             refuse, threshold, len(ranked), ranked, len(accepted),
             float(accepted.mean()), float(right[accepted].mean()) if accepted.any() else 0.0,
-            float(right.mean()), rejected,
+            float(right.mean()), rejected, self._source.set_on,
         )  # fmt: skip
 
     def _measure_held_out(self) -> Arrays:
-        images, _ = held_out(self._dataset, fitted=True)
+        images, _ = held_out(self._source, fitted=True)
         return {"measures": self._known.measures(images, self._asked(images))}
 
     def _measure(self) -> tuple[NDArray[np.float32], NDArray[np.bool_], list[Any]]:
@@ -124,9 +123,9 @@ class Judge:
         return found["scores"], found["right"], [(str(a), str(b), c) for a, b, c in named]
 
     def _measure_others(self) -> Arrays:
-        images, labels = held_out(self._dataset, fitted=False)
+        images, labels = held_out(self._source, fitted=False)
         asked = self._asked(images)
-        kinds = ood_images(self._dataset)
+        kinds = ood_images(self._source.dataset)
         shown = np.concatenate([images for _, _, images in kinds])
         return {
             "scores": self._scores(images, asked),
@@ -142,40 +141,6 @@ class Judge:
 
     def _asked(self, images: Pixels) -> NDArray[np.float32]:
         return activations(self._params, images).probabilities
-
-
-# What follows depends on the dataset alone, and is the same for every run and epoch on it.
-
-
-@functools.lru_cache(maxsize=2)
-def known(dataset: str) -> Known:
-    """Training images that marks are compared with, evenly out of all: 14 MB at most."""
-    found = datasets.load(dataset)
-    classes = len(found.class_names)
-
-    def make() -> Arrays:
-        size = len(found.train_labels)
-        chosen = np.unique(np.linspace(0, size - 1, min(KNOWN, size)).astype(np.int64))
-        images = np.asarray(found.train_images[chosen])
-        return Known.of(images, found.train_labels[chosen], classes).as_arrays()
-
-    return Known.from_arrays(cached("known", f"{dataset} {found.fingerprint}", make))
-
-
-@functools.lru_cache(maxsize=4)
-def held_out(dataset: str, fitted: bool) -> tuple[Pixels, NDArray[np.int32]]:
-    """Images and labels out of one half of the test set; three in four are varied."""
-    found = datasets.load(dataset)
-    half = np.flatnonzero(halves(found.test_labels)[0 if fitted else 1])
-    chosen = half[np.linspace(0, len(half) - 1, min(DIGITS, len(half))).astype(np.int64)]
-    images, labels = np.asarray(found.test_images[chosen]), found.test_labels[chosen]
-    turn = np.arange(len(chosen)) % 4 != 0
-
-    def make() -> Arrays:
-        return {"images": varied(images[turn], seed=int(fitted))}
-
-    changed = cached("varied", f"{dataset} {found.fingerprint} {fitted}", make)["images"]
-    return np.concatenate([images[~turn], changed]), np.concatenate([labels[~turn], labels[turn]])
 
 
 @functools.lru_cache(maxsize=2)

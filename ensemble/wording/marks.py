@@ -126,10 +126,11 @@ def threshold_set_on(threshold: "RejectionThreshold", title: str) -> str:
         needed = fewest(threshold.refuse)
         set_at = f"{share} needs {needed:,} of them at least, so nothing is rejected"
     return (
-        f"Set on {threshold.n:,} test images of {title}, one in four as it is, the others turned, "
-        f"slanted, stretched, bent and blurred a little, as pens and cameras do: {set_at}. No "
-        f"out-of-distribution image had a part in it. Judged on {threshold.judged:,} other test "
-        "images, changed likewise, and on out-of-distribution ones."
+        f"Set on {threshold.n:,} {threshold.set_on} images of {title}, one in four as it is, the "
+        "others turned, slanted, stretched, bent and blurred a little, as pens and cameras do: "
+        f"{set_at}. No out-of-distribution image had a part in it. Judged on {threshold.judged:,} "
+        f"{'other ' if threshold.set_on == 'test' else ''}test images, changed likewise, and on "
+        "out-of-distribution ones."
     )
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
+from ensemble.datasets.split import validation_indices
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.history import write_predictions
@@ -18,8 +19,19 @@ from tests.workers import at_work_here
 
 def probabilities(dataset: str, members: int, epoch: int, sure: float) -> NDArray[np.float32]:
     """(M, N, C): random members that lean towards the label, more so the higher `sure`."""
-    labels = datasets.load(dataset).test_labels
-    drawn = distributions(members, len(labels), 10, seed=epoch)
+    return leaning(datasets.load(dataset).test_labels, members, epoch, sure)
+
+
+def held_out(run: Run, epoch: int, sure: float) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+    """(M, V, C) and (V,): what such members say of the images that a run holds out, and these."""
+    labels = datasets.load(run.config.dataset).train_labels
+    labels = labels[validation_indices(run.config, labels)]
+    return leaning(labels, run.config.members, 100 + epoch, sure), labels
+
+
+def leaning(labels: Any, members: int, seed: int, sure: float) -> NDArray[np.float32]:
+    """(M, N, C): random members that lean towards the labels (N,)."""
+    drawn = distributions(members, len(labels), 10, seed=seed)
     drawn[:, np.arange(len(labels)), labels] *= np.exp(sure)
     return drawn / drawn.sum(axis=-1, keepdims=True)
 
@@ -27,20 +39,25 @@ def probabilities(dataset: str, members: int, epoch: int, sure: float) -> NDArra
 def trained(
     *, members: int = 3, epochs: int = 2, done: int | None = None, dataset: str = "digits",
     sure: float = 4.0, name: str = "", state: str = "finished", working: bool = False,
-    seed: int = 0,
+    seed: int = 0, validation: float = 0.0,
     **status: Any,
 ) -> Run:  # fmt: skip
     """A run in `state` whose predictions after each of `done` epochs are `probabilities`.
 
-    With `working` this process is its worker until the test ends.
+    With `working` this process is its worker until the test ends. Of the images that it holds
+    out it says what `held_out` does, with 1 less than `sure`.
     """
-    run = runs.create(EnsembleConfig(dataset=dataset, members=members, epochs=epochs, seed=seed))
+    run = runs.create(EnsembleConfig(
+        dataset=dataset, members=members, epochs=epochs, seed=seed, validation=validation,
+    ))  # fmt: skip
     if working:
         status = {"updated": time.time(), **at_work_here(run.path), **status}
     known = replace(run.status, state=state, epochs=epochs, steps=10 * epochs)
     for epoch in range(1, (epochs if done is None else done) + 1):
         made = probabilities(dataset, members, epoch, sure)
         write_predictions(run.path, epoch, made)
+        if validation:
+            write_predictions(run.path, epoch, held_out(run, epoch, sure - 1)[0], "validation")
         known = after(known, epoch, made, datasets.load(dataset).test_labels)
     write_status(run.path, replace(known, **status))
     return runs.rename(run.id, name)

@@ -10,6 +10,7 @@ from ensemble.analysis.quality.conformal import calibrate
 from ensemble.runs import Run
 from ensemble.ui.classify.answer import caught
 from ensemble.ui.classify.input import members
+from tests.pages.ensembles import held_out
 from tests.pages.members import askable
 from tests.pages.predictions_screen import opened, value, widget
 from tests.pages.test_classify import digit, hand_in, png, words
@@ -52,6 +53,20 @@ def test_a_read_digit_has_its_set_at_the_rate_in_the_address_and_no_promise(run:
         assert f"The set: {kept} at {100 - int(word)} %." in words(at).replace("\\", "")
     assert "Promised for digits like the test set's" in words(at)
     assert "here it is a hint: the set may miss more often" in words(at)
+
+
+def test_where_images_are_held_out_the_set_is_calibrated_on_these() -> None:
+    run = askable(sure=7.0, validation=0.2)
+    number, one = read_one(run)
+    at = opened(run, "classify", detail="neighbours", miss="20", sets="lac")
+    at = hand_in(at, ("a.png", png(digit(number))))
+    held, labels = held_out(run, 2, 6.0)
+    scores = 1 - held.astype(float).mean(axis=0)[np.arange(259), labels]
+    row = 1 - np.asarray(one.probabilities) <= np.sort(scores)[int(np.ceil(260 * 0.8)) - 1]
+    names = ", ".join(map(str, np.flatnonzero(row)))
+    kept = "any of the 10" if row.all() else f"{{{names}}}"
+    assert f"The set: {kept} at 80 %." in words(at).replace("\\", "")
+    assert "Promised for digits like the validation images" in words(at)
 
 
 def test_no_verdict_stands_without_what_passes_for_a_digit(run: Run) -> None:

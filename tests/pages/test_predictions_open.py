@@ -81,5 +81,6 @@ def test_the_way_to_the_curves_says_what_is_there(state: str, said: str) -> None
 
 
 def test_what_these_predictions_do_not_have_is_left_out_of_the_view() -> None:
-    assert fitting(View(label=9, digit=499), MADE, 10) == View(label=9, digit=499)
-    assert fitting(View(label=10, digit=500), MADE, 10) == View()
+    assert fitting(View(label=9, digit=499), MADE, 10, True) == View(label=9, digit=499)
+    assert fitting(View(label=10, digit=500), MADE, 10, True) == View()
+    assert fitting(View(order="sets"), MADE, 10, False) == View()

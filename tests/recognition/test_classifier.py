@@ -11,8 +11,8 @@ from ensemble.engine import activations, predict_probabilities
 from ensemble.engine.step import create_members
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.recognition import rejection_threshold
+from ensemble.recognition.calibration_images import Source, held_out
 from ensemble.recognition.classifier import Classifier, open_classifier
-from ensemble.recognition.rejection_threshold import held_out
 from ensemble.runs.parameters import write_parameters
 from ensemble.shift.non_digits import non_digits
 
@@ -81,7 +81,7 @@ def test_digits_are_read_in_order_and_the_number_s_confidence_is_their_product(o
 
 
 def test_the_share_of_real_digits_rejected_is_the_one_asked_for(opened):
-    images, _ = held_out("digits", fitted=True)
+    images, _ = held_out(Source("digits"), fitted=True)
     for refuse in (0.02, 0.2):
         rejected = [one.rejected for one in opened.read(images, refuse).digits]
         # A new digit is one of n + 1, so among these n themselves it may be one fewer.
@@ -114,7 +114,7 @@ def test_the_threshold_is_judged_on_other_digits_than_it_was_set_on(opened):
     assert strict.n == len(strict.known) == strict.judged == 250
     assert strict.coverage == pytest.approx(0.8, abs=0.08)
     assert strict.accuracy > strict.accuracy_all
-    images, labels = held_out("digits", fitted=False)
+    images, labels = held_out(Source("digits"), fitted=False)
     digits = opened.read(images, 0.2).digits
     assert strict.coverage == 1 - np.mean([one.rejected for one in digits])
     right = np.array([one.label for one in digits]) == labels

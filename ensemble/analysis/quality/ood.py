@@ -17,7 +17,7 @@ class Separation:
       auroc: the probability that an unknown example scores higher than a known one, a tie
         counting half: 1 where all do, 0.5 where the score says nothing.
       fpr95: the share of the unknown that is taken for known when at least 95 % of the known
-        are: 0 where all unknown are noticed.
+        are: 0 where all unknown are noticed. The limit is a quantile of these known themselves.
     """
 
     auroc: float

@@ -10,6 +10,8 @@ from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.halves import halves
 
+Answers = tuple[Floats, NDArray[np.bool_]]  # how sure (n,), and where right (n,)
+
 
 @dataclass(frozen=True, eq=False)
 class RiskCoverage:
@@ -38,7 +40,7 @@ class RiskCoverage:
 
 @dataclass(frozen=True)
 class Choice:
-    """A threshold found on one half of the examples, and how it does on the other.
+    """A threshold found on some examples, and how it does on others.
 
     Attributes:
       threshold: answer what is at least this confident; infinite where none reaches the rate.
@@ -48,7 +50,9 @@ class Choice:
       high: the upper end; 1 where none is answered.
       kept: how many are answered.
       wrong: how many of those wrongly.
-      n: how many examples the other half has.
+      n: how many examples it is judged on.
+      fitted: how many others it was found on.
+      halved: whether both are halves of one set, rather than two sets.
     """
 
     threshold: float
@@ -59,10 +63,12 @@ class Choice:
     kept: int
     wrong: int
     n: int
+    fitted: int
+    halved: bool
 
     @property
     def reached(self) -> bool:
-        """Whether some threshold keeps to the rate on the half it was looked for on."""
+        """Whether some threshold keeps to the rate on the examples it was looked for on."""
         return math.isfinite(self.threshold)
 
 
@@ -94,18 +100,23 @@ def risk_coverage(confidence: Floats, right: NDArray[np.bool_]) -> RiskCoverage:
     return RiskCoverage(kept / N, risk, threshold, float(risk.mean()), float(best.mean()))
 
 
-def choose(confidence: Floats, right: NDArray[np.bool_], labels: Ints, error_rate: float) -> Choice:
-    """The threshold for a rate of errors, found on one half and judged on the other.
+def choose(
+    confidence: Floats, right: NDArray[np.bool_], labels: Ints, error_rate: float,
+    fitting: Answers | None = None,
+) -> Choice:  # fmt: skip
+    """The threshold for a rate of errors, found on some examples and judged on others.
 
-    Of all thresholds whose share of errors on the first half is at most `error_rate` it is the
-    one that answers most; 0 where everything may be answered. That is no guarantee: the other
-    half tells what the rate then is, with its interval.
+    Of all thresholds whose share of errors on the former is at most `error_rate` it is the
+    one that answers most; 0 where everything may be answered. That is no guarantee: the latter
+    tell what the rate then is, with its interval.
 
     Args:
       confidence: (N,), in [0, 1].
       right: (N,), where the answer is right.
       labels: (N,), class numbers, to halve the examples by.
       error_rate: the share of errors that is allowed among the examples answered, in [0, 1].
+      fitting: examples apart from these to find it on, such as a validation split, with which
+        all N are judged; without them it is found on one half of the N, judged on the other.
 
     Raises:
       ValueError: `error_rate` is outside [0, 1], there are fewer than two examples, or the
@@ -116,15 +127,19 @@ def choose(confidence: Floats, right: NDArray[np.bool_], labels: Ints, error_rat
     """
     if not 0 <= error_rate <= 1:
         raise ValueError(f"An error rate of {error_rate:g} is outside 0 to 1.")
-    fitted, judged = halves(labels)
-    curve = risk_coverage(confidence[fitted], right[fitted])
-    threshold = _threshold(curve, error_rate)
-    kept = confidence[judged] >= threshold
+    halved = fitting is None
+    if fitting is None:
+        first, rest = halves(labels)
+        fitting = confidence[first], right[first]
+        confidence, right = confidence[rest], right[rest]
+    threshold = _threshold(risk_coverage(*fitting), error_rate)
+    kept = confidence >= threshold
     count, n = int(kept.sum()), len(kept)
-    wrong = int(np.count_nonzero(kept & ~right[judged]))
+    wrong = int(np.count_nonzero(kept & ~right))
     low, high = wilson(wrong, count) if count else (0.0, 1.0)
     error = wrong / count if count else math.nan
-    return Choice(threshold, count / n, error, low, high, count, wrong, n)
+    found = len(fitting[1])
+    return Choice(threshold, count / n, error, low, high, count, wrong, n, found, halved)
 
 
 def _threshold(curve: RiskCoverage, error_rate: float) -> float:

@@ -1,5 +1,6 @@
 """The committees' figures over their size: the mean, its band, the single members, and beyond."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -172,10 +173,14 @@ def alt(found: Curve, name: str, n: int) -> str:
     return f"Mean {NAMES[name]} over the committee's size, from {first} to {last}"
 
 
-def table(judged: Committee) -> pd.DataFrame:
+def table(judged: Committee, best: Sequence[tuple[int, ...]]) -> pd.DataFrame:
     """Every size: how many committees, each figure's mean, least and largest; and beyond M.
 
     The column `what` tells the two apart; an expected figure has the ends of its 95 % interval.
+
+    Args:
+      judged: the committees.
+      best: the members of the best one of each size, from 0, the smallest first.
     """
     curves = {name: committees.curve(judged, name) for name in FIGURES}
     first = curves["accuracy"]
@@ -183,10 +188,7 @@ def table(judged: Committee) -> pd.DataFrame:
     for name, found in curves.items():
         columns |= {f"{name}_mean": found.mean, f"{name}_least": found.low,
                     f"{name}_largest": found.high}  # fmt: skip
-    columns["best_by_nll"] = [
-        " ".join(str(member + 1) for member in committees.best_of_size(judged, int(size)))
-        for size in first.size
-    ]
+    columns["best_by_nll"] = [" ".join(str(member + 1) for member in who) for who in best]
     columns["what"] = ["measured"] * judged.members
     laws = {name: law for name in FIGURES if (law := extrapolate(judged, name))}
     rows = [pd.DataFrame(columns)]

@@ -103,10 +103,11 @@ def hovers(curve: RiskCoverage, who: str) -> list[str]:
 
 
 def mark(found: Choice, palette: Palette) -> dict[str, Any]:
-    """Where the threshold puts the ensemble on the half that judges it, with its interval."""
+    """Where the threshold puts the ensemble on what it is judged on, with its interval."""
     return {
         "x": [100 * found.coverage], "y": [100 * found.error], "mode": "markers",
-        "name": "with the threshold, other half", "cliponaxis": False,
+        "name": f"with the threshold, {'other half' if found.halved else 'found on validation'}",
+        "cliponaxis": False,
         "marker": {"symbol": "circle-open", "size": 14, "color": palette.ink, "line": {"width": 2}},
         "error_y": {"array": [100 * (found.high - found.error)], "symmetric": False,
                     "arrayminus": [100 * (found.error - found.low)], "thickness": 1, "width": 4},

@@ -9,6 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from ensemble.analysis.members.ece_gain import ece_gain
 from ensemble.analysis.members.gain import best_member, gain_over_mean
 from ensemble.analysis.members.subsets import EXACT_UP_TO
+from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.summary import Qualities, Quality, qualities
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.members import enough
@@ -16,6 +17,7 @@ from ensemble.ui.inspect.metrics import HELP, ece_help, metrics
 from ensemble.ui.inspect.seeds import seeds
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import downloads
+from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import formats
@@ -74,13 +76,20 @@ def evidence(shown: Inspected) -> str:
     scope = inspect_words.scope(spread.accuracies, spread.nlls, shown.n)
     if shown.members == 1:
         return scope
-    _, best = measured(shown, best_member)
+    fitting = shown.fitting
+    best = measured(shown, right_of_best, fitting)
     said = (
         inspect_words.evidence(made, measured(shown, gain_over_mean), noun),
-        inspect_words.best_alone(made, best, noun),
+        inspect_words.best_alone(made, best, noun, "validation" if fitting else "test"),
         scope,
     )
     return " ".join(said)
+
+
+def right_of_best(made: Predictions, fitting: Fitting | None = None) -> int:
+    """How many test images the best member gets right: the best of those held out, or of these."""
+    member, _ = best_member(fitting.made if fitting else made)
+    return int((made.votes[member] == made.labels).sum())
 
 
 def finish(shown: Inspected, place: DeltaGenerator) -> None:

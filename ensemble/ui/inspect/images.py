@@ -86,5 +86,6 @@ def end(shown: Inspected) -> None:
     numbers = holding[0] if holding else np.array([number])
     place = f"{shown.run.id} · epoch {shown.epoch}"
     detail.show(
-        detail.Shown(shown.made, shown.dataset, numbers, shown.noun, shown.source, place)
+        detail.Shown(shown.made, shown.dataset, numbers, shown.noun, shown.source, place,
+                     shown.fitting)
     )  # fmt: skip

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from ensemble import runs
 from ensemble.analysis.predictions import Predictions
 from ensemble.datasets import Dataset
+from ensemble.ui.predictions import fitting
+from ensemble.ui.predictions.fitting import Fitting
 from ensemble.wording.run_names import called
 
 
@@ -45,6 +47,11 @@ class Inspected:
     def members(self) -> int:
         """M, how many members there are."""
         return self.made.members
+
+    @property
+    def fitting(self) -> Fitting | None:
+        """What is fitted and chosen on; None: one half of the test images, or all of them."""
+        return fitting.of(self.run, self.epoch)
 
     @property
     def source(self) -> str:

@@ -7,11 +7,13 @@ from typing import Any
 
 import streamlit as st
 
+from ensemble import runs
 from ensemble.analysis.predictions import ORDERS, SHOWS, Predictions, chosen
-from ensemble.ui.predictions import address, sets
+from ensemble.ui.predictions import address
 from ensemble.ui.predictions.address import View
 from ensemble.ui.shared import widget
 from ensemble.ui.shared.address import bound
+from ensemble.wording.verdicts import chosen as chosen_words
 
 ORDER_WORDS = {
     "unsure": "Least sure first",
@@ -24,7 +26,7 @@ ORDER_WORDS = {
 EVERY = -1
 
 
-def fitting(view: View, made: Predictions, classes: int) -> View:
+def fitting(view: View, made: Predictions, classes: int, sets_too: bool) -> View:
     """`view` without what these predictions cannot show: an address may come from another run."""
     if view.label is not None and view.label >= classes:
         view = replace(view, label=None)
@@ -34,28 +36,37 @@ def fitting(view: View, made: Predictions, classes: int) -> View:
         view = replace(view, show="all")
     if made.members == 1 and view.order in ("split", "united"):
         view = replace(view, order=View.order)
-    if view.order == "sets" and not sets.enough(made):
+    if view.order == "sets" and not sets_too:
         view = replace(view, order=View.order)
     return view
 
 
-def epoch(epochs: Sequence[int], shown: int) -> None:
+def epoch(epochs: Sequence[int], shown: int, run: runs.Run) -> None:
     """The epoch whose predictions are shown, where there is a choice."""
     if len(epochs) < 2:
         return
     bound(f"digits_epoch_{stamp(epochs)}", shown, lambda key: st.select_slider(
         "Epoch", epochs, key=key, width=260, on_change=follow, args=(key, "epoch", epochs[-1]),
-        help="Every epoch's predictions are kept. The last is shown until you choose another.",
+        help="Every epoch's predictions are kept. The last is shown until you choose another. "
+        f"{best_epoch(run)}",
     ))  # fmt: skip
 
 
-def filters(made: Predictions, view: View, names: Sequence[str], noun: str) -> None:
+def best_epoch(run: runs.Run) -> str:
+    """Which epoch was best and on what that was chosen, as a sentence; "" before there is one."""
+    status = run.status
+    if status.best_epoch is None:
+        return ""
+    return f"Best: epoch {status.best_epoch}, {chosen_words.how(status.best_on)}."
+
+
+def filters(made: Predictions, view: View, names: Sequence[str], noun: str, sets_too: bool) -> None:
     """Which images, and in which order."""
     counts = {show: len(chosen(made, show, view.label)) for show in SHOWS}
     words = {"all": "All", "wrong": "Wrong", "split": "Members disagree"}
     shows = [show for show in SHOWS if show != "split" or made.members > 1]
     orders = [one for one in ORDERS if made.members > 1 or one not in ("split", "united")]
-    if not sets.enough(made):
+    if not sets_too:
         orders.remove("sets")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         bound(f"digits_show_{stamp(counts.values())}", view.show, lambda key: st.segmented_control(

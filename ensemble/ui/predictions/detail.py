@@ -9,6 +9,7 @@ from ensemble.analysis.quality.averaging import Ints
 from ensemble.datasets import Dataset
 from ensemble.figures import bars, thumbnails
 from ensemble.ui.predictions import address, downloads, sets
+from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import theme
 from ensemble.ui.shared.guard import guarded
 from ensemble.wording import escaping
@@ -28,6 +29,7 @@ class Shown:
       noun: what an image is called.
       source: the run and epoch as people call them, for titles.
       place: the run's id and epoch, for names of files.
+      fitting: what its conformal set is calibrated on; None: the other half of the test images.
     """
 
     made: Predictions
@@ -36,6 +38,7 @@ class Shown:
     noun: str
     source: str
     place: str
+    fitting: Fitting | None
 
 
 def show(shown: Shown) -> None:
@@ -76,8 +79,8 @@ def words(shown: Shown, number: int) -> None:
         with st.container(width=420):
             st.subheader(f"{mark} · #{number}", anchor=False)
             st.markdown(escaping.markdown(images_words.sentence(shown.made, number, names)))
-            if said := sets.one(shown.made, number, names):
-                st.markdown(escaping.markdown(said), help=sets.HELP)
+            if said := sets.one(shown.made, number, names, shown.fitting):
+                st.markdown(escaping.markdown(said), help=sets.help(shown.fitting))
 
 
 def chart(shown: Shown, number: int) -> None:

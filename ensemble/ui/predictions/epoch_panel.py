@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ensemble import runs
 from ensemble.analysis.predictions import Predictions
 from ensemble.errors import NotPreparedError, RunError
-from ensemble.ui.predictions import address, controls, loader, waiting
+from ensemble.ui.predictions import address, controls, fitting, loader, waiting
 from ensemble.ui.shared import guard
 
 
@@ -34,12 +34,15 @@ def choose(run: runs.Run, awaited: str) -> Chosen | None:
     if wanted not in (None, epoch):
         waiting.missing_epoch(wanted, epoch)
     try:
-        return Chosen(epoch, epochs, loader.predictions(run, epoch))
+        made = loader.predictions(run, epoch)
+        if run.config.validation and (lost := fitting.problem(run, epoch)):
+            guard.problem(lost)
+        return Chosen(epoch, epochs, made)
     except NotPreparedError as error:
         waiting.not_prepared(run, error)
     except RunError as error:
         guard.problem(error)
-        controls.epoch(epochs, epoch)
+        controls.epoch(epochs, epoch, run)
     return None
 
 

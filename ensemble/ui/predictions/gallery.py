@@ -7,7 +7,7 @@ from ensemble.analysis.predictions import Predictions, chosen, ordered
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.datasets import Dataset
 from ensemble.figures import thumbnails
-from ensemble.ui.predictions import address, controls, downloads, grid, sets
+from ensemble.ui.predictions import address, controls, downloads, fitting, grid, sets
 from ensemble.ui.predictions.address import View
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
@@ -17,7 +17,8 @@ from ensemble.wording.run_names import called
 def show(run: runs.Run, epoch: int, made: Predictions, dataset: Dataset, view: View,
          noun: str) -> Ints:  # fmt: skip
     """Draw the page of images that `view` asks for; returns all that it asks for, in order."""
-    sizes = sets.of(made).sum(axis=1) if view.order == "sets" else None
+    by_sets = view.order == "sets"
+    sizes = sets.of(made, fitting.of(run, epoch)).sum(axis=1) if by_sets else None
     numbers = ordered(made, chosen(made, view.show, view.label), view.order, sizes)
     if not len(numbers):
         nothing(made, view, dataset, noun)

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.conformal import METHODS
-from ensemble.analysis.quality.coverage import sets_of_all
+from ensemble.analysis.quality.coverage import Examples, sets_of_all
 from ensemble.analysis.quality.halves import LEAST
+from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import address
 from ensemble.wording import formats
 from ensemble.wording.verdicts import sets as words
@@ -24,9 +25,14 @@ def asked() -> tuple[float, str]:
     return RATES[address.MISS.among(RATES, USUAL)], address.SETS.read()
 
 
-def enough(made: Predictions) -> bool:
-    """Whether there are examples enough to calibrate sets on one half of them."""
-    return len(made.labels) >= LEAST
+def enough(made: Predictions, fitting: Fitting | None) -> bool:
+    """Whether there are examples to calibrate on: some held out, or enough for one half."""
+    return fitting is not None or len(made.labels) >= LEAST
+
+
+def calibration(fitting: Fitting | None) -> Examples | None:
+    """The images held out, as sets are calibrated on them; None where there are none."""
+    return fitting and (fitting.made.averaged, fitting.made.labels)
 
 
 def control(noun: str, key: str) -> None:
@@ -47,34 +53,43 @@ def control(noun: str, key: str) -> None:
         )  # fmt: skip
 
 
-def of(made: Predictions) -> NDArray[np.bool_]:
-    """Every example's set, (N, C), calibrated on the half of the examples that it is not in."""
+def of(made: Predictions, fitting: Fitting | None) -> NDArray[np.bool_]:
+    """Every example's set, (N, C), calibrated on others: those held out, or the other half."""
     rate, method = asked()
-    return sets_of_all(made.averaged, made.labels, rate, method)
+    return sets_of_all(made.averaged, made.labels, rate, method, calibration(fitting))
 
 
-def line(made: Predictions, noun: str) -> None:
+def line(made: Predictions, noun: str, fitting: Fitting | None) -> None:
     """What the sets of all images come to, in a line, and the controls behind a button."""
-    if not enough(made):
+    if not enough(made, fitting):
         return
     rate, _ = asked()
-    found = of(made)
+    found = of(made, fitting)
     covered = int(found[np.arange(len(found)), made.labels].sum())
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(words.summary(found, covered, rate, noun), width="content", help=HELP)
+        st.caption(words.summary(found, covered, rate, noun), width="content",
+                   help=help(fitting))  # fmt: skip
         with st.popover("Error rate", type="tertiary"):
             control(noun, "digits_sets")
 
 
-def one(made: Predictions, number: int, names: Sequence[str]) -> str:
+def one(made: Predictions, number: int, names: Sequence[str], fitting: Fitting | None) -> str:
     """An image's own set: "The set: {4, 9} at 95 %."; "" where there are too few to calibrate."""
-    if not enough(made):
+    if not enough(made, fitting):
         return ""
-    return f"The set: {words.one(of(made)[number], asked()[0], names)}."
+    return f"The set: {words.one(of(made, fitting)[number], asked()[0], names)}."
 
 
-HELP = (
-    "Conformal sets: for each image the classes that it may be. Each half of the test images is "
-    "calibrated on the other half; the share that hold the label is promised on average over such "
-    "halves, for images like these."
-)
+def help(fitting: Fitting | None) -> str:
+    """What the sets are, what they were calibrated on, and of which images that is a promise."""
+    if fitting:
+        return (
+            "Conformal sets: for each image the classes that it may be. They are calibrated on the "
+            f"{len(fitting.made.labels):,} validation images; the share that hold the label is "
+            "promised on average over such draws, for images like those."
+        )
+    return (
+        "Conformal sets: for each image the classes that it may be. Each half of the test images "
+        "is calibrated on the other half; the share that hold the label is promised on average "
+        "over such halves, for images like these."
+    )

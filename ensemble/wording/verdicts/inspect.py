@@ -71,14 +71,20 @@ def nll_gain(found: MeanGain, noun: str) -> str:
     return f"NLL is {nll_change(found)}{why}."
 
 
-def best_alone(made: Predictions, right: int, noun: str) -> str:
-    """What the best single member gets, and why that is no offer.
+def best_alone(made: Predictions, right: int, noun: str, best_on: str = "test") -> str:
+    """What the best single member gets, and why that is no offer where it is the best of these.
 
     Args:
       made: the predictions.
       right: how many it gets right.
       noun: what an image is called.
+      best_on: on which images it is the best: "validation" or "test".
     """
+    if best_on == "validation":
+        return (
+            f"The member that is best on the validation images gets {right:,} (the ensemble "
+            f"{int(made.right.sum()):,})."
+        )
     return (
         f"The best single member gets {right:,} (the ensemble {int(made.right.sum()):,}), but "
         f"nobody knows beforehand which it is: it is the best on these very {noun}s."

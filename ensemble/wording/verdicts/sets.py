@@ -47,7 +47,8 @@ def verdict(made: Calibrated, found: Achieved, noun: str) -> str:
         f"Sets at {level(made.error_rate)} hold the {noun} "
         f"{formats.percent(found.coverage, found.n)} of the time, with {size(found.mean_size)}"
     )
-    return f"{said}: less than promised." if found.interval[1] < 1 - made.error_rate else f"{said}."
+    short = made.short_of_promise(found.covered, found.n)
+    return f"{said}: less than promised." if short else f"{said}."
 
 
 def size(mean: float) -> str:
@@ -55,11 +56,35 @@ def size(mean: float) -> str:
     return f"{formats.significant(mean)} classes on average"
 
 
-def promise(made: Calibrated, noun: str) -> str:
-    """What is promised and of which images, in full."""
+def calibrated_on(fitted: int, judged: int, noun: str, halved: bool) -> str:
+    """On which images sets were calibrated and on which judged: a sentence without its end.
+
+    Args:
+      fitted: how many they were calibrated on.
+      judged: how many others they are judged on.
+      noun: what an image is called.
+      halved: whether both are halves of the test images; else the former were held out.
+    """
+    if halved:
+        return (
+            f"Calibrated on one half of the test {noun}s ({fitted:,}), judged on the other "
+            f"{judged:,}"
+        )
+    return f"Calibrated on the {fitted:,} validation {noun}s, judged on the {judged:,} test {noun}s"
+
+
+def promise(made: Calibrated, noun: str, halved: bool = True) -> str:
+    """What is promised and of which images, in full.
+
+    Args:
+      made: the sets.
+      noun: what an image is called.
+      halved: whether they were calibrated on test images; else on images held out of training.
+    """
     low, high = made.expected
+    like = "these" if halved else "the validation images"
     said = (
-        f"The promise: of new {noun}s like these, in {level(made.error_rate)} or more the set "
+        f"The promise: of new {noun}s like {like}, in {level(made.error_rate)} or more the set "
         "holds what it is. That is on average over calibrations"
     )
     if made.enough:
@@ -86,9 +111,15 @@ def one(row: NDArray[np.bool_], error_rate: float, names: Sequence[str]) -> str:
     return f"{braces(row, names)} at {level(error_rate)}"
 
 
-def not_exchangeable(noun: str) -> str:
-    """That a person's own pictures have no promise."""
+def not_exchangeable(noun: str, set_on: str = "test") -> str:
+    """That a person's own pictures have no promise.
+
+    Args:
+      noun: what an image is called.
+      set_on: the images that the sets were calibrated on: "validation" or "test".
+    """
+    whose = "the validation images" if set_on == "validation" else "the test set's"
     return (
-        f"Promised for {noun}s like the test set's. Yours were written and photographed otherwise, "
+        f"Promised for {noun}s like {whose}. Yours were written and photographed otherwise, "
         "so here it is a hint: the set may miss more often."
     )

@@ -52,7 +52,8 @@ def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() ->
 
 @pytest.mark.parametrize(("rate", "too_many"), [(0.01, True), (0.02, False), (0.05, False)])
 def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -> None:
-    found = Choice(0.9, 0.5, error=0.02, low=0.01, high=0.08, kept=50, wrong=1, n=100)
+    found = Choice(0.9, 0.5, error=0.02, low=0.01, high=0.08, kept=50, wrong=1, n=100, fitted=99,
+                   halved=True)  # fmt: skip
     said = selective.answer(found, rate, "the ensemble", "digit")
     assert ("that you accept" in said) == too_many
 
@@ -83,13 +84,13 @@ def test_a_time_is_said_roughly(seconds: float, said: float) -> None:
 
 
 def test_no_threshold_for_so_few_errors_is_said() -> None:
-    found = Choice(float("inf"), 0.0, float("nan"), 0.0, 1.0, 0, 0, 250)
+    found = Choice(float("inf"), 0.0, float("nan"), 0.0, 1.0, 0, 0, 250, 250, halved=True)
     said = selective.answer(found, 0.001, "the ensemble", "digit")
     assert said.startswith("No threshold keeps the wrong answers to 0.1 %: even among the digits")
 
 
 def test_a_threshold_above_all_of_the_other_half_is_said() -> None:
-    choice = Choice(0.99998, 0.0, float("nan"), 0.0, 1.0, 0, 0, 250)
+    choice = Choice(0.99998, 0.0, float("nan"), 0.0, 1.0, 0, 0, 250, 250, halved=True)
     said = selective.answer(choice, 0.001, "the ensemble", "digit")
     assert said == (
         "The threshold for 0.1 % wrong answers is so high (99.998 %) that the ensemble answers "

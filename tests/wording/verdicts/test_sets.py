@@ -75,3 +75,18 @@ def test_the_bars_are_the_sets_of_each_size_with_those_that_miss_on_top() -> Non
     assert conformal_figure.alt(found, "digit") == (
         "Sizes of 250 sets: 10 of 1 class, 240 of 2 classes; 96.0 % hold the digit"
     )
+
+
+def test_sets_that_keep_the_promise_are_called_short_of_it_in_at_most_5_of_100_draws() -> None:
+    draws = np.random.default_rng(3)
+    for n, judged in ((259, 500), (250, 250), (100, 1_000)):
+        place = int(np.ceil((n + 1) * 0.95)) - 1
+        thresholds = np.sort(draws.random((4_000, n)), axis=1)[:, place]
+        covered, times = np.unique(draws.binomial(judged, thresholds), return_counts=True)
+        made = replace(MADE, error_rate=0.05, n=n)
+        wrong = [
+            "less than promised"
+            in words.verdict(made, replace(of(200), n=judged, covered=int(one)), "digit")
+            for one in covered
+        ]
+        assert 0 < times[wrong].sum() / 4_000 < 0.05, (n, judged)

@@ -7,7 +7,7 @@ import streamlit as st
 from ensemble.analysis.quality.conformal import Calibrated, calibrate
 from ensemble.errors import EnsembleError
 from ensemble.ui.classify.answer.shown import Shown
-from ensemble.ui.predictions import loader, sets
+from ensemble.ui.predictions import fitting, loader, sets
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording.verdicts import sets as words
@@ -20,26 +20,31 @@ def show(shown: Shown) -> None:
     noun = images_words.noun(shown.names)
     if all(digit.rejected for digit in shown.reading.digits) or shown.reading.refused:
         return
-    made = calibrated(shown)
+    made, set_on = calibrated(shown)
     if made is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(escaping.markdown(said(shown, made)), width="content")
         with st.popover("Error rate", type="tertiary"):
             sets.control(noun, "classify_sets")
-    st.caption(words.too_few(made, noun) or words.not_exchangeable(noun))
+    st.caption(words.too_few(made, noun) or words.not_exchangeable(noun, set_on))
 
 
-def calibrated(shown: Shown) -> Calibrated | None:
-    """The threshold, from all test images; None where there are too few, or no predictions."""
-    try:
-        made = loader.predictions(shown.run, shown.epoch)
-    except EnsembleError:  # of this epoch the members are kept, but not what they said
-        return None
-    if not sets.enough(made):
-        return None
+def calibrated(shown: Shown) -> tuple[Calibrated | None, str]:
+    """The threshold, and the images it is from: those held out, "validation", or all of "test".
+
+    None where there are too few, or no predictions.
+    """
     rate, method = sets.asked()
-    return calibrate(made.averaged, made.labels, rate, method)
+    try:
+        apart = fitting.of(shown.run, shown.epoch)
+        made = apart.made if apart else loader.predictions(shown.run, shown.epoch)
+    except EnsembleError:  # of this epoch the members are kept, but not what they said
+        return None, ""
+    if not sets.enough(made, apart):
+        return None, ""
+    set_on = "validation" if apart else "test"
+    return calibrate(made.averaged, made.labels, rate, method), set_on
 
 
 def said(shown: Shown, made: Calibrated) -> str:

@@ -13,7 +13,7 @@ from ensemble.errors import EnsembleError
 from ensemble.figures import palette, thumbnails
 from ensemble.recognition.neighbours import Neighbours
 from ensemble.ui.classify.answer.shown import Shown
-from ensemble.ui.predictions import address, downloads, grid, loader
+from ensemble.ui.predictions import address, downloads, fitting, grid, loader
 from ensemble.ui.predictions import detail as predictions_detail
 from ensemble.ui.shared import guard, loaders, widget
 from ensemble.wording import escaping
@@ -121,7 +121,9 @@ def detail(shown: Shown, numbers: Ints, noun: str) -> None:
         return
     dataset = loaders.dataset(shown.run.config.dataset)
     source, place = (f"{one} · epoch {shown.epoch}" for one in (called(shown.run), shown.run.id))
-    predictions_detail.show(predictions_detail.Shown(made, dataset, numbers, noun, source, place))
+    predictions_detail.show(predictions_detail.Shown(
+        made, dataset, numbers, noun, source, place, fitting.of(shown.run, shown.epoch)
+    ))  # fmt: skip
 
 
 def table(found: Neighbours, names: Sequence[str]) -> pd.DataFrame:

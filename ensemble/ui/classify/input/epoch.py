@@ -38,7 +38,7 @@ def nothing_kept(run: runs.Run) -> None:
     waiting.to_train(run)
 
 
-def slider(epochs: Sequence[int], shown: int) -> None:
+def slider(epochs: Sequence[int], shown: int, run: runs.Run) -> None:
     """The epoch that is asked, where there is a choice."""
     if len(epochs) < 2:
         return
@@ -47,7 +47,8 @@ def slider(epochs: Sequence[int], shown: int) -> None:
         lambda key: st.select_slider(
             "Epoch", epochs, key=key, width=260, on_change=address.follow,
             args=(address.EPOCH, key, epochs[-1]),
-            help="What would the ensemble have said earlier in its training?",
+            help="What would the ensemble have said earlier in its training? The last epoch is "
+            f"asked until you choose another. {controls.best_epoch(run)}",
         ),
     )  # fmt: skip
 

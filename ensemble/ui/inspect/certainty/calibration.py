@@ -13,12 +13,12 @@ from ensemble.analysis.quality.temperature import Temperatures, Tempered
 from ensemble.figures.inspect.calibration import alt, figure, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
 from ensemble.wording import formats
 from ensemble.wording.verdicts import calibration as words
 
-LEAST = 2 * temperature.LEAST  # examples, below which two halves say nothing
 TEMPERED = {"as_it_is": "as it is", "before": "before averaging", "after": "after averaging"}
 ALONE = {"as_it_is": "as it is", "after": "with a temperature"}
 
@@ -26,7 +26,9 @@ ALONE = {"as_it_is": "as it is", "after": "with a temperature"}
 def show(shown: Inspected) -> None:
     """The answer, the reliability diagram, and what a temperature would improve."""
     whole, members = measured(shown, diagrams)
-    scaled = measured(shown, temperatures) if shown.n >= LEAST else None
+    fitting = shown.fitting
+    enough = shown.n >= least(fitting)
+    scaled = measured(shown, temperatures, fitting) if enough else None
     found = measured(shown, judged)
     st.markdown(f"##### {words.verdict(found, shown.noun)}")
     st.caption(f"{words.evidence(found, shown.noun)}  \n"
@@ -42,7 +44,7 @@ def show(shown: Inspected) -> None:
             "than it says. Below the picture, how many answers there are of each confidence.",
         )  # fmt: skip
     with right:
-        improvement(scaled, shown.noun)
+        improvement(scaled, shown.noun, least(fitting))
         if scaled:
             temperature_table(scaled, shown.noun, TEMPERED if shown.members > 1 else ALONE)
 
@@ -54,9 +56,15 @@ def diagrams(made: Predictions) -> tuple[Reliability, list[Reliability]]:
     return reliability(made.confidence, made.right), members
 
 
-def temperatures(made: Predictions) -> Temperatures:
+def least(fitting: Fitting | None) -> int:
+    """Test images, below which what a temperature saves cannot be told: two halves take twice."""
+    return temperature.LEAST if fitting else 2 * temperature.LEAST
+
+
+def temperatures(made: Predictions, fitting: Fitting | None = None) -> Temperatures:
     """The ensemble with and without a temperature."""
-    return temperature.compare(made.probabilities, made.labels)
+    held = fitting and (fitting.made.probabilities, fitting.made.labels)
+    return temperature.compare(made.probabilities, made.labels, held)
 
 
 def judged(made: Predictions) -> CalibrationTest:
@@ -64,10 +72,10 @@ def judged(made: Predictions) -> CalibrationTest:
     return calibration_test(made.confidence, made.right)
 
 
-def improvement(scaled: Temperatures | None, noun: str) -> None:
+def improvement(scaled: Temperatures | None, noun: str, least: int) -> None:
     """What a temperature is worth, or why that is not known."""
     if not scaled:
-        st.caption(f"Fewer than {LEAST} {noun}s: too few to fit a temperature on one half.")
+        st.caption(f"Fewer than {least} test {noun}s: too few to tell what a temperature saves.")
         return
     st.markdown(f"**{words.temperature(scaled, noun)}**")
     st.caption(words.temperature_evidence(scaled, noun))

@@ -13,6 +13,7 @@ from ensemble.figures.inspect.conformal import alt, figure, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import downloads, sets
+from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
 from ensemble.wording import formats
@@ -26,7 +27,7 @@ def show(shown: Inspected) -> None:
     answered = st.container()
     sets.control(shown.noun, "inspect_sets")
     rate, method = sets.asked()
-    each = measured(shown, judged, rate)
+    each = measured(shown, judged, rate, shown.fitting)
     made, found = each[method]
     answered.markdown(f"##### {words.verdict(made, found, shown.noun)}")
     title = f"Conformal sets at {words.level(rate)} · {shown.source}"
@@ -36,18 +37,19 @@ def show(shown: Inspected) -> None:
         table=lambda: table(found), sees=sees(found, shown.noun),
     )  # fmt: skip
     st.dataframe(by_method(each), hide_index=True, key="inspect_sets_table")
-    st.caption(words.promise(made, shown.noun))
+    st.caption(words.promise(made, shown.noun, shown.fitting is None))
     st.dataframe(downloads.on_screen(by_class(found, shown.names)), hide_index=True,
                  key="inspect_sets_classes", width="content")  # fmt: skip
     st.caption(
-        f"Calibrated on one half of the test {shown.noun}s ({made.n:,}), judged on the other "
-        f"{found.n:,}; in brackets the 95 % interval."
+        f"{words.calibrated_on(made.n, found.n, shown.noun, shown.fitting is None)}; in brackets "
+        "the 95 % interval."
     )
 
 
-def judged(made: Predictions, rate: float) -> Judged:
-    """Each kind of sets calibrated on one half of the examples, and judged on the other."""
-    return {one: judge_sets(made.averaged, made.labels, rate, one) for one in METHODS}
+def judged(made: Predictions, rate: float, fitting: Fitting | None = None) -> Judged:
+    """Each kind of sets, calibrated and judged on other examples."""
+    apart = sets.calibration(fitting)
+    return {one: judge_sets(made.averaged, made.labels, rate, one, apart) for one in METHODS}
 
 
 def sees(found: Achieved, noun: str) -> str:

@@ -9,12 +9,13 @@ from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality import selective
 from ensemble.analysis.quality.averaging import confidence
 from ensemble.analysis.quality.halves import LEAST
-from ensemble.analysis.quality.selective import Choice, RiskCoverage
+from ensemble.analysis.quality.selective import Answers, Choice, RiskCoverage
 from ensemble.figures import lines
 from ensemble.figures.inspect.selective import alt, figure, table
 from ensemble.ui.inspect.certainty import conformal
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
@@ -28,7 +29,7 @@ MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 
 def show(shown: Inspected) -> None:
     """The choice of one, and its answer, controls, picture and figures."""
-    if shown.n < LEAST:
+    if shown.n < LEAST and not shown.fitting:
         st.info(f"With fewer than {LEAST} {shown.noun}s there is nothing to find a threshold on.",
                 icon=":material/grid_off:")  # fmt: skip
         return
@@ -45,7 +46,7 @@ def answers(shown: Inspected) -> None:
     answered = st.container()
     rate = choose()
     ensemble, members = measured(shown, curves)
-    found = measured(shown, choices, rate)
+    found = measured(shown, choices, rate, shown.fitting)
     who = "the ensemble" if shown.members > 1 else "the one member"
     answered.markdown(f"##### {answer(found[0], rate, who, shown.noun)}")
     title = f"Risk by coverage · {shown.source}"
@@ -59,9 +60,8 @@ def answers(shown: Inspected) -> None:
     st.caption(
         f"AURC: the area under the curve, the mean share of wrong answers over all coverages. Were "
         f"every wrong {shown.noun} the least sure, {who}'s would be "
-        f"{formats.significant(ensemble.aurc_best)}. Thresholds are found on one half of the test "
-        "set, what is answered and wrong is counted on the other, where more may be wrong; in "
-        "brackets the 95 % interval."
+        f"{formats.significant(ensemble.aurc_best)}. {found_on(found[0], shown.noun)}; in brackets "
+        "the 95 % interval."
     )
 
 
@@ -94,14 +94,33 @@ def drawn(curve: RiskCoverage, most: int) -> RiskCoverage:
                    threshold=curve.threshold[kept])  # fmt: skip
 
 
-def choices(made: Predictions, rate: float) -> list[Choice]:
+def choices(made: Predictions, rate: float, fitting: Fitting | None = None) -> list[Choice]:
     """The threshold for an error rate and what comes of it: the ensemble's, then each member's."""
-    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
+    held = answered(fitting.made) if fitting else [None] * (made.members + 1)
     return [
-        selective.choose(made.confidence, made.right, made.labels, rate),
-        *(selective.choose(confidence(p), votes == made.labels, made.labels, rate)
-          for p, votes in each),
-    ]  # fmt: skip
+        selective.choose(sure, right, made.labels, rate, apart)
+        for (sure, right), apart in zip(answered(made), held, strict=False)
+    ]
+
+
+def answered(made: Predictions) -> list[Answers]:
+    """How sure and where right: the ensemble, then each member where there are several."""
+    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
+    members = [(confidence(p), votes == made.labels) for p, votes in each]
+    return [(made.confidence, made.right), *members]
+
+
+def found_on(one: Choice, noun: str) -> str:
+    """On which images a threshold was found, and on which what comes of it was counted."""
+    if one.halved:
+        return (
+            f"Thresholds are found on one half of the test set ({one.fitted:,}), what is answered "
+            f"and wrong is counted on the other ({one.n:,}), where more may be wrong"
+        )
+    return (
+        f"Thresholds are found on the {one.fitted:,} validation {noun}s, what is answered and "
+        f"wrong is counted on the {one.n:,} test {noun}s, where more may be wrong"
+    )
 
 
 def answer(found: Choice, rate: float, who: str, noun: str) -> str:
@@ -111,8 +130,10 @@ def answer(found: Choice, rate: float, who: str, noun: str) -> str:
                 f"that {who} is surest of, more are wrong.")  # fmt: skip
     if not found.kept:
         sure = formats.certainty(found.threshold)
-        return (f"The threshold for {accepted(rate)} wrong answers is so high ({sure}) that {who} "
-                "answers none on the other half.")  # fmt: skip
+        return (
+            f"The threshold for {accepted(rate)} wrong answers is so high ({sure}) that {who} "
+            f"answers none {'on the other half' if found.halved else f'of the test {noun}s'}."
+        )
     errs = f"errs in {errors(found)} of them"
     if found.error > rate:
         errs += f": more than the {accepted(rate)} that you accept"

@@ -11,15 +11,19 @@ from ensemble.analysis.members.combining import Combined
 from ensemble.analysis.members.gain import LUCK
 from ensemble.analysis.predictions import Predictions, ordered
 from ensemble.analysis.quality.averaging import Ints
+from ensemble.analysis.quality.calibration_noise import CalibrationError, calibration_error
+from ensemble.analysis.quality.halves import halves
 from ensemble.analysis.quality.summary import Quality, quality
 from ensemble.figures.inspect.combining import NAMES, RULES, alt, figure, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
 from ensemble.wording.verdicts import inspect as inspect_words
+from ensemble.wording.verdicts.calibration import by_chance
 
 LEAST = 20  # examples, below which two halves say nothing
 SHORT = {"geometric": "geometric", "majority": "majority", "weighted": "weights"}
@@ -33,11 +37,12 @@ def show(shown: Inspected) -> None:
         st.info("One member has nothing to be combined with: train two or more to see which way "
                 "of combining them is best.", icon=":material/group_off:")  # fmt: skip
         return
-    if shown.n < LEAST:
+    fitting = shown.fitting
+    if shown.n < LEAST and not fitting:
         st.info(f"With fewer than {LEAST} {shown.noun}s there is nothing to fit weights on.",
                 icon=":material/grid_off:")  # fmt: skip
         return
-    combined, members = measured(shown, compared)
+    combined, members = measured(shown, compared, fitting)
     st.markdown(f"##### {answer(combined, shown.noun)}")
     st.caption(evidence(combined, shown.noun))
     name = address.choose(address.FIGURE, "Figure", NAMES, "accuracy", width="content")
@@ -47,6 +52,8 @@ def show(shown: Inspected) -> None:
         key="combining", name=f"{shown.stem}-combining-{name}", title="Four ways of combining",
         alt=alt(combined, name), table=lambda: table(combined), sees=sees(combined),
     )  # fmt: skip
+    if name == "ece":
+        st.caption(by_chance(measured(shown, error_of_mean, fitting)))
     st.dataframe(in_words(combined, shown.noun), hide_index=True,
                  key="combining_table")  # fmt: skip
     st.caption(
@@ -58,11 +65,17 @@ def show(shown: Inspected) -> None:
     changed(shown, combined)
 
 
-def compared(made: Predictions, fit: Predictions | None = None) -> tuple[Combined, list[Quality]]:
+def compared(made: Predictions, fitting: Fitting | None = None) -> tuple[Combined, list[Quality]]:
     """The four ways, and each member alone on the examples that they are judged on."""
-    combined = combining.compare(made, fit)
+    combined = combining.compare(made, fitting and fitting.made)
     half = combined.judged
     return combined, [quality(member[half], made.labels[half]) for member in made.probabilities]
+
+
+def error_of_mean(made: Predictions, fitting: Fitting | None = None) -> CalibrationError:
+    """The ECE of the arithmetic mean where all ways are judged, and what chance alone gives."""
+    judged = slice(None) if fitting else halves(made.labels)[1]
+    return calibration_error(made.confidence[judged], made.right[judged])
 
 
 def answer(combined: Combined, noun: str) -> str:

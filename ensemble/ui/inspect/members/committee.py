@@ -1,5 +1,7 @@
 """Committee: how many members are enough, what more would bring, and what each is worth."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -9,15 +11,20 @@ from ensemble.analysis.members.committee import Committee, Curve
 from ensemble.analysis.members.enough import MARGINS, Enough
 from ensemble.analysis.members.extrapolation import extrapolate
 from ensemble.analysis.members.subsets import DRAWN
+from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.calibration_noise import ensemble_error
 from ensemble.figures.inspect.committee import NAMES, alt, figure, in_words, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.members import costs, enough
 from ensemble.ui.inspect.members.enough import all_committees
 from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
+from ensemble.wording.verdicts import chosen
 from ensemble.wording.verdicts import committee as words
+from ensemble.wording.verdicts.calibration import by_chance
 
 GLOSS = {
     "accuracy": "the share that is right",
@@ -36,6 +43,8 @@ def show(shown: Inspected) -> None:
     # A few seconds for 64 members; it says so only where it takes more than a moment.
     with st.spinner(f"Judging committees of the {shown.members} members …"):
         judged = measured(shown, all_committees)
+        fitting = shown.fitting
+        picked = measured(shown, best_by_nll, fitting)
     verdict = st.container()
     with st.container(horizontal=True, gap="large"):
         name = address.choose(address.FIGURE, "Figure", NAMES, "accuracy", width="content")
@@ -50,8 +59,10 @@ def show(shown: Inspected) -> None:
         figure(judged, name, found, title, theme.palette()), key="committee",
         name=f"{shown.stem}-committee-{name}",
         title="The committees' figures by their size", alt=alt(curve, name, judged.n),
-        table=lambda: table(judged), sees=sees(judged, curve, name),
+        table=lambda: table(judged, picked), sees=sees(judged, curve, name),
     )  # fmt: skip
+    if name == "ece":
+        st.caption(by_chance(measured(shown, ensemble_error)))
     st.markdown("**What each further member brings and costs**")
     beyond = extrapolate(judged, name)
     costing = costs.costs(judged, name, beyond, shown)
@@ -67,8 +78,8 @@ def show(shown: Inspected) -> None:
         )
     with right:
         st.markdown("**The best committee of each size**")
-        st.dataframe(best(judged), hide_index=True, key="committee_best")
-        st.caption("By NLL, chosen on the test images: on new ones expect less.")
+        st.dataframe(best(judged, picked), hide_index=True, key="committee_best")
+        st.caption(best_by(fitting))
 
 
 def tell(found: Enough | None, shown: Inspected) -> None:
@@ -123,27 +134,41 @@ def signed(value: float) -> str:
     return f"{sign}{formats.significant(abs(value), 2)}"
 
 
-def best(judged: Committee) -> pd.DataFrame:
-    """The best committee of each size by NLL, the smallest first."""
-    rows = [row_of_best(judged, size) for size in range(1, judged.members + 1)]
+def best_by_nll(made: Predictions, fitting: Fitting | None = None) -> list[tuple[int, ...]]:
+    """The members of the best committee of each size by NLL, on the images held out if any are.
+
+    The same committees are looked at there as on the test images.
+    """
+    on = fitting.made if fitting else made
+    return committees.best_of_each_size(on.probabilities, on.labels)
+
+
+def best_by(fitting: Fitting | None) -> str:
+    """By what and on which images the best committees are chosen."""
+    if fitting is None:
+        return f"By NLL, {chosen.ON_TEST}."
+    return f"By NLL, {chosen.ON_VALIDATION}; the figures are those of all test images."
+
+
+def best(judged: Committee, picked: Sequence[tuple[int, ...]]) -> pd.DataFrame:
+    """The best committee of each size, the smallest first, with its figures."""
+    rows = [row_of(judged, who) for who in picked]
     return pd.DataFrame(
         {
             "size": [str(size) for size in range(1, judged.members + 1)],
             "NLL": [formats.significant(judged.nll[row]) for row in rows],
             "accuracy": [formats.percent(judged.accuracy[row], judged.n) for row in rows],
-            "members": [spoken(judged, size) for size in range(1, judged.members + 1)],
+            "members": [spoken(who, judged.members) for who in picked],
         }
     )
 
 
-def row_of_best(judged: Committee, size: int) -> int:
-    """Where the best committee of a size stands."""
-    mask = sum(1 << member for member in committees.best_of_size(judged, size))
+def row_of(judged: Committee, who: tuple[int, ...]) -> int:
+    """Where the committee of these members stands."""
+    mask = sum(1 << member for member in who)
     return int(np.flatnonzero(judged.masks == np.uint64(mask))[0])
 
 
-def spoken(judged: Committee, size: int) -> str:
-    """The members of the best committee of a size: "1, 3, 4"; "all" of them."""
-    if size == judged.members:
-        return "all"
-    return ", ".join(str(member + 1) for member in committees.best_of_size(judged, size))
+def spoken(who: tuple[int, ...], members: int) -> str:
+    """The members of a committee: "1, 3, 4"; "all" of them."""
+    return "all" if len(who) == members else ", ".join(str(member + 1) for member in who)

@@ -41,8 +41,8 @@ def show(shown: Inspected, results: Results) -> None:
     st.caption(
         "AUROC: how often an out-of-distribution (OOD) image scores higher than a known one; 0.5 "
         "is a guess, 1 is always. FPR at 95 %: the share of OOD images that pass where 95 % of the "
-        "known ones do. Mutual information: what the members disagree about; one alone has none."
-        + others(results)
+        "known ones do; that limit is set on the test images themselves. Mutual information: what "
+        "the members disagree about; one alone has none." + others(results)
     )
 
 

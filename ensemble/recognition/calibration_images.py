@@ -1,0 +1,113 @@
+"""The real digits that marks are compared with, and that the rejection threshold is set on.
+
+Where a run holds training images out, the threshold is set on these, and marks are compared with
+the other training images alone: a digit held out is to be as new to the measures as a person's.
+"""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble import datasets
+from ensemble.analysis.quality.conformal import fewest
+from ensemble.analysis.quality.halves import halves
+from ensemble.datasets.split import Held, validation_indices
+from ensemble.recognition.novelty import Known
+from ensemble.shift.variation import varied
+from ensemble.storage.arrays.disk_cache import Arrays, cached
+
+Pixels = NDArray[np.uint8]
+
+KNOWN = 12_000  # training digits that marks are compared with
+DIGITS = 800  # held-out digits, of which one in four is shown as it is, the others varied
+FEWEST = fewest(0.01)  # with fewer there is no threshold at the smallest share on offer
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset, and the share of its training images that the threshold is set on.
+
+    Attributes:
+      dataset: its name.
+      validation: the share held out; 0: the threshold is set on one half of the test images.
+      seed: of the draw of the images held out; 0 where none are.
+    """
+
+    dataset: str
+    validation: float = 0.0
+    seed: int = 0
+
+    @classmethod
+    def of(cls, dataset: str, held: Held) -> "Source":
+        """Of a run by its settings; where it holds out fewer than FEWEST, the test images serve."""
+        source = cls(dataset, held.validation, held.seed)
+        return source if len(source.held) >= FEWEST else cls(dataset)
+
+    @property
+    def held(self) -> NDArray[np.int64]:
+        """The numbers of the training images held out, rising; none where `validation` is 0."""
+        return validation_indices(self, datasets.load(self.dataset).train_labels)
+
+    @property
+    def set_on(self) -> str:
+        """Which images the threshold is set on: "validation" or "test"."""
+        return "validation" if self.validation else "test"
+
+    @property
+    def key(self) -> str:
+        """What names it in a cache: it differs where the images do."""
+        split = f" held out {self.validation} {self.seed}" if self.validation else ""
+        return f"{self.dataset} {datasets.load(self.dataset).fingerprint}{split}"
+
+
+# What follows depends on the dataset and the split alone, and is the same for every epoch.
+
+
+@functools.lru_cache(maxsize=2)
+def known(source: Source) -> Known:
+    """Training images that marks are compared with, evenly out of all: 14 MB at most."""
+    found = datasets.load(source.dataset)
+    classes = len(found.class_names)
+
+    def make() -> Arrays:
+        learnt = np.delete(np.arange(len(found.train_labels)), source.held)
+        chosen = evenly(learnt, KNOWN)
+        images = np.asarray(found.train_images[chosen])
+        return Known.of(images, found.train_labels[chosen], classes).as_arrays()
+
+    return Known.from_arrays(cached("known", source.key, make))
+
+
+@functools.lru_cache(maxsize=4)
+def held_out(source: Source, fitted: bool) -> tuple[Pixels, NDArray[np.int32]]:
+    """Images and labels that nobody learnt from; three in four are varied.
+
+    Args:
+      source: of which dataset, and where the former come from.
+      fitted: those that the threshold is set on, else those that it is judged on.
+    """
+    found = datasets.load(source.dataset)
+    images, labels = found.test_images, found.test_labels
+    if not source.validation:
+        chosen = np.flatnonzero(halves(labels)[0 if fitted else 1])
+    elif fitted:
+        images, labels, chosen = found.train_images, found.train_labels, source.held
+    else:
+        chosen = np.arange(len(labels))
+    chosen = evenly(chosen, DIGITS)
+    shown, labels = np.asarray(images[chosen]), labels[chosen]
+    turn = np.arange(len(chosen)) % 4 != 0
+
+    def make() -> Arrays:
+        return {"images": varied(shown[turn], seed=int(fitted))}
+
+    changed = cached("varied", f"{source.key} {fitted}", make)["images"]
+    return np.concatenate([shown[~turn], changed]), np.concatenate([labels[~turn], labels[turn]])
+
+
+def evenly(numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """At most so many of these, evenly out of all of them."""
+    places = np.linspace(0, len(numbers) - 1, min(most, len(numbers))).astype(np.int64)
+    return numbers[places]

@@ -1,0 +1,184 @@
+"""On what each screen chooses: on the images that a run holds out, where it holds some."""
+
+import re
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+
+from ensemble import datasets
+from ensemble.runs import Run
+from ensemble.wording.verdicts import chosen
+from tests.pages.ensembles import held_out, probabilities, trained
+from tests.pages.predictions_screen import opened
+
+SHARE = 0.2  # of the 1,297 training images of Digits: 259
+
+
+def words(run: Run, view: str, **address: object) -> tuple[str, Any]:
+    """All that a view of Inspect says, on one line, and the page."""
+    at = opened(run, "inspect", view=view, **address)
+    every = (*at.markdown, *at.caption, *at.info, *at.error)
+    return " ".join(str(one.value) for one in every), at
+
+
+def frame(at: Any, column: str) -> Any:
+    return next(one.value for one in at.dataframe if column in one.value)
+
+
+def averaged(run: Run) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """The ensemble's probabilities and labels: of the images held out, and of the test images."""
+    held, labels = held_out(run, 2, 3.0)
+    test = probabilities("digits", run.config.members, 2, 4.0)
+    truth = datasets.load("digits").test_labels
+    return held.astype(float).mean(axis=0), labels, test.astype(float).mean(axis=0), truth
+
+
+def nll(made: NDArray[Any], labels: NDArray[Any]) -> float:
+    return float(-np.log(made[np.arange(len(labels)), labels]).mean())
+
+
+def test_a_temperature_is_fitted_on_them_and_judged_on_all_test_images() -> None:
+    run = trained(validation=SHARE)
+    held, labels, _, _ = averaged(run)
+
+    def loss(t: float) -> float:
+        powers = held ** (1 / t)
+        return nll(powers / powers.sum(axis=1, keepdims=True), labels)
+
+    best = minimize_scalar(loss, bounds=(0.1, 10), method="bounded").x
+    said, at = words(run, "calibration")
+    assert "Fitted on the 259 validation digits, judged on the 500 test digits." in said
+    found = frame(at, "figure")["after averaging"][0]
+    assert float(found) == float(f"{best:.3g}")
+    said, _ = words(trained(), "calibration")
+    assert "Fitted on one half of the test digits (250), judged on the other 250." in said
+
+
+def test_weights_are_fitted_on_them_and_judged_on_all_test_images() -> None:
+    run = trained(validation=SHARE)
+    held, labels = held_out(run, 2, 3.0)
+    own = held[:, np.arange(len(labels)), labels].astype(float)
+    weight = np.full(3, 1 / 3)
+    for _ in range(20_000):  # plain EM
+        weight = (weight[:, None] * own / (weight @ own)).mean(axis=1)
+    mixed = np.einsum("m,mnc->nc", weight, probabilities("digits", 3, 2, 4.0).astype(float))
+    truth = datasets.load("digits").test_labels
+    said, at = words(run, "combining")
+    assert "fitted on the validation images (259), all four ways are judged on the test" in said
+    row = frame(at, "rule").iloc[3]
+    assert row["NLL"] == f"{nll(mixed, truth):#.3g}"
+    said, _ = words(trained(), "combining")
+    assert "fitted on one half of the test images (250)" in said
+
+
+def test_the_best_committee_is_chosen_on_them_and_shown_with_its_test_figures() -> None:
+    run = trained(validation=SHARE, members=4)
+    (held, labels), truth = held_out(run, 2, 3.0), datasets.load("digits").test_labels
+    test = probabilities("digits", 4, 2, 4.0)
+
+    def of(made: NDArray[Any], who: tuple[int, ...], truth: NDArray[Any]) -> float:
+        return nll(made[list(who)].astype(float).mean(axis=0), truth)
+
+    said, at = words(run, "committee")
+    rows, differ = frame(at, "size"), 0
+    for size in (1, 2, 3):
+        every = list(combinations(range(4), size))
+        best = min(every, key=lambda who: of(held, who, labels))
+        differ += best != min(every, key=lambda who: of(test, who, truth))
+        assert rows["members"][size - 1] == ", ".join(str(m + 1) for m in best)
+        assert rows["NLL"][size - 1] == f"{of(test, best, truth):#.3g}"
+    assert differ, "else nothing here is tested"
+    assert chosen.ON_VALIDATION in said
+    assert chosen.ON_TEST not in said
+    assert chosen.ON_TEST in words(trained(), "committee")[0]
+
+
+def test_a_threshold_for_errors_is_found_on_them_and_judged_on_all_test_images() -> None:
+    run = trained(validation=SHARE)
+    held, labels, test, truth = averaged(run)
+    sure, wrong = held.max(axis=1), held.argmax(axis=1) != labels
+    allowed = [t for t in sure if wrong[sure >= t].mean() <= 0.02]
+    kept = test.max(axis=1) >= min(allowed)
+    bad = int((test.argmax(axis=1) != truth)[kept].sum())
+    assert 0 < kept.sum() < 500
+    said, _ = words(run, "selective", error="2")
+    assert "found on the 259 validation digits" in said
+    assert f"answers {100 * kept.mean():.1f} % of the digits" in said
+    assert f"errs in {100 * bad / kept.sum():.2f} %" in said
+    said, _ = words(trained(), "selective", error="2")
+    assert "found on one half of the test set" in said
+
+
+def test_sets_are_calibrated_on_them_and_judged_on_all_test_images() -> None:
+    run = trained(validation=SHARE)
+    held, labels, test, truth = averaged(run)
+    scores = np.sort(1 - held[np.arange(len(labels)), labels])
+    limit = scores[int(np.ceil(260 * 0.9)) - 1]
+    sets = 1 - test <= limit
+    share = f"{100 * sets[np.arange(500), truth].mean():.1f} %"
+    number = int(np.flatnonzero(sets.sum(axis=1) == 4)[0])
+    said, _ = words(run, "selective", mode="sets", miss="10", sets="lac")
+    assert f"Sets at 90 % hold the digit {share} of the time" in said
+    assert "Calibrated on the 259 validation digits, judged on the 500 test digits" in said
+    at = opened(run, "predictions", miss="10", sets="lac", digit=number)
+    said = " ".join(str(one.value) for one in (*at.markdown, *at.caption))
+    assert f"Sets at 90 %: {share} hold the digit; {int((sets.sum(axis=1) > 1).sum())}" in said
+    names = ", ".join(str(c) for c in np.flatnonzero(sets[number]))
+    assert f"The set: {{{names}}} at 90 %." in said.replace("\\", "")
+    helps = " ".join(str(one.help) for one in at.caption)
+    assert "calibrated on the 259 validation images" in helps
+
+
+def test_the_best_member_is_chosen_on_them_where_there_are_some() -> None:
+    run = trained(validation=SHARE)
+    held, labels = held_out(run, 2, 3.0)
+    best = int((held.argmax(axis=-1) == labels).sum(axis=1).argmax())
+    test = probabilities("digits", 3, 2, 4.0)[best].argmax(axis=-1)
+    right = int((test == datasets.load("digits").test_labels).sum())
+    said, _ = words(run, "agreement")
+    assert f"The member that is best on the validation images gets {right:,} (the ensemble" in said
+    assert "it is the best on these very digits" in words(trained(), "agreement")[0]
+
+
+def test_beside_an_ece_of_combinations_stands_what_chance_alone_would_give() -> None:
+    run = trained()
+    truth = datasets.load("digits").test_labels
+    sure = probabilities("digits", 3, 2, 4.0).astype(float).mean(axis=0).max(axis=1)
+
+    def by_chance(sure: NDArray[Any]) -> float:
+        """The mean ECE of answers that are right as often as they say, drawn one by one."""
+        place = np.minimum((sure * 15).astype(int), 14)
+        right = np.random.default_rng(1).random((2000, len(sure))) < sure
+        gaps = [np.bincount(place, one - sure, 15) for one in right]
+        return float(np.abs(gaps).sum(axis=1).mean() / len(sure))
+
+    other = np.ones(500, bool)
+    other[np.argsort(truth, kind="stable")[::2]] = False  # the half that is judged
+    for view, part in (("committee", np.ones(500, bool)), ("combining", other)):
+        said, _ = words(run, view, figure="ece")
+        found = re.search(r"Chance alone would give (0\.\d+)", said)
+        assert found, view
+        assert abs(float(found[1]) - by_chance(sure[part])) < 0.001
+
+
+def test_where_what_was_said_of_them_is_lost_the_test_images_serve_and_that_is_said() -> None:
+    run = trained(validation=SHARE)
+    for file in (run.path / "validation").iterdir():
+        file.unlink()
+    said, at = words(run, "calibration")
+    assert "no validation predictions of epoch 2" in said
+    assert "Fitted on one half of the test digits (250), judged on the other 250." in said
+    assert not at.exception
+
+
+def test_the_epoch_s_control_names_the_best_and_on_what_it_was_chosen() -> None:
+    for validation, how in ((SHARE, chosen.ON_VALIDATION), (0.0, chosen.ON_TEST)):
+        run = trained(validation=validation, best_epoch=1)
+        for page in ("inspect", "predictions"):
+            at = opened(run, page)
+            slider = next(one for one in at.select_slider if one.label == "Epoch")
+            assert slider.value == 2
+            assert f"Best: epoch 1, {how}." in re.sub(r"\s+", " ", str(slider.help))
