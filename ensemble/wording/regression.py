@@ -88,10 +88,7 @@ def compared(one: Trace, many: Trace, bought: Speedup) -> str:
                 f"{times(1 / bought.median)} as long.")  # fmt: skip
     if bought.low > 1 and bought.pace > 1 and slow != fast:
         return f"O{on} instead of {slow}: {times(bought.median)} as fast. {pays(bought, one)}"
-    return (
-        f"{undecided(bought, done)}: o{on.replace('an iteration', 'one')}, and {slow} on one "
-        f"without pmap{between(bought)}."
-    )
+    return f"{undecided(bought, done)}: o{on}, and {slow} on one without pmap{between(bought)}."
 
 
 def undecided(bought: Speedup, done: int) -> str:

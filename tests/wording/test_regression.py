@@ -79,20 +79,20 @@ def test_a_heading_never_contradicts_the_step_times_beside_it() -> None:
         assert ": 1.1 times as fast" not in said or faster < slower
         assert "times as long" not in said or faster > slower
     assert regression_words.answer(Traces(*torn, ()), active=False) == (
-        "These 20 iterations do not tell whether pmap pays: on 2 devices one takes 14 ms, and "
-        "10 ms on one without pmap."
+        "These 20 iterations do not tell whether pmap pays: on 2 devices an iteration "
+        "takes 14 ms, and 10 ms on one without pmap."
     )
     said = regression_words.answer(Traces(*mixed, ()), active=False)
     assert said == (
-        "These 40 iterations do not tell whether pmap pays: on 2 devices one takes 11 ms, and "
-        "11 ms on one without pmap, 0.83 to 1.2 times as fast."
+        "These 40 iterations do not tell whether pmap pays: on 2 devices an iteration "
+        "takes 11 ms, and 11 ms on one without pmap, 0.83 to 1.2 times as fast."
     )
 
 
 def test_a_few_iterations_are_no_verdict() -> None:
     said = regression_words.answer(Traces(ONE, trace([0.026] * 5, 2), ()), active=True)
     assert said.startswith("So far: these 5 iterations do not tell whether pmap pays: on 2 devices")
-    assert said.endswith("one takes 26 ms, and 52 ms on one without pmap.")
+    assert said.endswith("an iteration takes 26 ms, and 52 ms on one without pmap.")
     assert "times as fast" in regression_words.answer(
         Traces(ONE, trace([0.026] * 6, 2), ()), active=True
     )
