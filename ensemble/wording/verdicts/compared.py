@@ -55,7 +55,8 @@ def evidence(found: Gain, noun: str) -> str:
     return (
         f"{found.won:,} won, {found.lost:,} lost, {p_value(float(accuracy))}: "
         f"{signed(found.digits, 0)} {noun}s {digits_interval(found)}{open_}. NLL is "
-        f"{nll_change(found)}, {p_value(float(nll))}. Both p are adjusted for two tests (Holm)."
+        f"{nll_change(found)}, {p_value(float(nll))}. Both p are adjusted for two tests (Holm), "
+        "each interval is of one alone."
     )
 
 

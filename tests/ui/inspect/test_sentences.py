@@ -50,6 +50,20 @@ def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() ->
     assert "does not mean that there is none" in told
 
 
+def test_a_lower_nll_is_not_hidden_behind_as_many_right() -> None:
+    """One member is right, the other knows nothing: weights leave it out, nobody errs."""
+    members = np.full((2, N, 10), 0.1)
+    members[0, :, 0], members[0, :, 1:] = 0.55, 0.05
+    combined, _ = combining.compared(judge(members, np.zeros(N, int)))
+    said = combining.answer(combined, "digit")
+    assert said == (
+        "All four ways get the same digits right; NLL: geometric mean higher, fitted weights lower."
+    )
+    assert len(said) <= 90
+    told = combining.evidence(combined, "digit")
+    assert "Each p is adjusted for all of these tests (Holm), each interval is of one alone" in told
+
+
 @pytest.mark.parametrize(("rate", "too_many"), [(0.01, True), (0.02, False), (0.05, False)])
 def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -> None:
     found = Choice(0.9, 0.5, error=0.02, low=0.01, high=0.08, kept=50, wrong=1, n=100)
