@@ -74,6 +74,12 @@ def evidence(found: Enough, noun: str) -> str:
     return " ".join([*said, "Each claim is wrong at most 5 % of the time."])
 
 
+def at_worst(one: SizeVerdict, figure: str) -> str:
+    """What those that are needed lose at most, or gain at least, with the verb."""
+    verb, end = ("gain", "least") if one.bound < 0 else ("lose", "most")
+    return f"{verb}{'s' if one.needed == 1 else ''} {loss(abs(one.bound), figure)} at {end}"
+
+
 def of_size(found: Enough, one: SizeVerdict, noun: str) -> str:
     """What the test set shows of one size."""
     figure = found.figure
@@ -84,7 +90,7 @@ def of_size(found: Enough, one: SizeVerdict, noun: str) -> str:
         f"{of_figure(abs(one.loss), figure)} against all {found.members}"
     )
     if one.outcome == "enough":
-        return f"{average}; {one.needed:,} of them lose less than {loss(one.bound, figure)}."
+        return f"{average}; {one.needed:,} of them {at_worst(one, figure)}."
     if one.outcome == "loses":
         return f"{average}; {losers(one)} over {loss(found.margin, figure)}."
     open_ = (

@@ -71,6 +71,15 @@ def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -
     assert ("that you accept" in said) == too_many
 
 
+def test_no_errors_among_few_answers_are_no_proof_of_a_rate() -> None:
+    """Of 50 answers none is wrong: up to 7.1 % may be, and 0.5 % was asked for."""
+    few = Choice(0.9, 0.2, error=0.0, low=0.0, high=0.0713, kept=50, wrong=0, n=250)
+    assert selective.answer(few, 0.005, "the ensemble", "digit").endswith(
+        "errs in 0.00 % (0.00 to 7.13 %) of them: too few answers to show 0.5 %."
+    )
+    assert "too few" not in selective.answer(few, 0.08, "the ensemble", "digit")
+
+
 @pytest.mark.parametrize(("auroc", "fooled"), [(0.3, True), (0.9, False)])
 def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(auroc: float, fooled: bool) -> None:
     figures = {"auroc": auroc, "fpr95": 0.2}

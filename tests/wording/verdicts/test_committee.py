@@ -57,7 +57,7 @@ def test_the_evidence_has_the_figures_of_both_sizes() -> None:
     verdict = found(4, size(3, 4, "enough"), size(2, 4, "undecided", 30_900))
     assert words.evidence(verdict, "digit") == (
         "On average the 4 committees of 3 lose 0.02 points of accuracy against all 4; 4 of them "
-        "lose less than 0.083 points. On average the 6 committees of 2 lose 0.02 points of "
+        "lose 0.083 points at most. On average the 6 committees of 2 lose 0.02 points of "
         "accuracy against all 4; that 6 of them keep to 0.1 points is not shown, nor that they do "
         "not: their losses may be up to 0.083 points. 500 digits cannot settle that margin: if "
         "nothing is really lost it takes about 31,000. Each claim is wrong at most 5 % of the "
@@ -76,6 +76,18 @@ def test_beside_a_gain_that_is_shown_the_verdict_names_what_may_be_lost_first() 
     """Beside "the ensemble gets 6 more right" and "1 is enough": it is where these may be lost."""
     said = words.verdict(found(4, size(1, 4, "enough")), "digit")
     assert said.startswith("If 0.1 points of accuracy may be lost, 1 of 4 members is enough")
+
+
+@pytest.mark.parametrize(
+    ("bound", "needed", "said"),
+    [(0.00083, 2, "2 of them lose 0.083 points at most."), (0.0, 2, "2 of them lose 0 points at "
+     "most."), (-0.002, 1, "1 of them gains 0.2 points at least.")],
+)  # fmt: skip
+def test_who_loses_nothing_is_not_said_to_lose_less_than_that(
+    bound: float, needed: int, said: str
+) -> None:
+    one = SizeVerdict(1, "enough", 2, needed, needed, 0, 0.0002, bound, None)
+    assert words.of_size(found(2, one), one, "digit").endswith(said)
 
 
 def test_drawn_committees_are_said_to_be() -> None:

@@ -51,6 +51,7 @@ def test_the_evidence_has_the_counts_the_interval_and_what_is_left_open() -> Non
     )
     assert said.endswith("Both p are adjusted for two tests (Holm), each interval is of one alone.")
     assert not compared.evidence(made(0, 0, 0.0, noise=0), "digit")
+    assert "+1 digit (95 %" in compared.evidence(made(1, 0, 0.0), "digit")
 
 
 def test_a_pair_that_was_picked_among_several_is_said_to_be() -> None:
