@@ -80,10 +80,15 @@ def test_no_errors_among_few_answers_are_no_proof_of_a_rate() -> None:
     assert "too few" not in selective.answer(few, 0.08, "the ensemble", "digit")
 
 
-@pytest.mark.parametrize(("auroc", "fooled"), [(0.3, True), (0.9, False)])
-def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(auroc: float, fooled: bool) -> None:
+@pytest.mark.parametrize(
+    ("auroc", "images", "fooled"),
+    [(0.3, 100, True), (0.9, 100, False), (0.45, 100, False), (0.45, 1_000, True)],
+)
+def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(
+    auroc: float, images: int, fooled: bool
+) -> None:
     figures = {"auroc": auroc, "fpr95": 0.2}
-    one = {"title": "Noise", "ensemble": figures, "members": [figures, figures]}
+    one = {"title": "Noise", "images": images, "ensemble": figures, "members": [figures, figures]}
     said = ood.sentence(one, "digit")
     assert ("it is surer of what it has never seen" in said) == fooled
     assert ("20.0 % of the out-of-distribution images pass too" in said) != fooled
