@@ -32,10 +32,15 @@ def train(resume: str | None, **chosen: Any) -> None:
 
 
 def best_epoch(run: runs.Run) -> str:
-    """Which epoch was best and on what it was chosen, where the last was not; else ""."""
+    """Which epoch was best and on what it was chosen, where the last was not; else "".
+
+    Of a run that only guesses no epoch is the best.
+    """
     status = run.status
     share = status.best_ensemble_test_accuracy
     if status.best_epoch is None or share is None or status.best_epoch == status.epoch:
+        return ""
+    if chance.is_chance(share, run.config.dataset):
         return ""
     figure = formats.percent(share, datasets.info(run.config.dataset).test_size)
     return (

@@ -52,6 +52,20 @@ class Rarity:
         beyond = np.minimum((values - self.edge) / self.excess, FURTHEST)
         return np.where(np.asarray(values) > self.edge, beyond - np.log(TAIL), counted)
 
+    def of_each_other(self, values: Floats) -> NDArray[np.float64]:
+        """−ln p of the held-out digits' own values (n,), each among the n − 1 others.
+
+        Counted among all it would be one of those as high as itself, and pull the tail its way:
+        a new digit is not, and would look rarer than it is.
+        """
+        n = len(self.ranked)
+        as_high = n - np.searchsorted(self.ranked, values, side="left")
+        further = self.ranked[int((1 - TAIL) * n) :] - self.edge
+        apart = values - self.edge
+        excess = np.maximum((further.sum() - apart) / max(1, len(further) - 1), 1e-9)
+        beyond = np.minimum(apart / excess, FURTHEST)
+        return np.where(apart > 0, beyond - np.log(TAIL), -np.log(as_high / n))
+
 
 @dataclass(frozen=True, eq=False)
 class Rejection:
@@ -61,7 +75,7 @@ class Rejection:
 
     Attributes:
       rarities: one a measure of novelty.
-      held_out: (n,), the held-out digits' scores, rising.
+      held_out: (n,), the held-out digits' scores, each by the n − 1 others, rising.
     """
 
     rarities: tuple[Rarity, ...]
@@ -71,7 +85,8 @@ class Rejection:
     def of(cls, measures: Floats) -> "Rejection":
         """From K measures of n held-out digits, (K, n), each high for what is novel."""
         rarities = tuple(map(Rarity.of, measures))
-        return cls(rarities, np.sort(_contributions(rarities, measures).sum(axis=0)))
+        own = [one.of_each_other(values) for one, values in zip(rarities, measures, strict=True)]
+        return cls(rarities, np.sort(np.sum(own, axis=0)))
 
     def contributions(self, measures: Floats) -> NDArray[np.float64]:
         """What each measure adds to the score, (K, N), in nats: −ln p."""

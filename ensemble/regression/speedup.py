@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.intervals import median_interval
+
 Times = NDArray[np.float64]
 MOST_ITERATIONS = 1_000_000  # as far as it is looked for where parallelism pays
 
@@ -18,6 +20,11 @@ class Speedup:
       mean: the mean over iterations of time without / time with, compiling left out: the
         figure of JAXopt's example.
       median: the median of the same ratios, which one slow step does not move.
+      low: the lower end of the 95 % interval of that median, over these iterations of this one
+        measurement: on another day the machine may do other things besides. 0 of fewer than 6.
+      high: the upper end; infinite of fewer than 6.
+      pace: the median step time without by the median step time with: it can lie on the other
+        side of 1 than `median` where iterations differ much.
       whole: all of one solve against all of the other, compiling included.
       efficiency: `median` over the number of devices: 1 is ideal.
       pays_after: the first number of iterations after which the sum of compiling and steps is
@@ -26,6 +33,9 @@ class Speedup:
 
     mean: float
     median: float
+    low: float
+    high: float
+    pace: float
     whole: float
     efficiency: float
     pays_after: int | None
@@ -49,7 +59,8 @@ def speedup(
     whole = (compile_without + without.sum()) / (compile_with + with_pmap.sum())
     median = float(np.median(ratios))
     return Speedup(
-        float(ratios.mean()), median, float(whole), median / devices,
+        float(ratios.mean()), median, *median_interval(ratios),
+        float(np.median(without) / np.median(with_pmap)), float(whole), median / devices,
         break_even(without, with_pmap, compile_without, compile_with),
     )  # fmt: skip
 

@@ -45,7 +45,7 @@ def bfloat16(race: Race) -> str:
 def worth(race: Race, gain: float) -> str:
     """What this precision does to the time: "is 1.9 times as fast as float32 here"."""
     if abs(gain - 1) < ALIKE:
-        return "is as fast as float32 here"
+        return "is about as fast as float32 here"
     if gain > 1:
         return f"is {times(gain)} as fast as float32 here"
     return f"is slower here and takes {times(1 / gain)} as long as float32{no_units(race)}"

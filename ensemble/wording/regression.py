@@ -1,5 +1,8 @@
 """What a regression's measurements say, in sentences with figures."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,29 +70,53 @@ def answer(traces: Traces, active: bool) -> str:
 
 
 def compared(one: Trace, many: Trace, bought: Speedup) -> str:
-    """The step times with and without `pmap`, and whether its compiling pays."""
-    slow, fast = step_time(one), step_time(many)
+    """The step times with and without `pmap`, and whether its compiling pays.
+
+    Faster or slower is said where the interval of the ratio and the two times both say so.
+    """
+    done = min(len(one.seconds), len(many.seconds))
+    slow, fast = (step_time(replace(each, seconds=each.seconds[:done])) for each in (one, many))
     if many.devices == 1:
         return (f"There is one device, so pmap has nothing to spread: an iteration takes {fast} "
                 f"with it and {slow} without.")  # fmt: skip
     on = f"n {many.devices} devices an iteration takes {fast}"
-    if abs(bought.median - 1) < ALIKE or slow == fast:
+    room = 2 * ALIKE if slow == fast else ALIKE
+    if bought.low > 1 - room and bought.high < 1 + room:
         return f"pmap changes little here: o{on}, and {slow} on one without pmap."
-    if bought.median < 1:
+    if bought.high < 1 and bought.pace < 1 and slow != fast:
         return (f"pmap does not pay here: o{on} instead of {slow}, "
                 f"{times(1 / bought.median)} as long.")  # fmt: skip
-    return f"O{on} instead of {slow}: {times(bought.median)} as fast. {pays(bought, one)}"
+    if bought.low > 1 and bought.pace > 1 and slow != fast:
+        return f"O{on} instead of {slow}: {times(bought.median)} as fast. {pays(bought, one)}"
+    return f"{undecided(bought, done)}: o{on}, and {slow} on one without pmap{between(bought)}."
+
+
+def undecided(bought: Speedup, done: int) -> str:
+    """That so many iterations show neither, with the verb that goes with them."""
+    these = "This 1 iteration does" if done == 1 else f"These {done:,} iterations do"
+    return f"{these} not tell whether pmap pays"
+
+
+def between(bought: Speedup) -> str:
+    """The interval of the speed-up where it holds 1: ", 0.9 to 1.2 times as fast"; else ""."""
+    if not bought.low <= 1 <= bought.high < math.inf:
+        return ""
+    low, high = (formats.significant(end, 2) for end in (bought.low, bought.high))
+    return f", {low} to {high} times as fast"
 
 
 def pays(bought: Speedup, one: Trace) -> str:
-    """From which iteration on `pmap` has paid for its compiling."""
+    """From which iteration on `pmap` has paid for its compiling: seen, or at the pace so far."""
     after, done = bought.pays_after, len(one.seconds)
     if after is None:
         return "What compiling takes longer with pmap is not made up within a million iterations."
     if not after:
         return "Compiling with pmap took no longer, so it pays from the first iteration on."
-    more = f", more than the {done:,} here" if after > done else ""
-    return f"With compiling, pmap pays after {formats.count(after, 'iteration')}{more}."
+    if after > done:
+        about = formats.significant(after, 2)
+        return (f"At this pace pmap pays for its compiling after about {about} iterations; here "
+                f"were {done:,}.")  # fmt: skip
+    return f"With compiling, pmap pays after {formats.count(after, 'iteration')}."
 
 
 def replicas(traces: Traces) -> str:
@@ -160,11 +187,12 @@ def scaling(traces: Traces, cores: int) -> str:
       traces: what was measured.
       cores: of the CPU that the devices share; 0 where each is its own.
     """
-    devices, ratio = max(traces.scaling, key=lambda one: one[1])
-    if devices == 1:
+    most = max(ratio for _, ratio in traces.scaling)
+    fastest = [str(devices) for devices, ratio in traces.scaling if ratio >= most * (1 - ALIKE)]
+    if most < 1 + ALIKE:
         said = "No number of devices is faster than one here."
     else:
-        said = f"Fastest on {devices} devices: {times(ratio)} as fast as on one."
+        said = f"Fastest on {' or '.join(fastest)} devices: {times(most)} as fast as on one."
     bound = " Past them the devices only share what there is." if cores else ""
     return f"{said} The dotted line is ideal: twice the devices, twice as fast." + (
         f" {formats.count(cores, 'core').capitalize()} give at most {cores} times.{bound}"

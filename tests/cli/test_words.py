@@ -147,8 +147,9 @@ def test_what_a_status_says_does_not_steer_the_terminal(
          "ones expect less."),
         ({"epoch": 9, "best_on": "validation"}, "Best epoch 2, 98.2 % on the test images; chosen "
          "on the validation images, not on the test images."),
+        ({"epoch": 9, "best_ensemble_test_accuracy": 0.102}, ""),
     ],
-    ids=["the last", "by test", "by validation"],
+    ids=["the last", "by test", "by validation", "of a run that only guesses"],
 )  # fmt: skip
 def test_the_best_epoch_is_named_with_what_it_was_chosen_on(
     changes: dict[str, Any], said: str

@@ -50,8 +50,8 @@ def test_the_margin_and_the_share_are_chosen_in_the_address_and_answered_on_top_
         assert answer(at) == words.verdict(found, "digit")
         assert words.evidence(found, "digit") in said(at)
         assert any("enough" in one["text"] for one in notes(at)) == (found.size < 4)
-        by_accuracy = words.verdict(enough(judged, "accuracy", *of_accuracy), "digit")
-        assert by_accuracy in [one.value for one in at.markdown]
+        on_top = words.verdict(enough(judged, "accuracy", *of_accuracy), "digit")
+        assert on_top in [one.value for one in at.markdown]
 
     of_accuracy: tuple[float | None, float] = (None, 0.95)
     stands("accuracy")
@@ -90,6 +90,7 @@ def test_what_a_further_member_brings_and_costs_stands_in_a_table() -> None:
     law = mean[-1] - (mean[0] - mean[-1]) / 0.75 * (1 / 4 - 1 / 8)
     assert float(rows["Brier"].iloc[-1].split(" (")[0]) == pytest.approx(law, rel=0.01)
     assert "How long predicting takes this run did not measure" in said(at)
+    assert "more than chance, only the verdict tells" in said(at)
 
 
 def test_predicting_is_timed_by_what_lies_between_the_last_steps_of_an_epoch_and_its_test() -> None:

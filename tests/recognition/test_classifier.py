@@ -84,8 +84,8 @@ def test_the_share_of_real_digits_rejected_is_the_one_asked_for(opened):
     images, _ = held_out(Source("digits"), fitted=True)
     for refuse in (0.02, 0.2):
         rejected = [one.rejected for one in opened.read(images, refuse).digits]
-        # A new digit is one of n + 1, so among these n themselves it may be one fewer.
-        assert refuse - 2 / len(images) < np.mean(rejected) <= refuse
+        # Asked about again they count among those as strange as themselves: a few fewer.
+        assert refuse - 5 / len(images) < np.mean(rejected) <= refuse
 
 
 def test_non_digits_are_rejected_and_most_of_them_as_a_whole_picture(opened):

@@ -38,7 +38,8 @@ def test_rarity_counts_within_and_goes_on_growing_beyond():
 def test_the_threshold_turns_away_the_share_asked_for(refuse):
     fitted, judged = DRAWS.normal(size=(2, 4, 3000))
     rejection = Rejection.of(fitted)
-    own = rejection.scores(fitted)
+    own = rejection.held_out
+    np.testing.assert_allclose(own, np.sort(rejection.scores(fitted)), rtol=0.2, atol=0.05)
     threshold = rejection.threshold(refuse)
     share = (own > threshold).mean()
     assert refuse - 1.5 / 3000 <= share <= refuse  # a new one is the 3001st
@@ -67,6 +68,21 @@ def test_a_new_digit_is_rejected_no_more_often_than_asked_for():
     above = [one[40] > Rejection((), np.sort(one[:40])).threshold(0.05) for one in scores]
     share = stats.binomtest(sum(above), 20_000).proportion_ci(0.999, method="wilson")
     assert share.low <= 0.05, "two of the 40 would be as many as 3 of 41 new ones: 7.3 %"
+
+
+def test_held_out_digits_do_not_judge_themselves():
+    """Each is scored without itself, as a new one is: else 1.8 % of new ones exceed that of 1 %."""
+    above = []
+    for _ in range(400):
+        fitted, new = np.split(DRAWS.normal(size=(4, 400)), [110], axis=1)
+        rejection = Rejection.of(fitted)
+        above.append((rejection.scores(new) > rejection.threshold(0.01)).mean())
+    assert np.mean(above) <= 0.01 + 2 * stats.sem(above)
+    fitted = DRAWS.normal(size=40)
+    slow = [Rarity.of(np.delete(fitted, i))(fitted[[i]])[0] for i in range(40)]
+    found = Rejection.of(fitted[None]).held_out
+    np.testing.assert_allclose(found[:36], np.sort(slow)[:36])  # below the tail all is counted
+    assert np.isfinite(Rejection.of(np.ones((2, 1))).held_out).all()
 
 
 @pytest.mark.parametrize("refuse", [0.0, 1.0, -0.1, float("nan")])

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ensemble.regression import speedup as module
 from ensemble.regression.speedup import break_even, speedup
@@ -52,3 +53,16 @@ def test_the_ratios_are_of_each_iteration_and_compiling_stands_apart() -> None:
     assert made.whole == (3 + 18) / (9 + 12)
     # 3, 7, 13, 21 against 9, 11, 13, 21; after that 6 a step against 2.
     assert made.pays_after == 4
+
+
+def test_the_interval_holds_the_true_median_as_often_as_it_says() -> None:
+    draws = np.random.default_rng(3)
+    for count in (6, 9, 40):
+        steps = draws.exponential(size=(1_000, 2, count)) + 0.1
+        made = [speedup(one, many, 0, 0, 2) for one, many in steps]
+        assert np.mean([one.low <= 1 <= one.high for one in made]) >= 0.93
+        ratios = np.sort(steps[0, 0] / steps[0, 1])
+        k = int(stats.binom.ppf(0.025, count, 0.5))  # as many may lie below it, each way
+        assert (made[0].low, made[0].high) == (ratios[k - 1], ratios[-k])
+    few = speedup(np.ones(5), np.full(5, 0.5), 0, 0, 2)
+    assert (few.low, few.high) == (0, np.inf)

@@ -40,7 +40,7 @@ def test_the_break_even_in_one_sentence() -> None:
             replace(with_rates(bfloat16=HALF), fast_bfloat16=True),
             "bfloat16 is slower here and takes 2.0 times as long as float32.",
         ),
-        (with_rates(bfloat16=RACE.rates["float32"]), "bfloat16 is as fast as float32 here."),
+        (with_rates(bfloat16=RACE.rates["float32"]), "bfloat16 is about as fast as float32 here."),
         (RACE, "It has no units."),
     ],
     ids=["faster", "emulated", "slower all the same", "alike", "left out"],

@@ -34,7 +34,7 @@ ONE = trace([0.052] * 40)
         (
             trace([0.031] * 40, 2, 22.0),
             "On 2 devices an iteration takes 31 ms instead of 52 ms: 1.7 times as fast. "
-            "With compiling, pmap pays after 1,001 iterations, more than the 40 here.",
+            "At this pace pmap pays for its compiling after about 1,000 iterations; here were 40.",
         ),
         (
             trace([0.026] * 40, 4, 0.5),
@@ -66,6 +66,36 @@ ONE = trace([0.052] * 40)
 )
 def test_the_answer(many: Trace, answer: str) -> None:
     assert regression_words.answer(Traces(ONE, many, ()), active=False) == answer
+
+
+def test_a_heading_never_contradicts_the_step_times_beside_it() -> None:
+    """Most iterations are faster with pmap, and yet the median of their times is longer."""
+    slow = [ms / 1000 for ms in range(1, 21)]
+    torn = trace(slow), trace([0.1] * 5 + [0.9 * each for each in slow[5:]], 2)
+    mixed = trace([0.010, 0.012] * 20), trace([0.012, 0.0102] * 20, 2)
+    for without, with_pmap in (torn, mixed):
+        said = regression_words.answer(Traces(without, with_pmap, ()), active=False)
+        slower, faster = (np.median(each.seconds) for each in (without, with_pmap))
+        assert ": 1.1 times as fast" not in said or faster < slower
+        assert "times as long" not in said or faster > slower
+    assert regression_words.answer(Traces(*torn, ()), active=False) == (
+        "These 20 iterations do not tell whether pmap pays: on 2 devices an iteration "
+        "takes 14 ms, and 10 ms on one without pmap."
+    )
+    said = regression_words.answer(Traces(*mixed, ()), active=False)
+    assert said == (
+        "These 40 iterations do not tell whether pmap pays: on 2 devices an iteration "
+        "takes 11 ms, and 11 ms on one without pmap, 0.83 to 1.2 times as fast."
+    )
+
+
+def test_a_few_iterations_are_no_verdict() -> None:
+    said = regression_words.answer(Traces(ONE, trace([0.026] * 5, 2), ()), active=True)
+    assert said.startswith("So far: these 5 iterations do not tell whether pmap pays: on 2 devices")
+    assert said.endswith("an iteration takes 26 ms, and 52 ms on one without pmap.")
+    assert "times as fast" in regression_words.answer(
+        Traces(ONE, trace([0.026] * 6, 2), ()), active=True
+    )
 
 
 def test_the_answer_while_it_is_measured() -> None:
@@ -121,6 +151,12 @@ def test_the_fastest_number_of_devices_is_named() -> None:
     told = regression_words.scaling(Traces(ONE, ONE, slower), cores=0)
     assert told.startswith("No number of devices is faster than one here. ")
     assert "at most" not in told
+    alike = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((60, 1), (30.5, 2), (30, 4)))
+    told = regression_words.scaling(Traces(ONE, ONE, alike), cores=0)
+    assert told.startswith("Fastest on 2 or 4 devices: 2.0 times as fast as on one. ")
+    hardly = tuple(trace([ms / 1000] * 5, devices) for ms, devices in ((60, 1), (59.5, 2)))
+    told = regression_words.scaling(Traces(ONE, ONE, hardly), cores=0)
+    assert told.startswith("No number of devices is faster than one here. ")
 
 
 def test_one_core_gains_nothing_by_virtual_devices() -> None:

@@ -15,13 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta, betabinom
+from scipy.stats import beta
 
 from ensemble.analysis.quality.averaging import Floats, Ints
 
 METHODS = ("aps", "raps", "lac")
 PENALTY, FREE = 0.1, 1  # of RAPS: for each class beyond the first so many
-SHORT = 0.025  # as the lower end of a 95 % interval: rarer by chance breaks the promise
 SLACK = 1e-9  # of a rank: 100 times (1 − 0.41) is 59, whatever doubles make of it
 
 
@@ -69,24 +68,6 @@ class Calibrated:
         k = rank(self.n, self.error_rate)
         low, high = beta.ppf((0.025, 0.975), k, self.n + 1 - k)
         return float(low), float(high)
-
-    def short_of_promise(self, covered: int, n: int) -> bool:
-        """Whether so few of n new sets hold the label that chance hardly makes it so few.
-
-        Both chances count, that of the calibration examples and that of the new ones: where both
-        are exchangeable the number covered is beta-binomial or, with ties, larger, and this is
-        said in at most 2.5 % of draws. The interval of the coverage alone leaves the former out.
-
-        Args:
-          covered: how many of the new sets hold the label.
-          n: how many there are.
-
-        Source: V. Vovk, 2012, as for `expected`; A. Angelopoulos and S. Bates, 2021, appendix C.
-        """
-        if not self.enough:
-            return False
-        k = rank(self.n, self.error_rate)
-        return bool(betabinom.cdf(covered, n, k, self.n + 1 - k) < SHORT)
 
     def sets(self, averaged: Floats) -> NDArray[np.bool_]:
         """The classes that each example may be, (N, C), of the ensemble's (N, C)."""

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import betabinom
 
 from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.quality.averaging import Floats, Ints
-from ensemble.analysis.quality.conformal import METHODS, Calibrated, calibrate
+from ensemble.analysis.quality.conformal import METHODS, Calibrated, calibrate, rank
 from ensemble.analysis.quality.halves import halves
 
 Examples = tuple[Floats, Ints]  # the ensemble's probabilities (n, C) and the labels (n,)
@@ -59,6 +60,24 @@ class Achieved:
     def empties(self) -> int:
         """How many sets name none."""
         return int(self.sizes[0])
+
+
+def by_chance(made: Calibrated, found: Achieved) -> float:
+    """How often so few of the sets, or fewer, hold the label where the promise is kept.
+
+    Both draws count, that of the calibration examples and that of these: the number covered is
+    beta-binomial with k and n + 1 − k, k the rank of the threshold; ties only raise it. An
+    interval of the coverage alone would take the promise for one about this very calibration.
+
+    Returns:
+      In [0, 1]; 1 where every set is all classes.
+
+    Source: V. Vovk, "Conditional validity of inductive conformal predictors", ACML 2012.
+    """
+    if not made.enough:
+        return 1.0
+    k = rank(made.n, made.error_rate)
+    return float(betabinom.cdf(found.covered, found.n, k, made.n + 1 - k))
 
 
 def achieved(sets: NDArray[np.bool_], labels: Ints) -> Achieved:

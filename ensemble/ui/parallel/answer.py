@@ -1,5 +1,7 @@
 """The answer of a regression: the sentence, its figures, and what they hold for."""
 
+import math
+
 import pandas as pd
 import streamlit as st
 
@@ -42,7 +44,8 @@ def ratios(bought: Speedup) -> None:
     """How many times as fast, in three ways, and how well the devices are used."""
     for label, value, help in (
         ("Speed-up, median", times(bought.median), "Time without pmap by time with it, iteration "
-         "by iteration, compiling left out: the median, which one slow step does not move."),
+         "by iteration, compiling left out: the median, which one slow step does not move."
+         f"{ends(bought)}"),
         ("Speed-up, mean", times(bought.mean), "The mean of the same ratios: the figure of "
          "JAXopt's example. One slow step moves it."),
         ("Compiling included", times(bought.whole), "All of the solve without pmap by all of the "
@@ -51,6 +54,16 @@ def ratios(bought: Speedup) -> None:
          "number of devices: 100 % is ideal."),
     ):  # fmt: skip
         st.metric(label, value, width="content", help=help)
+
+
+def ends(bought: Speedup) -> str:
+    """The interval of the median, and for what it holds; "" of too few iterations."""
+    if not math.isfinite(bought.high):
+        return ""
+    return (
+        f" Its 95 % interval is {times(bought.low)} to {times(bought.high)}, over these "
+        "iterations; measured anew, with other work on the machine, it may lie elsewhere."
+    )
 
 
 def times(ratio: float) -> str:

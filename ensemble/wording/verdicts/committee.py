@@ -25,6 +25,9 @@ def of_figure(value: float, figure: str) -> str:
 def verdict(found: Enough, noun: str) -> str:
     """How many members are enough, in one line of one claim, with its figure.
 
+    What may be lost comes first: a gain of the whole that is shown does not contradict that
+    fewer are enough for who accepts to lose it.
+
     Args:
       found: of two or more members.
       noun: what an image is called.
@@ -32,16 +35,19 @@ def verdict(found: Enough, noun: str) -> str:
     M, margin = found.members, of_figure(found.margin, found.figure)
     if found.passed:
         verb = "is" if found.size == 1 else "are"
-        what = "single members" if found.size == 1 else "committees"
-        share = formats.percent(found.share, figures=2)
-        whose = f"all {what}" if found.share == 1 else f"{share} of {what}"
-        return f"{found.size} of {M} members {verb} enough: {whose} lose under {margin}."
+        cases = "all" if found.share == 1 else formats.percent(found.share, figures=2)
+        return (
+            f"If {margin} may be lost, {found.size} of {M} members {verb} enough, in {cases} "
+            f"{'cases' if found.share == 1 else 'of cases'}."
+        )
     failed = found.sizes[0]
     if failed.outcome == "loses":
-        return f"It takes {'both' if M == 2 else f'all {M}'}: {losers(failed)} over {margin}."
+        takes = "both" if M == 2 else f"all {M}"
+        return f"{losers(failed).capitalize()} over {margin}: it takes {takes}."
     if failed.examples is None:
         fewer = f"{failed.size} of {M} members {'is' if failed.size == 1 else 'are'} enough"
-        return f"Whether {fewer} is open: the loss is near {margin}."
+        bound = of_figure(failed.bound, found.figure)
+        return f"Whether {fewer} is open: up to {bound} may be lost."
     what, wanted = FIGURES[found.figure].removeprefix("the "), failed.examples
     return (
         f"{formats.count(found.n, noun)} cannot tell if {failed.size} of {M} members keep the "
@@ -52,7 +58,7 @@ def verdict(found: Enough, noun: str) -> str:
 def losers(one: SizeVerdict) -> str:
     """How many committees of a size are at least shown to lose more, and the verb."""
     least = one.committees - one.needed + 1
-    return f"at least {least:,} of the {who(one)} {'loses' if least == 1 else 'lose'}"
+    return f"at least {least:,} of {who(one)} {'loses' if least == 1 else 'lose'}"
 
 
 def who(one: SizeVerdict) -> str:
@@ -68,6 +74,12 @@ def evidence(found: Enough, noun: str) -> str:
     return " ".join([*said, "Each claim is wrong at most 5 % of the time."])
 
 
+def at_worst(one: SizeVerdict, figure: str) -> str:
+    """What those that are needed lose at most, or gain at least, with the verb."""
+    verb, end = ("gain", "least") if one.bound < 0 else ("lose", "most")
+    return f"{verb}{'s' if one.needed == 1 else ''} {loss(abs(one.bound), figure)} at {end}"
+
+
 def of_size(found: Enough, one: SizeVerdict, noun: str) -> str:
     """What the test set shows of one size."""
     figure = found.figure
@@ -78,7 +90,7 @@ def of_size(found: Enough, one: SizeVerdict, noun: str) -> str:
         f"{of_figure(abs(one.loss), figure)} against all {found.members}"
     )
     if one.outcome == "enough":
-        return f"{average}; {one.needed:,} of them lose less than {loss(one.bound, figure)}."
+        return f"{average}; {one.needed:,} of them {at_worst(one, figure)}."
     if one.outcome == "loses":
         return f"{average}; {losers(one)} over {loss(found.margin, figure)}."
     open_ = (
@@ -86,7 +98,10 @@ def of_size(found: Enough, one: SizeVerdict, noun: str) -> str:
         f"shown, nor that they do not: their losses may be up to {loss(one.bound, figure)}"
     )
     if one.examples is None:
-        return f"{open_}, too near the margin."
+        return (
+            f"{open_}. Were nothing really lost, most sets of {formats.count(found.n, noun)} would "
+            "have shown it."
+        )
     return (
         f"{open_}. {formats.count(found.n, noun)} cannot settle that margin: if nothing is really "
         f"lost it takes about {formats.significant(one.examples, 2)}."

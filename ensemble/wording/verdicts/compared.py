@@ -5,12 +5,12 @@ Accuracy and NLL are tested at once, so their p-values are adjusted for being tw
 
 from ensemble.analysis.inference.multiple_tests import holm
 from ensemble.analysis.members.gain import LUCK, Gain
+from ensemble.wording import formats
 from ensemble.wording.verdicts.inspect import (
     digits_interval,
     left_open,
     nll_change,
     p_value,
-    signed,
 )
 
 
@@ -54,8 +54,9 @@ def evidence(found: Gain, noun: str) -> str:
     open_ = "" if accuracy < LUCK else left_open(found, noun)
     return (
         f"{found.won:,} won, {found.lost:,} lost, {p_value(float(accuracy))}: "
-        f"{signed(found.digits, 0)} {noun}s {digits_interval(found)}{open_}. NLL is "
-        f"{nll_change(found)}, {p_value(float(nll))}. Both p are adjusted for two tests (Holm)."
+        f"{formats.digits(found.digits, noun)} {digits_interval(found)}{open_}. NLL is "
+        f"{nll_change(found)}, {p_value(float(nll))}. Both p are adjusted for two tests (Holm), "
+        "each interval is of one alone."
     )
 
 

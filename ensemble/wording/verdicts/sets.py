@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.quality.conformal import Calibrated
-from ensemble.analysis.quality.coverage import Achieved
+from ensemble.analysis.quality.coverage import Achieved, by_chance
 from ensemble.wording import formats
 
 METHODS = {"aps": "Adaptive (APS)", "raps": "Regularised (RAPS)", "lac": "Smallest (LAC)"}
+BROKEN = 0.05  # of the draws in which the promise is kept, so many are called broken at most
 HELP = (
     "Adaptive (APS): the likeliest classes until enough probability stands ahead; never empty. "
     "Regularised (RAPS): the same, with a price on each further class. Smallest (LAC): every class "
@@ -47,8 +48,7 @@ def verdict(made: Calibrated, found: Achieved, noun: str) -> str:
         f"Sets at {level(made.error_rate)} hold the {noun} "
         f"{formats.percent(found.coverage, found.n)} of the time, with {size(found.mean_size)}"
     )
-    short = made.short_of_promise(found.covered, found.n)
-    return f"{said}: less than promised." if short else f"{said}."
+    return f"{said}: less than promised." if by_chance(made, found) < BROKEN else f"{said}."
 
 
 def size(mean: float) -> str:

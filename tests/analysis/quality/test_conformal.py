@@ -14,7 +14,7 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from ensemble.analysis.quality import conformal
 from ensemble.analysis.quality.conformal import Calibrated, calibrate, quantile, rank
-from ensemble.analysis.quality.coverage import achieved, judge_sets, sets_of_all
+from ensemble.analysis.quality.coverage import achieved, by_chance, judge_sets, sets_of_all
 from ensemble.analysis.quality.halves import halves
 
 C = 6
@@ -204,3 +204,18 @@ def test_what_cannot_be_calibrated_is_refused_in_a_sentence() -> None:
         calibrate(p, labels[:-1], 0.1)
     with pytest.raises(ValueError, match="No example"):
         achieved(np.zeros((0, C), bool), labels[:0])
+
+
+@pytest.mark.parametrize("n", [60, 250])
+def test_a_promise_that_is_kept_is_rarely_called_broken(n: int) -> None:
+    """Both halves are drawn: an interval of the coverage alone calls it broken in 7 % of draws."""
+    rate, draws = 0.05, np.random.default_rng(10)
+    scores = np.sort(draws.random((20_000, n)), axis=1)[:, rank(n, rate) - 1]
+    covered = draws.binomial(n, scores)  # of new examples, as many as calibrated
+    made = Calibrated("lac", rate, 0.5, n)
+    each = [achieved(np.arange(n)[:, None] < [hit, n], np.zeros(n, int)) for hit in range(n + 1)]
+    called = np.array([by_chance(made, one) < 0.05 for one in each])[covered].mean()
+    alone = np.array([one.interval[1] < 1 - rate for one in each])[covered].mean()
+    assert 0.03 < called < 0.053
+    assert alone > 0.06
+    assert by_chance(Calibrated("lac", rate, math.inf, 18), each[0]) == 1

@@ -50,6 +50,20 @@ def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() ->
     assert "does not mean that there is none" in told
 
 
+def test_a_lower_nll_is_not_hidden_behind_as_many_right() -> None:
+    """One member is right, the other knows nothing: weights leave it out, nobody errs."""
+    members = np.full((2, N, 10), 0.1)
+    members[0, :, 0], members[0, :, 1:] = 0.55, 0.05
+    combined, _ = combining.compared(judge(members, np.zeros(N, int)))
+    said = combining.answer(combined, "digit")
+    assert said == (
+        "All four ways get the same digits right; NLL: geometric mean higher, fitted weights lower."
+    )
+    assert len(said) <= 90
+    told = combining.evidence(combined, "digit")
+    assert "Each p is adjusted for all of these tests (Holm), each interval is of one alone" in told
+
+
 @pytest.mark.parametrize(("rate", "too_many"), [(0.01, True), (0.02, False), (0.05, False)])
 def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -> None:
     found = Choice(0.9, 0.5, error=0.02, low=0.01, high=0.08, kept=50, wrong=1, n=100, fitted=99,
@@ -58,10 +72,24 @@ def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -
     assert ("that you accept" in said) == too_many
 
 
-@pytest.mark.parametrize(("auroc", "fooled"), [(0.3, True), (0.9, False)])
-def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(auroc: float, fooled: bool) -> None:
+def test_no_errors_among_few_answers_are_no_proof_of_a_rate() -> None:
+    """Of 50 answers none is wrong: up to 7.1 % may be, and 0.5 % was asked for."""
+    few = Choice(0.9, 0.2, error=0.0, low=0.0, high=0.0713, kept=50, wrong=0, n=250)
+    assert selective.answer(few, 0.005, "the ensemble", "digit").endswith(
+        "errs in 0.00 % (0.00 to 7.13 %) of them: too few answers to show 0.5 %."
+    )
+    assert "too few" not in selective.answer(few, 0.08, "the ensemble", "digit")
+
+
+@pytest.mark.parametrize(
+    ("auroc", "images", "fooled"),
+    [(0.3, 100, True), (0.9, 100, False), (0.45, 100, False), (0.45, 1_000, True)],
+)
+def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(
+    auroc: float, images: int, fooled: bool
+) -> None:
     figures = {"auroc": auroc, "fpr95": 0.2}
-    one = {"title": "Noise", "ensemble": figures, "members": [figures, figures]}
+    one = {"title": "Noise", "images": images, "ensemble": figures, "members": [figures, figures]}
     said = ood.sentence(one, "digit")
     assert ("it is surer of what it has never seen" in said) == fooled
     assert ("20.0 % of the out-of-distribution images pass too" in said) != fooled

@@ -49,8 +49,9 @@ def test_the_evidence_has_the_counts_the_interval_and_what_is_left_open() -> Non
         f"9 won, 5 lost, p = 0.85: +4 digits (95 % interval −{low} to +{high}), which leaves open "
         f"a loss of {low} digits as well as a gain of {high} digits. NLL is "
     )
-    assert said.endswith("Both p are adjusted for two tests (Holm).")
+    assert said.endswith("Both p are adjusted for two tests (Holm), each interval is of one alone.")
     assert not compared.evidence(made(0, 0, 0.0, noise=0), "digit")
+    assert "+1 digit (95 %" in compared.evidence(made(1, 0, 0.0), "digit")
 
 
 def test_a_pair_that_was_picked_among_several_is_said_to_be() -> None:

@@ -46,6 +46,9 @@ def test_less_than_promised_is_said_only_beyond_chance() -> None:
     assert said == "Sets at 95 % hold the digit 96.0 % of the time, with 1.96 classes on average."
     assert "promised" not in words.verdict(MADE, of(232), "digit")  # 92.8 %: up to 95.4 %
     assert words.verdict(MADE, of(225), "digit").endswith("average: less than promised.")
+    # Other calibration digits would have put the threshold elsewhere: that is chance too.
+    assert of(230).interval[1] < 0.95
+    assert "promised" not in words.verdict(MADE, of(230), "digit")
 
 
 def test_too_few_to_calibrate_on_is_said_instead_of_a_figure() -> None:

@@ -137,6 +137,8 @@ def answer(found: Choice, rate: float, who: str, noun: str) -> str:
     errs = f"errs in {errors(found)} of them"
     if found.error > rate:
         errs += f": more than the {accepted(rate)} that you accept"
+    elif found.high > rate:
+        errs += f": too few answers to show {accepted(rate)}"
     if found.coverage == 1:
         return f"Answering every {noun}, {who} {errs}."
     sure = formats.certainty(found.threshold)

@@ -83,10 +83,20 @@ def answer(combined: Combined, noun: str) -> str:
     n = combined.arithmetic.quality.n
     ways = {name: getattr(combined, name).gain for name in combining.OTHERS}
     shown = {name: ways[name] for name, (p, _) in combined.adjusted.items() if p < LUCK}
-    if not any(one.won + one.lost for one in ways.values()):
+    alike = not any(one.won + one.lost for one in ways.values())
+    nll = ", ".join(
+        f"{RULES[name]} {'lower' if ways[name].nll > 0 else 'higher'}"
+        for name, (_, p) in combined.adjusted.items() if p < LUCK
+    )  # fmt: skip
+    if nll and not shown:
+        lead = f"All four ways get the same {noun}s right" if alike else (
+            "No way is shown to get more right"
+        )  # fmt: skip
+        return f"{lead}; NLL: {nll}."
+    if alike:
         return f"All four ways of combining get the same of {n:,} {noun}s right."
     if not shown:
-        return f"These {n:,} {noun}s show no way of combining that beats the arithmetic mean."
+        return f"These {n:,} {noun}s show no way of combining that gets more right than the mean."
     said = ", ".join(
         f"{RULES[name]} {abs(one.digits):,} {'more' if one.digits > 0 else 'fewer'} right"
         for name, one in shown.items()
@@ -107,8 +117,9 @@ def evidence(combined: Combined, noun: str) -> str:
             f"{inspect_words.digits_interval(found)}, {inspect_words.p_value(p)}{nll}"
         )
     return (
-        f"Against the mean: {'; '.join(told)}. Each p is adjusted for all of these tests (Holm); "
-        "from 0.05 on a difference is not shown, which does not mean that there is none."
+        f"Against the mean: {'; '.join(told)}. Each p is adjusted for all of these tests (Holm), "
+        "each interval is of one alone; from p = 0.05 on a difference is not shown, which does not "
+        "mean that there is none."
     )
 
 

@@ -88,7 +88,11 @@ def caption(
     judged: Committee, beyond: Extrapolation | None, name: str, known: Sequence[str]
 ) -> str:
     """How the table came about, and what it leaves out."""
-    said = ["Times are this run's, shared out evenly: members on a processor share it."]
+    said = [
+        "What the last one brings is a mean over committees, on these very images; whether it is "
+        "more than chance, only the verdict tells.",
+        "Times are this run's, shared out evenly: members on a processor share it.",
+    ]
     if not any(column.startswith(f"{IMAGES:,}") for column in known):
         said.append("How long predicting takes this run did not measure.")
     if beyond:

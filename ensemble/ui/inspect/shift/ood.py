@@ -76,13 +76,22 @@ def sentence(one: dict[str, Any], noun: str) -> str:
         return said + f"the one member is less sure of the latter {often(whole['auroc'])}."
     said += f"the ensemble is less sure of the latter **{often(whole['auroc'])}**, "
     said += f"one member {often(member['auroc'])}. "
-    if whole["auroc"] < 0.5:
+    if whole["auroc"] + spread(whole["auroc"], one["images"]) < 0.5:
         return said + "Below 50, it is surer of what it has never seen."
     passing, alone = (formats.percent(one["fpr95"], 500) for one in (whole, member))
     return said + (
         f"If 95 % of the known are to pass, {passing} of the out-of-distribution images pass too, "
         f"with one member {alone}."
     )
+
+
+def spread(auroc: float, images: int) -> float:
+    """Half the 95 % interval of an AUROC at most, where the smaller set has so many images.
+
+    Source: D. van Dantzig, "On the consistency and the power of Wilcoxon's two sample test",
+    Indagationes Mathematicae 13 (1951), 1-8: the variance is at most A (1 − A) / min(m, n).
+    """
+    return 1.96 * (auroc * (1 - auroc) / images) ** 0.5
 
 
 def often(auroc: float) -> str:
