@@ -50,8 +50,8 @@ def test_the_margin_and_the_share_are_chosen_in_the_address_and_answered_on_top_
         assert answer(at) == words.verdict(found, "digit")
         assert words.evidence(found, "digit") in said(at)
         assert any("enough" in one["text"] for one in notes(at)) == (found.size < 4)
-        top = next(one.value for one in at.markdown if one.value.startswith("#### "))
-        assert top.endswith(words.verdict(enough(judged, "accuracy", *of_accuracy), "digit"))
+        on_top = words.verdict(enough(judged, "accuracy", *of_accuracy), "digit")
+        assert on_top in [one.value for one in at.markdown]
 
     of_accuracy: tuple[float | None, float] = (None, 0.95)
     stands("accuracy")
