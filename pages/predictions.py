@@ -10,7 +10,7 @@ from ensemble.wording.run_names import called
 
 
 def main() -> None:
-    run_panel.about_a_run(of_run, no_runs)
+    run_panel.about_a_run(of_run, no_runs, compact=True)
 
 
 def no_runs() -> None:
@@ -31,8 +31,11 @@ def of_run(run: runs.Run) -> None:
     dataset = loaders.dataset(run.config.dataset)
     noun = images_words.noun(datasets.info(run.config.dataset).class_names)
     view = controls.fitting(address.read(), made, len(dataset.class_names))
-    st.markdown(f"#### {images_words.answer(made, noun)}")
-    sets.line(made, noun)
+    with st.container(gap="xxsmall", key="verdict"):
+        said, warned = images_words.in_two(made, noun)
+        st.markdown(f"#### {said}")
+        st.markdown(warned)
+        sets.line(made, noun)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         controls.epoch(chosen.epochs, epoch)
         controls.filters(made, view, dataset.class_names, noun)

@@ -27,11 +27,15 @@ function figureMenus() {
       copied = resolve
       setTimeout(reject, 4000)
     })
+    const page = document.documentElement.classList
+    page.add('copying')  // Plotly would say that it has downloaded a file
     const say = (text) => {
       const menu = document.querySelector(`.st-key-${CSS.escape(key)}_menu button`)
-      if (!menu) return
-      menu.dataset.said = text
-      setTimeout(() => delete menu.dataset.said, 2500)
+      if (menu) menu.dataset.said = text
+      setTimeout(() => {
+        if (menu) delete menu.dataset.said
+        page.remove('copying')
+      }, 3500)
     }
     navigator.clipboard
       .write([new ClipboardItem({ 'image/png': file })])
