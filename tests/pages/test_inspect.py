@@ -149,6 +149,13 @@ def test_the_epoch_is_in_the_address_and_what_belongs_to_a_view_leaves_with_it()
     ]  # fmt: skip
 
 
+def test_a_view_pressed_again_stays_with_what_was_chosen_in_it() -> None:
+    at = inspected(trained(), view="uncertainty", picture="confusion")
+    widget(at, "button_group", "address_view_1").set_value(None).run()
+    assert [one.value for one in view_controls(at)] == [None, "uncertainty", None]
+    assert [value(at, name) for name in ("view", "picture")] == ["uncertainty", "confusion"]
+
+
 def test_the_members_who_swing_a_verdict_are_listed() -> None:
     at = inspected(trained(sure=2.0), list="swing", voter=2)
     made = judge(probabilities("digits", 3, 2, 2.0), datasets.load("digits").test_labels)
