@@ -1,7 +1,5 @@
 """Inspect: whether the ensemble is better than a member, how sure it is, and if it may be."""
 
-from typing import Any
-
 import streamlit as st
 
 from ensemble import datasets, runs
@@ -9,15 +7,14 @@ from ensemble.ui.inspect import answer as inspect_answer
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect import views as inspect_views
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.predictions import controls, epoch_panel, waiting
-from ensemble.ui.shared import address, entry, loaders, run_panel
-from ensemble.ui.shared.address import Word
+from ensemble.ui.predictions import epoch_panel, waiting
+from ensemble.ui.shared import entry, loaders, run_panel
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import images as images_words
 
 
 def main() -> None:
-    run_panel.about_a_run(of_run, no_runs)
+    run_panel.about_a_run(of_run, no_runs, compact=True)
 
 
 def no_runs() -> None:
@@ -40,37 +37,21 @@ def of_run(run: runs.Run) -> None:
         images_words.noun(datasets.info(run.config.dataset).class_names),
         loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz"),
     )  # fmt: skip
-    place = inspect_answer.show(shown)
-    with st.container(horizontal=True, gap="medium", key="answer"):
-        figures = st.container(horizontal=True, gap="medium")
-        controls.epoch(chosen.epochs, chosen.epoch, run)
-    epoch_panel.watch(run, chosen)
-    details = st.container()
-    # With another epoch the picture comes first; at first it must not be pushed down by these.
-    if first:
-        inspect_answer.fill(shown, figures, details)
-    images.begin()
-    inspect_views.show(choose_view(), shown)
+    with st.container(gap="xxsmall", key="inspect"):
+        places = inspect_answer.show(shown)
+        epoch_panel.watch(run, chosen)
+        # With another epoch the picture comes first; at first these must not push it down.
+        if first:
+            inspect_answer.fill(shown, places)
+        view = inspect_views.choose()
+        images.begin()
+        with st.container(key="view"):
+            inspect_views.show(view, shown)
     images.end(shown)
     if not first:
-        inspect_answer.fill(shown, figures, details)
-    inspect_answer.finish(shown, place)
+        inspect_answer.fill(shown, places)
+    inspect_answer.finish(shown, places)
     tab.inspected = run.id
-
-
-def choose_view() -> str:
-    """The view that the address names; another one starts with nothing of this one's in it."""
-    views = inspect_views.VIEWS
-    return address.choose(
-        address.VIEW, "View", views, next(iter(views)), on_change=view_changed,
-        label_visibility="collapsed",
-    )  # fmt: skip
-
-
-def view_changed(word: Word[Any], key: str, default: str) -> None:
-    """Callback: the address follows, and forgets what belonged to the view before."""
-    address.keep_only(address.RUN, address.EPOCH)
-    address.follow(word, key, default)
 
 
 entry.draw("inspect", main)

@@ -19,7 +19,7 @@ from ensemble.wording.run_names import called
 
 
 def main() -> None:
-    run_panel.about_a_run(of_run, no_runs)
+    run_panel.about_a_run(of_run, no_runs, compact=True)
 
 
 def no_runs() -> None:
@@ -42,8 +42,11 @@ def of_run(run: runs.Run) -> None:
     apart = fitting.of(run, epoch)
     sets_too = sets.enough(made, apart)
     view = controls.fitting(address.read(), made, len(dataset.class_names), sets_too)
-    st.markdown(f"#### {images_words.answer(made, noun)}")
-    sets.line(made, noun, apart)
+    with st.container(gap="xxsmall", key="verdict"):
+        said, warned = images_words.in_two(made, noun)
+        st.markdown(f"#### {said}")
+        st.markdown(warned)
+        sets.line(made, noun, apart)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         controls.epoch(chosen.epochs, epoch, run)
         controls.filters(made, view, dataset.class_names, noun, sets_too)

@@ -85,6 +85,12 @@ def answer(made: Predictions, noun: str) -> str:
     return f"{said}; {share} it gets wrong {'is' if warned == 1 else 'are'} among them."
 
 
+def in_two(made: Predictions, noun: str) -> tuple[str, str]:
+    """The same in two sentences: what the ensemble gets right, then what disagreement warns of."""
+    said, _, rest = answer(made, noun).partition("; ")
+    return f"{said}.", rest[:1].upper() + rest[1:]
+
+
 def verdict(made: Predictions, number: int, names: Sequence[str]) -> str:
     """What stands under an image: "✓ 7" or "✗ 7, is 1"."""
     said, label = names[made.said[number]], names[made.labels[number]]

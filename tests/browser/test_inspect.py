@@ -10,8 +10,8 @@ from ensemble.analysis.predictions import judge
 from tests.browser.conftest import App
 from tests.pages.ensembles import probabilities, trained
 
-# How the answer ends, once all committees have been counted.
-ENDS = re.compile(r"(of accuracy|about [\d,]+)\.$")
+# How many members are enough, once all committees have been counted.
+ENOUGH = re.compile(r"(of accuracy|about [\d,]+)\.$")
 
 
 def tiles(page: Page) -> Locator:
@@ -33,13 +33,14 @@ def press(page: Page, point: Locator) -> None:
 def test_the_answer_stands_and_views_and_epochs_are_chosen(app: App) -> None:
     app.open("inspect", run=trained(epochs=3, sure=2.0).id)
     answer = app.page.get_by_role("heading", name=re.compile("member drawn at random"))
-    expect(answer).to_contain_text(ENDS)
+    enough = app.page.get_by_test_id("stMarkdown").get_by_text(ENOUGH)
+    expect(enough.first).to_be_visible()
     expect(pictures(app.page)).to_be_visible()
     third = answer.inner_text()
     app.page.get_by_role("slider", name="Epoch").press("ArrowLeft")
     app.page.wait_for_url("**epoch=2**")
     app.settle()
-    expect(answer).to_contain_text(ENDS)
+    expect(enough.first).to_be_visible()
     assert answer.inner_text() != third
     app.page.get_by_role("radio", name="Uncertainty").click()
     app.page.wait_for_url("**view=uncertainty**")
@@ -73,6 +74,47 @@ def test_a_point_of_the_scatter_shows_its_digit(app: App) -> None:
     press(app.page, wrong.locator("path.point").nth(int((~made.right).sum()) - 1))
     expect(app.page.get_by_text("1 digit chosen")).to_be_visible()
     expect(tiles(app.page)).to_have_count(1)
+
+
+def top(page: Page, place: str) -> float:
+    """How far a part of the page begins below the window's upper edge, in pixels."""
+    return float(page.locator(place).first.evaluate("e => e.getBoundingClientRect().top"))
+
+
+def test_the_view_begins_within_300_px_and_the_run_stays_in_sight(app: App) -> None:
+    app.open("inspect", run=trained(members=4, epochs=3, sure=2.0).id, view="uncertainty")
+    expect(pictures(app.page)).to_be_visible()
+    app.settle()
+    assert top(app.page, ".st-key-view") <= 300
+    lines = {round(top(app.page, f".st-key-address_view_{place}")) for place in range(3)}
+    assert len(lines) == 1, "all views in one row"
+    app.page.mouse.move(600, 600)
+    app.page.mouse.wheel(0, 400)
+    expect(
+        app.page.get_by_role("heading", name=re.compile("drawn at random"))
+    ).not_to_be_in_viewport()
+    assert 55 <= top(app.page, ".st-key-run_line") <= 75, "below the menu"
+
+
+def test_a_figures_menu_saves_its_picture_and_its_figures(app: App) -> None:
+    run = trained(members=4, sure=2.0).id
+    app.open("inspect", run=run, view="agreement")
+    expect(pictures(app.page)).to_be_visible()
+    app.settle()
+    assert not app.page.locator('.modebar-btn[data-title^="Download"]:visible').count()
+    drawings = app.traffic.drawings
+    heads = {"Save as PNG": b"\x89PNG", "Save as SVG": b"<svg ", "Figures as CSV": b"member,"}
+    for label, head in heads.items():
+        button = app.page.get_by_role("button", name=label)
+        if not button.is_visible():
+            app.page.locator(".st-key-inspect_pairs_menu button:visible").click()
+        with app.page.expect_download() as saved:
+            button.click()
+        assert saved.value.suggested_filename.startswith(f"{run}-epoch-2-disagreement.")
+        assert saved.value.path().read_bytes().startswith(head)
+        app.page.keyboard.press("Escape")
+        expect(button).not_to_be_visible()
+    assert app.traffic.drawings == drawings, "nothing is drawn again"
 
 
 def test_nothing_runs_off_the_side_of_a_phone(app: App) -> None:

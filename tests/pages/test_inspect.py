@@ -29,6 +29,11 @@ def figure(at: AppTest, place: int = 0) -> dict[str, Any]:
     return json.loads(at.get("plotly_chart")[place].proto.spec)
 
 
+def view_controls(at: AppTest) -> list[Any]:
+    """One for each question that views answer."""
+    return [one for one in at.get("button_group") if one.key.startswith("address_view")]
+
+
 def counted(members: int, sure: float) -> tuple[float, float, list[int]]:
     """Digits won and lost by the ensemble, the mean over its members; and what each gets."""
     labels = datasets.load("digits").test_labels
@@ -96,7 +101,7 @@ def test_an_ensemble_that_is_worse_calibrated_than_its_members_is_marked_and_sai
 def test_every_view_opens(view: str, members: int) -> None:
     at = inspected(trained(members=members, epochs=2, sure=2.0), view=view, epoch=1)
     assert "one member" in answer(at).lower() if members == 1 else "at random" in answer(at)
-    assert widget(at, "button_group", "address_view").value == view
+    assert [one.value for one in view_controls(at) if one.value] == [view]
 
 
 def test_one_member_is_told_in_a_sentence() -> None:
@@ -138,10 +143,17 @@ def test_the_epoch_is_in_the_address_and_what_belongs_to_a_view_leaves_with_it()
     at = inspected(trained(), view="agreement", measure="q", list="minority", epoch=1)
     assert widget(at, "select_slider", "digits_epoch").value == 1
     assert figure(at)["layout"]["title"]["text"] == "Q-statistic"
-    widget(at, "button_group", "address_view").set_value("uncertainty").run()
+    widget(at, "button_group", "address_view_1").set_value("uncertainty").run()
     assert [value(at, name) for name in ("view", "epoch", "measure", "list")] == [
         "uncertainty", "1", None, None,
     ]  # fmt: skip
+
+
+def test_a_view_pressed_again_stays_with_what_was_chosen_in_it() -> None:
+    at = inspected(trained(), view="uncertainty", picture="confusion")
+    widget(at, "button_group", "address_view_1").set_value(None).run()
+    assert [one.value for one in view_controls(at)] == [None, "uncertainty", None]
+    assert [value(at, name) for name in ("view", "picture")] == ["uncertainty", "confusion"]
 
 
 def test_the_members_who_swing_a_verdict_are_listed() -> None:

@@ -1,5 +1,6 @@
 """The answer on top of Inspect: is the ensemble better than a member, by how much, how surely."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,7 @@ from ensemble.ui.inspect.members import enough
 from ensemble.ui.inspect.metrics import HELP, ece_help, metrics
 from ensemble.ui.inspect.seeds import seeds
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.predictions import downloads
+from ensemble.ui.predictions import controls, downloads
 from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.tab import tab
@@ -33,18 +34,42 @@ ELSEWHERE = "Committee, below, tells how many are enough."
 WAITING = "Judging how many members are enough …"
 
 
-def show(shown: Inspected) -> DeltaGenerator:
-    """Draw the sentence and what it rests on; returns the place of what comes later: `finish`."""
+@dataclass(frozen=True)
+class Places:
+    """Where on the screen comes what is drawn later.
+
+    Attributes:
+      enough: how many members are enough: see `finish`.
+      behind: all figures and what they hold for, folded away.
+      figures: the row of figures.
+    """
+
+    enough: DeltaGenerator
+    behind: DeltaGenerator
+    figures: DeltaGenerator
+
+
+def show(shown: Inspected) -> Places:
+    """Draw both verdicts and a line of evidence; returns the places of what comes later."""
     st.markdown(f"#### {sentence(shown)}")
-    place = st.empty()
-    # Its end is remembered, so that it does not come and go with each press.
-    rest = tab.enough.get(asked(shown), WAITING) if counts(shown) else ""
-    if shown.members > EXACT_UP_TO:
-        rest = ELSEWHERE
-    with place:
-        st.markdown(rest)
-    st.caption(evidence(shown))
-    return place
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        with st.container(gap="xxsmall", key="verdicts"):
+            place = st.empty()
+            # Its end is remembered, so that it does not come and go with each press.
+            rest = tab.enough.get(asked(shown), WAITING) if counts(shown) else ""
+            if shown.members > EXACT_UP_TO:
+                rest = ELSEWHERE
+            with place:
+                st.markdown(rest)
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                if shown.members > 1:
+                    gained = measured(shown, gain_over_mean)
+                    st.caption(inspect_words.brief(shown.made, gained, shown.noun), width="content")
+                behind = st.popover("Figures behind this", type="tertiary", key="behind")
+        controls.epoch(shown.epochs, shown.epoch, shown.run)
+    with behind:
+        inner = st.container(key="behind_figures")
+    return Places(place, inner, st.container(horizontal=True, gap="medium", key="figures"))
 
 
 def identity(shown: Inspected) -> tuple[Any, ...]:
@@ -69,21 +94,22 @@ def sentence(shown: Inspected) -> str:
     return inspect_words.headline(shown.made, measured(shown, gain_over_mean), shown.noun)
 
 
-def evidence(shown: Inspected) -> str:
-    """The figures below the sentence, the best single member, and for what intervals hold."""
+def evidence(shown: Inspected) -> list[str]:
+    """What the verdict rests on, what got worse, the best member, and for what intervals hold."""
     made, noun = shown.made, shown.noun
     spread = seeds(shown.run, loaders.all_runs())
     scope = inspect_words.scope(spread.accuracies, spread.nlls, shown.n)
     if shown.members == 1:
-        return scope
+        return [scope]
     fitting = shown.fitting
     best = measured(shown, right_of_best, fitting)
-    said = (
+    said = [
         inspect_words.evidence(made, measured(shown, gain_over_mean), noun),
+        inspect_words.calibration_gain(measured(shown, ece_gain), shown.members),
         inspect_words.best_alone(made, best, noun, "validation" if fitting else "test"),
         scope,
-    )
-    return " ".join(said)
+    ]
+    return [one for one in said if one]
 
 
 def right_of_best(made: Predictions, fitting: Fitting | None = None) -> int:
@@ -92,33 +118,29 @@ def right_of_best(made: Predictions, fitting: Fitting | None = None) -> int:
     return int((made.votes[member] == made.labels).sum())
 
 
-def finish(shown: Inspected, place: DeltaGenerator) -> None:
-    """Complete the sentence with how many members are enough: after all else is drawn."""
+def finish(shown: Inspected, places: Places) -> None:
+    """Complete the answer with how many members are enough: after all else is drawn."""
     if not counts(shown):
         return
     found = enough.decided(shown, "accuracy", *enough.chosen("accuracy"))
     rest = committee_words.verdict(found, shown.noun)
     tab.enough = {asked(shown): rest}
-    with place:
+    with places.enough:
         st.markdown(rest)
 
 
-def fill(shown: Inspected, figures: DeltaGenerator, below: DeltaGenerator) -> None:
+def fill(shown: Inspected, places: Places) -> None:
     """Draw the figures in their two places."""
-    with figures:
+    with places.figures:
         metrics(shown)
-    with below:
+    with places.behind:
         details(shown)
 
 
 def details(shown: Inspected) -> None:
-    """What got worse with more members, and all figures, to unfold."""
-    if shown.members > 1:
-        worse = inspect_words.calibration_gain(measured(shown, ece_gain), shown.members)
-        if worse:
-            st.caption(worse)
-    with st.expander("All figures, member by member" if shown.members > 1 else "All figures"):
-        table(shown, measured(shown, qualities))
+    """What the verdict rests on, what got worse with more members, and all figures."""
+    st.caption("\n\n".join(evidence(shown)))
+    table(shown, measured(shown, qualities))
 
 
 def table(shown: Inspected, found: Qualities) -> None:

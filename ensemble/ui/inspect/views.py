@@ -1,22 +1,26 @@
 """The views of the screen Inspect: each is a module, imported when it is chosen."""
 
 from importlib import import_module
+from typing import Any
+
+import streamlit as st
 
 from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.shared import address, widget
 
-# The word in the address, and the label on the screen.
-VIEWS = {
-    "agreement": "Agreement",
-    "uncertainty": "Uncertainty",
-    "calibration": "Calibration",
-    "committee": "Committee",
-    "combining": "Combining",
-    "selective": "Selective",
-    "shift": "Shift",
-    "digit": "One digit",
-    "compare": "Compare runs",
-}
-
+# By the question that they answer: the word in the address, and the label on the screen.
+GROUPS = {
+    "Better?": {
+        "agreement": "Agreement", "committee": "Committee", "combining": "Combining",
+        "compare": "Compare runs",
+    },
+    "Trust?": {
+        "uncertainty": "Uncertainty", "calibration": "Calibration", "selective": "Selective",
+    },
+    "Robust?": {"shift": "Shift", "digit": "One digit"},
+}  # fmt: skip
+VIEWS = {word: label for views in GROUPS.values() for word, label in views.items()}
+USUAL = next(iter(VIEWS))
 
 # Where each is, below this package: a module with a `show`.
 MODULES = {
@@ -30,6 +34,35 @@ MODULES = {
     "digit": "shift.one_image",
     "compare": "compare",
 }
+
+
+def choose() -> str:
+    """The controls, a group a question; returns the view that the address names."""
+    value = address.VIEW.among(VIEWS, USUAL)
+    with st.container(horizontal=True, gap="medium", key="views"):
+        for place, (question, views) in enumerate(GROUPS.items()):
+            group(place, question, views, value)
+    return value
+
+
+def group(place: int, question: str, views: dict[str, str], value: str) -> None:
+    """The views of one question: none of them is marked where another question's is shown."""
+    chosen = value if value in views else None
+    address.bound(f"address_view_{place}", chosen, lambda key: st.segmented_control(
+        question, list(views), key=key, format_func=views.__getitem__, wrap=True,
+        on_change=follow, args=(key,),
+    ))  # fmt: skip
+
+
+def follow(key: str) -> None:
+    """Callback: the address follows, and forgets what belonged to the view before.
+
+    A view that is pressed again has nothing chosen to follow, and stays.
+    """
+    chosen: Any = widget.value(key)
+    if chosen:
+        address.keep_only(address.RUN, address.EPOCH)
+        address.VIEW.put(chosen, USUAL)
 
 
 def show(key: str, shown: Inspected) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from ensemble.ui.frame import drawer, mark
+from ensemble.ui.frame import drawer, figure_menu, mark
 from ensemble.ui.shared import address
 from ensemble.ui.shared.tab import tab
 
@@ -68,6 +68,7 @@ def draw(page: str, main: Callable[[], None]) -> None:
     if tab.page != page:
         del tab.page
     drawer.close_when_used(page)
+    figure_menu.listen()
     main()
     tab.page = page
 

@@ -6,15 +6,18 @@ from typing import TYPE_CHECKING, Any, Literal
 import streamlit as st
 
 from ensemble.ui.predictions import downloads
-from ensemble.ui.shared import widget
 from ensemble.wording import escaping
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-FORMATS = ("PNG", "SVG")
-FORMAT = "picture_format"
+# What its menu offers besides the table, by the word in the buttons' keys; see `frame.figure_menu`.
+PICTURES = {
+    "png": ("Save as PNG", ":material/image:"),
+    "svg": ("Save as SVG", ":material/shape_line:"),
+    "copy": ("Copy picture", ":material/content_copy:"),
+}
 OnSelect = Callable[[], None] | Literal["ignore", "rerun"]
 
 
@@ -31,13 +34,13 @@ def show(
     on_select: OnSelect = "ignore",
     selection_mode: Iterable[Literal["points", "box", "lasso"]] = ("points",),
 ) -> Any:
-    """Draw a picture: what to see in it above, what can be kept of it below.
+    """Draw a picture: what to see in it above, and beside that a menu of what can be kept.
 
     Args:
       figure: the picture; its title and legend are in it, for whoever saves it.
       key: the chart's key; the widgets' keys begin with it.
       name: what the files are called, without an ending: "digits-0412-epoch-3-risk".
-      title: what the buttons' help calls the picture: "Risk by coverage".
+      title: what the menu's help calls the picture: "Risk by coverage".
       alt: the picture in words.
       table: makes its figures as a table, when they are asked for.
       sees: one sentence that says what to see, in Markdown.
@@ -48,20 +51,20 @@ def show(
     Returns:
       What of it is chosen (`.selection`), where it can be.
     """
-    st.markdown(sees, help=help)
-    kind = widget.value(f"{key}_format", None) or FORMATS[0]
-    chosen = st.plotly_chart(
-        figure, key=key, alt=alt, config=config(name, kind, on_select, selection_mode),
+    with st.container(horizontal=True, gap="small", key=f"{key}_sees"):
+        st.markdown(sees, help=help, width="stretch")
+        menu(key, name, title, table)
+    return st.plotly_chart(
+        figure, key=key, alt=alt, config=config(name, on_select, selection_mode),
         on_select=on_select, selection_mode=tuple(selection_mode),
     )  # fmt: skip
-    keep(key, name, title, table)
-    return chosen
 
 
-def config(
-    name: str, kind: str, on_select: OnSelect, selection_mode: Iterable[str]
-) -> dict[str, Any]:
-    """What the toolbar offers: the picture as a file, and how to choose points if one can."""
+def config(name: str, on_select: OnSelect, selection_mode: Iterable[str]) -> dict[str, Any]:
+    """What the toolbar offers: how to choose points, if one can.
+
+    Its button for the picture is there too, but hidden by the page's style: the menu presses it.
+    """
     chooses = [] if on_select == "ignore" else [
         {"box": "select2d", "lasso": "lasso2d"}[mode] for mode in selection_mode if mode != "points"
     ]  # fmt: skip
@@ -70,25 +73,22 @@ def config(
         "displayModeBar": True,
         "modeBarButtons": [[*chooses, "toImage"]],
         "toImageButtonOptions": {
-            "format": kind.lower(),
+            "format": "png",
             "scale": 3,
             "filename": escaping.file_name(name),
         },
     }
 
 
-def keep(key: str, name: str, title: str, table: "Callable[[], pd.DataFrame]") -> None:
-    """The picture's figures as a file, and the kind of file that its toolbar saves."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+def menu(key: str, name: str, title: str, table: "Callable[[], pd.DataFrame]") -> None:
+    """The picture as a file or to be pasted, and its figures as a table."""
+    opened = st.popover("⋯", type="tertiary", key=f"{key}_menu", help=f"Save or copy “{title}”")
+    with opened, st.container(gap=None):
+        for word, (label, icon) in PICTURES.items():
+            # Pressed in the browser: Streamlit hears of it only where no script runs.
+            st.button(label, icon=icon, key=f"figure_{word}_{key}", type="tertiary")
         st.download_button(
-            "Figures (CSV)", lambda: downloads.csv(table()), f"{escaping.file_name(name)}.csv",
-            "text/csv",
-            icon=":material/table:", key=f"{key}_csv", on_click="ignore",
-            help=f"{title}, as a table.",
-        )  # fmt: skip
-        st.caption(":material/photo_camera: saves", width="content")
-        st.segmented_control(
-            "Picture as", FORMATS, key=f"{key}_format", default=FORMATS[0], required=True,
-            label_visibility="collapsed", width="content",
-            help="What the camera in the picture's corner saves: PNG for slides, SVG for print.",
+            "Figures as CSV", lambda: downloads.csv(table()), f"{escaping.file_name(name)}.csv",
+            "text/csv", icon=":material/table:", key=f"{key}_csv", on_click="ignore",
+            type="tertiary",
         )  # fmt: skip

@@ -57,13 +57,21 @@ def choose() -> Choice:
     return remember(newest[0]) if newest else Choice(None)
 
 
-def about_a_run(draw: Callable[[runs.Run], None], without: Callable[[], None]) -> None:
-    """A screen about one run: its header and `draw`, or what is wrong, or `without` any run."""
+def about_a_run(
+    draw: Callable[[runs.Run], None], without: Callable[[], None], compact: bool = False
+) -> None:
+    """A screen about one run: its header and `draw`, or what is wrong, or `without` any run.
+
+    Args:
+      draw: draws the screen below the header.
+      without: draws it where there are no runs.
+      compact: whether the header is to be one line that stays while the page scrolls.
+    """
     choice = choose()
     if choice.problem:
         show_problem(choice)
     elif choice.run:
-        header(choice.run)
+        (one_line if compact else header)(choice.run)
         draw(choice.run)
     else:
         without()
@@ -106,6 +114,18 @@ def small_print(run: runs.Run) -> str:
     if run.name == run.id:
         return settings.small_print(run.config)
     return f"{datasets.info(run.config.dataset).title} · {settings.summary(run.config)}"
+
+
+def one_line(run: runs.Run) -> None:
+    """As `header`, in one line; what has no room in it stands in full behind its "?"."""
+    title = datasets.info(run.config.dataset).title
+    said = escaping.markdown(f"{title} · {settings.summary(run.config)}")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_line"):
+        name_and_state(run, loaders.shown_state(run))
+        full = f"**{escaping.markdown(called(run))}**  \n{said}  \n{escaping.markdown(run.id)}"
+        st.caption(said, width="content", help=full)
+        st.space("stretch")
+        picker(run)
 
 
 def name_and_state(run: runs.Run, state: str) -> None:

@@ -47,8 +47,20 @@ def headline(made: Predictions, found: MeanGain, noun: str) -> str:
         which = "more" if found.in_digits > 0 else "fewer"
         count = formats.count(abs(round(found.digits)), noun).replace(" ", f" {which} ")
         return f"The ensemble gets {count} right than a member drawn at random."
-    where = " in accuracy" if found.in_nll > 0 else ""
-    return f"These {found.n:,} {noun}s show no gain{where} over a member drawn at random."
+    where = "accuracy" if found.in_nll > 0 else "accuracy or NLL"
+    return f"These {found.n:,} {noun}s show no gain in {where} over a member drawn at random."
+
+
+def brief(made: Predictions, found: MeanGain, noun: str) -> str:
+    """What carries the headline, in a line of at most 75 letters: won, lost, NLL."""
+    everyone = "both" if made.members == 2 else number(made.members)
+    if not found.nll and not found.nll_high:
+        nll = "NLL is equal"
+    elif not found.in_nll:
+        nll = "no gain in NLL is shown"
+    else:
+        nll = f"NLL {nll_size(found)}"
+    return f"{found.won:,.1f} won, {found.lost:,.1f} lost (mean over {everyone} members); {nll}."
 
 
 def evidence(made: Predictions, found: MeanGain, noun: str) -> str:
@@ -146,8 +158,12 @@ def left_open(found: MeanGain, noun: str) -> str:
 
 def nll_change(found: MeanGain) -> str:
     """How far the NLL is from the other's, as "0.035 nats lower (0.030 to 0.041)"."""
-    which = "lower" if found.nll > 0 else "higher"
-    return f"{formats.significant(abs(found.nll), 2)} nats {which} ({nll_ends(found)})"
+    return f"{nll_size(found)} ({nll_ends(found)})"
+
+
+def nll_size(found: MeanGain) -> str:
+    """The same without its interval: "0.035 nats lower"."""
+    return f"{formats.significant(abs(found.nll), 2)} nats {'lower' if found.nll > 0 else 'higher'}"
 
 
 def nll_ends(found: MeanGain) -> str:

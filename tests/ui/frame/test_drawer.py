@@ -14,7 +14,7 @@ APP = Path(__file__).parents[3] / "app.py"
 def place(at: AppTest) -> str:
     """What the browser is told: at another one it closes the drawer."""
     assert not at.exception
-    (found,) = (one.proto.body for one in at.get("html") if "<script>" in one.proto.body)
+    (found,) = (one.proto.body for one in at.get("html") if "drawer(" in one.proto.body)
     return str(found)
 
 

@@ -28,7 +28,7 @@ GAINED, LOST, OPEN = found(19.2, 9.4, 29), found(-4.2, -7.4, -1), found(2.5, -3.
         (LOST, "The ensemble gets 4 fewer digits right than a member drawn at random."),
         (OPEN, "These 500 digits show no gain in accuracy over a member drawn at random."),
         (found(-2.0, -8.0, 4.0, nll_low=-0.01),
-         "These 500 digits show no gain over a member drawn at random."),
+         "These 500 digits show no gain in accuracy or NLL over a member drawn at random."),
     ],
 )  # fmt: skip
 def test_the_headline_is_one_claim_and_what_is_not_shown_is_not_called_the_same(
@@ -48,6 +48,14 @@ def test_unanimous_members_are_said_to_be() -> None:
         told = inspect_words.headline(alike, OPEN, "digit")
         assert told == f"{who} say the same of every digit: together they get no more right."
         assert len(told) <= 90
+
+
+def test_the_evidence_in_short_is_one_line_of_75_letters() -> None:
+    assert inspect_words.brief(APART, GAINED, "digit") == (
+        "22.2 won, 3.0 lost (mean over four members); NLL 0.035 nats lower."
+    )
+    for gained in (found(12_345, 9, 20, n=123_456), found(1, -9, 9, nll_low=-0.01)):
+        assert len(inspect_words.brief(APART, gained, "image")) <= 75
 
 
 def test_the_evidence_says_what_was_won_and_lost_and_why_nll_may_say_otherwise() -> None:
