@@ -74,7 +74,8 @@ def test_more_errors_than_accepted_are_said_to_be(rate: float, too_many: bool) -
 
 def test_no_errors_among_few_answers_are_no_proof_of_a_rate() -> None:
     """Of 50 answers none is wrong: up to 7.1 % may be, and 0.5 % was asked for."""
-    few = Choice(0.9, 0.2, error=0.0, low=0.0, high=0.0713, kept=50, wrong=0, n=250)
+    few = Choice(0.9, 0.2, 0.0, low=0.0, high=0.0713, kept=50, wrong=0, n=250, fitted=250,
+                 halved=True)  # fmt: skip
     assert selective.answer(few, 0.005, "the ensemble", "digit").endswith(
         "errs in 0.00 % (0.00 to 7.13 %) of them: too few answers to show 0.5 %."
     )
