@@ -62,6 +62,14 @@ def test_the_answer_is_against_a_member_drawn_at_random_and_counts_what_a_loop_c
     assert evidence.count("Intervals are for these trained members on new images") == 1
 
 
+def test_an_epoch_picked_by_hand_is_said_to_be_a_choice() -> None:
+    run = trained(members=2, epochs=2)
+    choice = "Epoch 1 of 2 is your choice: if these test images led you to it, expect less"
+    for epoch, said in ((1, True), (2, False)):
+        told = " ".join(one.value for one in inspected(run, epoch=epoch).caption)
+        assert (choice in told) == said
+
+
 def test_what_500_digits_cannot_show_is_not_called_the_same() -> None:
     at = inspected(trained(sure=12.0))
     assert answer(at) == "#### These 500 digits show no gain in accuracy over a member drawn at " \

@@ -166,7 +166,8 @@ def gain_over_mean(made: Predictions) -> MeanGain:
     That is the mean of its gains over each member, so no member is picked by how it did here,
     and it has no bias. Of each example it compares the ensemble with the share of the members
     that are right, and its NLL with their mean. The NLL is never above that mean, of no example:
-    −ln of a mean is at most the mean of −ln (Jensen), so only its size is a finding.
+    −ln of a mean is at most the mean of −ln (Jensen), so only its size is a finding, and its
+    interval does not reach below 0.
     """
     right = made.votes == made.labels
     share = right.mean(axis=0)
@@ -178,7 +179,7 @@ def gain_over_mean(made: Predictions) -> MeanGain:
     low, high = mean_interval(digits, LEVEL, bound=1.0)
     nll_low, nll_high = mean_interval(saved, LEVEL)
     return MeanGain(
-        n, float(digits.sum()), low * n, high * n, float(saved.mean()), nll_low, nll_high,
+        n, float(digits.sum()), low * n, high * n, float(saved.mean()), max(nll_low, 0.0), nll_high,
         won=float((1 - share)[made.right].sum()), lost=float(share[~made.right].sum()),
     )  # fmt: skip
 

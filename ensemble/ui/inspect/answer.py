@@ -22,6 +22,7 @@ from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import formats
+from ensemble.wording.verdicts import chosen
 from ensemble.wording.verdicts import committee as committee_words
 from ensemble.wording.verdicts import inspect as inspect_words
 
@@ -99,16 +100,17 @@ def evidence(shown: Inspected) -> list[str]:
     made, noun = shown.made, shown.noun
     spread = seeds(shown.run, loaders.all_runs())
     scope = inspect_words.scope(spread.accuracies, spread.nlls, shown.n)
+    epoch = chosen.epoch(shown.epoch, shown.epochs[-1])
     if shown.members == 1:
-        return [scope]
+        return [one for one in (epoch, scope) if one]
     fitting = shown.fitting
     best = measured(shown, right_of_best, fitting)
     said = [
         inspect_words.evidence(made, measured(shown, gain_over_mean), noun),
         inspect_words.calibration_gain(measured(shown, ece_gain), shown.members),
         inspect_words.best_alone(made, best, noun, "validation" if fitting else "test"),
-        scope,
-    ]
+        epoch, scope,
+    ]  # fmt: skip
     return [one for one in said if one]
 
 

@@ -105,7 +105,5 @@ def interval(gained: MeanGain) -> str:
 
 
 def saved(gained: MeanGain) -> str:
-    """How far the NLL is from the mean member's, as "0.0030 to 0.0043 lower"."""
-    if not gained.in_nll:
-        return inspect_words.nll_ends(gained) if gained.nll_high > gained.nll_low else "equal"
-    return f"{inspect_words.nll_ends(gained)} {'lower' if gained.in_nll > 0 else 'higher'}"
+    """How far the NLL is below the mean member's, as "0.0030 to 0.0043 lower"."""
+    return f"{inspect_words.nll_ends(gained)} lower" if gained.nll_high else "equal"

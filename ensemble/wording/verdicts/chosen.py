@@ -16,3 +16,13 @@ def sentence(best_on: str) -> str:
     """The same as a sentence of its own."""
     words = how(best_on)
     return f"{words[0].upper()}{words[1:]}."
+
+
+def epoch(shown: int, last: int) -> str:
+    """What an epoch that was picked by hand asks of its reader; "" for the last one."""
+    if shown == last:
+        return ""
+    return (
+        f"Epoch {shown:,} of {last:,} is your choice: if these test images led you to it, expect "
+        "less on new ones."
+    )

@@ -47,8 +47,7 @@ def headline(made: Predictions, found: MeanGain, noun: str) -> str:
         which = "more" if found.in_digits > 0 else "fewer"
         count = formats.count(abs(round(found.digits)), noun).replace(" ", f" {which} ")
         return f"The ensemble gets {count} right than a member drawn at random."
-    where = "accuracy" if found.in_nll > 0 else "accuracy or NLL"
-    return f"These {found.n:,} {noun}s show no gain in {where} over a member drawn at random."
+    return f"These {found.n:,} {noun}s show no gain in accuracy over a member drawn at random."
 
 
 def brief(made: Predictions, found: MeanGain, noun: str) -> str:
@@ -57,7 +56,7 @@ def brief(made: Predictions, found: MeanGain, noun: str) -> str:
     if not found.nll and not found.nll_high:
         nll = "NLL is equal"
     elif not found.in_nll:
-        nll = "no gain in NLL is shown"
+        nll = f"NLL lower by {nll_ends(found)}"
     else:
         nll = f"NLL {nll_size(found)}"
     return f"{found.won:,.1f} won, {found.lost:,.1f} lost (mean over {everyone} members); {nll}."
@@ -78,7 +77,10 @@ def nll_gain(found: MeanGain, noun: str) -> str:
     if not found.nll and not found.nll_high:
         return "NLL is equal."
     if not found.in_nll:
-        return f"These {noun}s show no gain in NLL: it is {nll_change(found)}."
+        return (
+            f"NLL is {nll_change(found)}: averaging never raises it above the members' mean, but "
+            f"how far it falls these {noun}s do not tell."
+        )
     why = "" if found.in_digits > 0 else f": accuracy counts {noun}s, NLL also how sure"
     return f"NLL is {nll_change(found)}{why}."
 
@@ -168,7 +170,9 @@ def nll_size(found: MeanGain) -> str:
 
 def nll_ends(found: MeanGain) -> str:
     """The interval of that: its size, or with signs of the change where it holds 0."""
-    if found.nll_low <= 0 <= found.nll_high:
+    if found.nll_low == 0:
+        return f"0 to {formats.significant(found.nll_high, 2)}"
+    if found.nll_low < 0 <= found.nll_high:
         return f"{signed(-found.nll_high)} to {signed(-found.nll_low)}"
     ends = sorted((abs(found.nll_low), abs(found.nll_high)))
     low, high = (formats.significant(end, 2) for end in ends)

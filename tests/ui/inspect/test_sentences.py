@@ -131,8 +131,7 @@ def test_a_threshold_above_all_of_the_other_half_is_said() -> None:
     ("low", "high", "said"),
     [
         (0.00296, 0.00426, "0.0030 to 0.0043 lower"),
-        (-0.02, -0.01, "0.010 to 0.020 higher"),
-        (-0.001, 0.002, "−0.0020 to +0.0010"),
+        (0.0, 0.002, "0 to 0.0020 lower"),
         (0.0, 0.0, "equal"),
         (0.2105, 0.2108, "0.21 lower"),
     ],
