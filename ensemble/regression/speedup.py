@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.inference.intervals import median_interval
+from ensemble.analysis.inference.median import median_interval
 
 Times = NDArray[np.float64]
 MOST_ITERATIONS = 1_000_000  # as far as it is looked for where parallelism pays

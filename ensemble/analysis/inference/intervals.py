@@ -1,11 +1,6 @@
-"""How sure a proportion or a median is that a finite number of examples gave."""
+"""How sure a proportion is that a finite number of examples gave."""
 
-import math
 from statistics import NormalDist
-
-import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import binom
 
 
 def wilson(count: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
@@ -35,26 +30,3 @@ def wilson(count: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = (z2 * (share * (1 - share) / n + z2 / (4 * n * n))) ** 0.5 / (1 + z2 / n)
     return max(0.0, middle - half), min(1.0, middle + half)
-
-
-def median_interval(values: NDArray[np.float64], *, level: float = 0.95) -> tuple[float, float]:
-    """The interval of a median whatever the distribution: two of the values themselves.
-
-    How many of N independent values lie below the median is binomial: the k-th smallest and the
-    k-th largest leave it out less often than 1 − level.
-
-    Args:
-      values: (N,), at least 0, as times and their ratios are; N at least 1.
-      level: in (0, 1).
-
-    Returns:
-      (low, high); (0, ∞) where N is too small for any: for 0.95, below 6.
-
-    Source: W. R. Thompson, "On confidence ranges for the median and other expectation
-    distributions", Annals of Mathematical Statistics 7 (1936), 122-128.
-    """
-    k = int(binom.ppf((1 - level) / 2, len(values), 0.5))
-    if not k:
-        return 0.0, math.inf
-    ranked = np.sort(values)
-    return float(ranked[k - 1]), float(ranked[-k])
