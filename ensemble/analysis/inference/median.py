@@ -1,6 +1,7 @@
 """The interval of a median, whatever the distribution."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +35,10 @@ def _rank(n: int, tail: float) -> int:
 
     In whole numbers: SciPy would take longer to be imported than a list of runs to be read.
     """
-    wanted, ways = tail * 2**n, 0
-    for k in range(n + 1):
-        ways += math.comb(n, k)
+    wanted, ways, here = Fraction(tail) * 2**n, 0, 1
+    for k in range(n):
+        ways += here
         if ways >= wanted:
             return k
+        here = here * (n - k) // (k + 1)
     return n

@@ -5,7 +5,7 @@ from scipy import stats
 from ensemble.analysis.inference.median import median_interval
 
 
-@pytest.mark.parametrize("n", [6, 7, 20, 99, 100, 500])
+@pytest.mark.parametrize("n", [6, 7, 20, 99, 500, 5_000])
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.99])
 def test_the_ranks_are_those_of_the_binomial_law(n: int, level: float) -> None:
     values = np.random.default_rng(n).exponential(size=n)
