@@ -4,9 +4,8 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.ui.shared import settings, widget
+from ensemble.ui.shared import settings
 
-KEY = "preset"
 PRESETS = {
     "Quick look": EnsembleConfig(),
     "HOWTO": EnsembleConfig(dataset="mnist", epochs=3),
@@ -23,18 +22,28 @@ SHORT = {"learning_rate": "rate"}
 
 
 def control() -> None:
-    """The presets; the one that the settings are is marked, none once they are changed."""
+    """The presets; the one that the settings are is marked, none once they are changed.
+
+    Buttons, that hold nothing: a widget that held the name would be sent back as it was before
+    a setting changed, with the next setting that is changed quickly, and undo them both.
+    """
+    st.caption("Start from", help=HELP)
+    now = marked()
+    with st.container(horizontal=True, gap="xxsmall", key="preset"):
+        for name, preset in PRESETS.items():
+            label = f":primary[**{name}**]" if name == now else name
+            st.button(label, key=key(name), on_click=settings.fill, args=(preset,))
+
+
+def marked() -> str | None:
+    """The preset that the settings are, as they stand."""
     held = {name: settings.value(name) for name in settings.FIELDS}
-    now = next((name for name, one in PRESETS.items() if one.as_dict() == held), None)
-    # The settings are the truth: whatever was pressed last, and whoever changed them since.
-    widget.follow(KEY, now)
-    st.pills("Start from", list(PRESETS), key=KEY, on_change=chosen, help=HELP)
+    return next((name for name, one in PRESETS.items() if one.as_dict() == held), None)
 
 
-def chosen() -> None:
-    """Callback: fill the settings; a press on the one that is marked changes nothing."""
-    if preset := PRESETS.get(widget.value(KEY) or ""):
-        settings.fill(preset)
+def key(name: str) -> str:
+    """The key of a preset's button."""
+    return f"preset_{name.lower().replace(' ', '_')}"
 
 
 def of_the_run(run: runs.Run) -> None:
