@@ -29,8 +29,8 @@ VERDICTS: dict[str, tuple[Trial, tuple[float, ...], bool]] = {
     "bootstrap of the difference": (trials.bootstrap_of_the_difference, (0, 2), False),
 }
 # How many test sets of 500 are drawn, and of 10,000; --quick draws a tenth.
-DRAWS = {500: 2_000, 10_000: 800}
-SLOW = 150  # of what judges a thousand committees on 10,000 images
+DRAWS = {500: 1_000, 10_000: 400}
+SLOW = 100  # of what judges a thousand committees on 10,000 images
 PARTS = 2  # of the draws of one setting, side by side
 
 

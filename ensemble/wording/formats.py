@@ -81,9 +81,18 @@ def plus_minus(share: float, n: int) -> str:
     return f"({' to '.join(whole.get(end, end) for end in ends)})"
 
 
+def nearest(value: float) -> int:
+    """The whole number next to it, of two the larger in size, whatever rounding left of a half.
+
+    A half comes out of two sums as 17.5 and as 17.499999999: it has to read the same.
+    """
+    size = math.floor(abs(value) + 0.5 + 1e-6)
+    return size if value > 0 else -size
+
+
 def digits(difference: float, noun: str = "digit") -> str:
     """A difference in test images as "+18 digits", "−1 digit" or "±0 digits"."""
-    whole = round(difference)
+    whole = nearest(difference)
     sign = "+" if whole > 0 else "−" if whole < 0 else "±"
     return f"{sign}{abs(whole):,} {noun}{'' if abs(whole) == 1 else 's'}"
 

@@ -166,3 +166,9 @@ def test_throughput_and_counts() -> None:
     assert formats.throughput(None) == "– img·member/s"
     assert formats.count(1, "member") == "1 member"
     assert formats.count(1797, "image") == "1,797 images"
+
+
+def test_a_half_reads_the_same_whatever_sum_it_came_from() -> None:
+    assert [formats.digits(value) for value in (17.5, 17.499999999, -17.5, 0.4, -0.4, 16.5)] == [
+        "+18 digits", "+18 digits", "−18 digits", "±0 digits", "±0 digits", "+17 digits",
+    ]  # fmt: skip

@@ -31,7 +31,7 @@ INTERVAL = {
     "from": "The lower end of the 95 % Wilson interval of the accuracy.",
     "to": "The upper end of it.",
 }
-ELSEWHERE = "Committee, below, tells how many are enough."
+ELSEWHERE = "Committee tells how many members are enough."
 WAITING = "Judging how many members are enough …"
 
 

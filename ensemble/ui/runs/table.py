@@ -50,7 +50,7 @@ def row(run: runs.Run, info: DatasetInfo, line: Sequence[QueuedJob]) -> dict[str
         "last": percentage(last),
         "mean": percentage(mean) if len(members) > 1 else None,
         "done": done(run, line),
-        "gain": round((last - mean) * info.test_size) if many and last and mean else None,
+        "gain": formats.nearest((last - mean) * info.test_size) if many and last and mean else None,
         "time": formats.duration(status.seconds) if status.seconds else "–",
         "data": info.title,
         "settings": settings.summary(run.config),

@@ -73,8 +73,8 @@ def gain(rows: list[dict[str, Any]], members: int, log: bool) -> dict[str, Any]:
     bought = latest_gain(found)
     if bought is None:
         return {**made, "note": ALONE if members == 1 else TOO_EARLY}
-    band = {"upper": "mean", "lower": "ensemble", "label": f"gain {formats.significant(bought)}"}
-    said = f"{made['alt']}: the ensemble's is {formats.significant(bought)} nats lower"
+    band = {"upper": "mean", "lower": "ensemble", "label": f"gain {formats.significant(bought, 2)}"}
+    said = f"{made['alt']}: the ensemble's is {formats.significant(bought, 2)} nats lower"
     return {**made, "band": band, "alt": said}
 
 

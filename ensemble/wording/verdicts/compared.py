@@ -34,7 +34,7 @@ def headline(found: Gain, other: str, noun: str) -> str:
     accuracy, nll = shown(found)
     lower = "a lower" if nll > 0 else "a higher"
     if accuracy:
-        more = f"{abs(round(found.digits)):,} {'more' if accuracy > 0 else 'fewer'}"
+        more = f"{abs(formats.nearest(found.digits)):,} {'more' if accuracy > 0 else 'fewer'}"
         but = f", but {lower} NLL" if nll == -accuracy else ""
         return f"This run gets {more} {noun}s right than {other}{but}."
     if not found.won + found.lost:

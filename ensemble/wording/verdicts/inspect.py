@@ -45,7 +45,7 @@ def headline(made: Predictions, found: MeanGain, noun: str) -> str:
         return f"{everyone} say the same of every {noun}: together they get no more right."
     if found.in_digits:
         which = "more" if found.in_digits > 0 else "fewer"
-        count = formats.count(abs(round(found.digits)), noun).replace(" ", f" {which} ")
+        count = formats.count(abs(formats.nearest(found.digits)), noun).replace(" ", f" {which} ")
         return f"The ensemble gets {count} right than a member drawn at random."
     return f"These {found.n:,} {noun}s show no gain in accuracy over a member drawn at random."
 
