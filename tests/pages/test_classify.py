@@ -2,6 +2,7 @@
 
 import io
 import json
+import threading
 from typing import Any
 
 import numpy as np
@@ -111,11 +112,15 @@ def test_an_upload_is_read_as_the_members_read_it(run: Run) -> None:
 def test_the_page_can_be_used_while_the_members_are_being_opened(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    drawn, opening = threading.Event(), members._open
     members._job.clear()
+    # However quickly members are opened: not before the page is drawn.
+    monkeypatch.setattr(members, "_open", lambda *job: drawn.wait(60) and opening(*job))
     monkeypatch.setattr(members, "PATIENCE", 0.0)
     at = hand_in(classify(run), ("one.png", png(digit(0))))
     assert "Opening the 2 members of epoch 2" in words(at)
     assert "handed in is read then" in words(at)
+    drawn.set()
     assert members.classifier(run, 2).epoch == 2
     at = sound(at.run())
     assert "Opening" not in words(at)
