@@ -1,7 +1,8 @@
 """What a run says of time: how long so far, how fast, and a countdown that does not jump.
 
 The countdown is pure: it is told how long things took and what time it is, and asks no clock. On
-the recorded clocks of real runs, what it shows is within a factor of 1.5 of what was left.
+the recorded clock of a steady machine what it shows is always within a factor of 1.5 of what was
+left; where others slow the machine down on the way, for three quarters of the time.
 """
 
 import math

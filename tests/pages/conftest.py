@@ -1,12 +1,14 @@
 """What all screens have in common when they are tested."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
+from streamlit.testing.v1 import AppTest
 
 from ensemble.ui.classify.input import members
+from tests.conftest import REPO
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -27,3 +29,18 @@ def members_are_waited_for() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(members, "PATIENCE", 60.0)
         yield
+
+
+@pytest.fixture
+def train() -> Callable[..., AppTest]:
+    """Opens the Train page, with a run in the address where one is given."""
+
+    def opened(run: str = "") -> AppTest:
+        at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)
+        if run:
+            at.query_params["run"] = run
+        at.switch_page("pages/train.py").run()
+        assert not at.exception
+        return at
+
+    return opened

@@ -2,7 +2,6 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,21 +26,6 @@ ROWS[1] |= {"train_loss": [0.2, 0.1], "ensemble_train_nll": 0.1}
 @pytest.fixture(autouse=True)
 def no_list_of_an_earlier_test() -> None:
     loaders.forget_runs()
-
-
-@pytest.fixture
-def train() -> Callable[..., AppTest]:
-    """Opens the Train page, with a run in the address where one is given."""
-
-    def opened(run: str = "") -> AppTest:
-        at = AppTest.from_file(str(APP), default_timeout=60)
-        if run:
-            at.query_params["run"] = run
-        at.switch_page("pages/train.py").run()
-        assert not at.exception
-        return at
-
-    return opened
 
 
 def made(state: str = "finished", rows: list[dict[str, Any]] = ROWS, **status: Any) -> Run:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,28 +14,12 @@ from ensemble.ui.shared import loaders, settings
 from ensemble.ui.train import example, presets
 from tests.pages.ensembles import trained
 
-APP = Path(__file__).parents[2] / "app.py"
 Open = Callable[..., AppTest]
 
 
 @pytest.fixture(autouse=True)
 def no_list_of_an_earlier_test() -> None:
     loaders.forget_runs()
-
-
-@pytest.fixture
-def train() -> Open:
-    """Opens the Train page, with a run in the address where one is given."""
-
-    def opened(run: str = "") -> AppTest:
-        at = AppTest.from_file(str(APP), default_timeout=60)
-        if run:
-            at.query_params["run"] = run
-        at.switch_page("pages/train.py").run()
-        assert not at.exception
-        return at
-
-    return opened
 
 
 def button(at: AppTest, key: str) -> Any:

@@ -29,7 +29,8 @@ def predicting(history: Sequence[dict[str, Any]], members: int, n: int) -> float
     Args:
       history: the run's lines, in their order.
       members: M.
-      n: N, the test images.
+      n: how many images it was asked of at the end of an epoch: the test images, and those held
+        out.
     """
     took = []
     for before, line in pairwise(history):
@@ -67,7 +68,8 @@ def times(shown: Inspected, sizes: Sequence[int]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     if seconds := shown.run.status.seconds:
         found["training, about"] = [formats.duration(seconds / shown.members * k) for k in sizes]
-    if each := predicting(loaders.history(shown.run), shown.members, shown.n):
+    asked = shown.n + (len(shown.fitting.made.labels) if shown.fitting else 0)
+    if each := predicting(loaders.history(shown.run), shown.members, asked):
         found[f"{IMAGES:,} {shown.noun}s, about"] = [
             formats.duration(each * k, fine=True) for k in sizes
         ]

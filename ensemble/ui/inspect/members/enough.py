@@ -69,7 +69,7 @@ def decided(shown: Inspected, figure: str, margin: float, share: float) -> Enoug
     """How many members are enough, reckoned once for each question."""
     judged = measured(shown, all_committees)
 
-    def decide(_: Predictions, *asked: float | str) -> Enough:
-        return enough(judged, *asked)  # type: ignore[arg-type]
+    def decide(_: Predictions, figure: str, margin: float, share: float) -> Enough:
+        return enough(judged, figure, margin, share)
 
     return measured(shown, decide, figure, margin, share)
