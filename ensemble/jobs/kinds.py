@@ -111,7 +111,7 @@ TRAINING = Kind(
     nice=True,
     preload=("ensemble.runs.session", "filelock"), work="ensemble.runs.train_job:work",
     compile="ensemble.runs.train_job:compile_for",
-    kept_in="ensemble.runs.checkpoint_folders:what_is_kept",
+    kept_in="ensemble.runs.checkpoints.folders:what_is_kept",
     ended=("finished", "stopped", "diverged", "failed"),
 )  # fmt: skip
 STRESS = Kind(

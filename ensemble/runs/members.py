@@ -55,7 +55,7 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
     first = jax.devices()[0]
     if epoch is not None and epoch in kept_epochs(run.path):
         return Members(epoch, 0, jax.device_put(read_parameters(run_id, epoch), first))
-    from ensemble.runs.kept_members import read_progress
+    from ensemble.runs.checkpoints.members import read_progress
 
     progress = read_progress(run, epoch)
     on_device = jax.device_put(progress.state.params, first)
@@ -73,6 +73,6 @@ def member_epochs(run_id: str) -> tuple[int, ...]:
     """
     run = find(run_id)
     prepare_jax()
-    from ensemble.runs.kept_members import checkpoint_epochs
+    from ensemble.runs.checkpoints.members import checkpoint_epochs
 
     return tuple(sorted({*kept_epochs(run.path), *checkpoint_epochs(run)}))

@@ -11,7 +11,7 @@ from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.training_clock import TrainingClock
 from ensemble.machine.jax_settings import describe_devices
-from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.history import FOLDERS, drop_predictions, write_predictions
 from ensemble.runs.parameters import drop_parameters, write_parameters
 from ensemble.runs.progress import Progress, differences, figures_on, first_lost, judge

@@ -15,7 +15,7 @@ from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.jobs.worker import Report
 from ensemble.machine.jax_settings import prepare_jax
-from ensemble.runs.checkpoint_folders import last_tick
+from ensemble.runs.checkpoints.folders import last_tick
 from ensemble.runs.store import Run, find
 from ensemble.shift.results import Stress, read_stress, read_stress_job
 from ensemble.shift.status import StressJob, StressStatus, stress_folder

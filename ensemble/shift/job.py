@@ -8,7 +8,7 @@ from ensemble import datasets
 from ensemble.engine import Forward
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
-from ensemble.runs.kept_members import read_progress
+from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.store import Run
 from ensemble.shift.results import Results, read_results, write_results
 from ensemble.shift.status import StressStatus

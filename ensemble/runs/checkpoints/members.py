@@ -6,8 +6,8 @@ from ensemble import datasets
 from ensemble.datasets.split import held_out
 from ensemble.engine import blank_members, steps_per_epoch
 from ensemble.errors import RunError
-from ensemble.runs.checkpoint_folders import checkpoint_ticks
-from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.checkpoints.folders import checkpoint_ticks
+from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.parameters import kept_epochs, read_parameters
 from ensemble.runs.progress import Progress
 from ensemble.runs.store import Run
