@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.parameters import kept_epochs, read_parameters
-from ensemble.runs.store import find
+from ensemble.runs.store import find, trained_here
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +48,7 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
       RunError: it has no checkpoint that can be read yet, or keeps nothing of that epoch.
     """
     run = find(run_id)
+    trained_here(run)
     prepare_jax()
     import jax
 
@@ -65,6 +66,8 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
 def member_epochs(run_id: str) -> tuple[int, ...]:
     """The epochs, from 1, whose members can be opened: all, but for a run of long ago.
 
+    None of a run that was trained elsewhere.
+
     Before parameters were kept with every epoch there were checkpoints alone, of the last and
     of the best.
 
@@ -72,6 +75,8 @@ def member_epochs(run_id: str) -> tuple[int, ...]:
       UnknownRunError: there is no such run.
     """
     run = find(run_id)
+    if run.trained is None:
+        return ()
     prepare_jax()
     from ensemble.runs.checkpoints.members import checkpoint_epochs
 

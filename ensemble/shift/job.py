@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ensemble import datasets
 from ensemble.engine import Forward
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
@@ -57,7 +56,7 @@ class Job:
     def _begin(self) -> tuple[Results, Forward]:
         """The results so far, and the checkpoint's members ready to be asked."""
         progress, limit = read_progress(self._run), self._status.status.limit
-        size = datasets.info(self._run.config.dataset).test_size
+        size = self._run.data.test_size
         images = size if limit is None else min(limit, size)
         forward = Forward(progress.state.params, images)
         results = Results(

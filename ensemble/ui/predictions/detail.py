@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from ensemble import runs
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.datasets import Dataset
 from ensemble.figures import bars, thumbnails
 from ensemble.ui.predictions import address, downloads, sets
 from ensemble.ui.predictions.fitting import Fitting
@@ -33,7 +33,7 @@ class Shown:
     """
 
     made: Predictions
-    dataset: Dataset
+    dataset: runs.TestSet
     numbers: Ints
     noun: str
     source: str
@@ -73,7 +73,7 @@ def words(shown: Shown, number: int) -> None:
     mark = "✓ Right" if shown.made.right[number] else "✗ Wrong"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.image(
-            thumbnails.enlarged(shown.dataset.test_images[number], TIMES), width=28 * TIMES,
+            thumbnails.enlarged(shown.dataset.tiles[number], TIMES), width=28 * TIMES,
             alt=f"Test {shown.noun} {number}, {images_words.named(names[label], names)}",
         )  # fmt: skip
         with st.container(width=420):

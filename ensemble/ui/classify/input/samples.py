@@ -25,7 +25,7 @@ def buttons(run: runs.Run, first: bool) -> None:
       run: whose dataset they are from.
       first: whether there is no picture yet: then it is the thing to press.
     """
-    noun = images_words.noun(datasets.info(run.config.dataset).class_names)
+    noun = images_words.noun(run.data.class_names)
     st.button(f"Try a test {noun}", key="classify_try", on_click=try_one, icon=":material/casino:",
               args=(run.config.dataset,), type="primary" if first else "secondary",
               help="One that the members have not learnt from.")  # fmt: skip
