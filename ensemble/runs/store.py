@@ -201,4 +201,4 @@ def _read_config(folder: Path, mtime_ns: int) -> _Known:
         return _Known(
             ImportedConfig.from_dict(found.settings), data, tuple(found.member_names or ())
         )
-    return _Known(EnsembleConfig.from_dict(found.settings), data, ())
+    return _Known(EnsembleConfig.from_disk(found.settings), data, ())
