@@ -20,7 +20,7 @@ from ensemble.wording import escaping, formats
 from ensemble.wording import images as images_words
 from ensemble.wording.run_names import called
 
-TIMES = 8  # pixels of the screen for one of the image's
+ROOM = 224  # pixels of the screen: eight for one of 28
 
 
 def show(shown: Inspected) -> None:
@@ -101,8 +101,10 @@ def image(shown: Inspected, number: int, asked: Answers, kind: Kind, place: int)
     made, names = asked.made, shown.names
     label = images_words.named(names[int(made.labels[place])], names)
     at = amount(kind, asked.amounts[place])
+    shape = asked.images.shape[1:]
     st.image(
-        thumbnails.enlarged(asked.images[place], TIMES), width=28 * TIMES,
+        thumbnails.enlarged(asked.images[place], ROOM),
+        width=thumbnails.on_screen(shape, ROOM)[0],
         alt=f"Test {shown.noun} {number}, {label}; {kind.title.lower()} {at}",
     )  # fmt: skip
     mark = "✓ Right" if made.right[place] else "✗ Wrong"
