@@ -38,7 +38,7 @@ def of_run(run: runs.Run) -> None:
         return
     epoch, made = chosen.epoch, chosen.made
     dataset = loaders.test_set(run)
-    noun = images_words.noun(run.data.class_names)
+    noun = run.data.noun
     apart = fitting.of(run, epoch)
     sets_too = sets.enough(made, apart)
     view = controls.fitting(address.read(), made, len(dataset.class_names), sets_too)

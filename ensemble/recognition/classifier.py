@@ -127,7 +127,7 @@ class Classifier:
         distances = neighbours.feature_distances(own.features[:, 0], found.features)
         order = np.argsort(distances, kind="stable")[:count]
         return Neighbours(
-            near[order], images[order, :, :, 0], dataset.test_labels[near[order]],
+            near[order], images[order], dataset.test_labels[near[order]],
             found.logits[:, order].argmax(axis=-1), distances[order],
         )  # fmt: skip
 

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from ensemble import datasets
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
@@ -17,6 +16,7 @@ from ensemble.runs.parameters import drop_parameters, write_parameters
 from ensemble.runs.progress import Progress, differences, figures_on, first_lost, judge
 from ensemble.runs.status import Status, after_epoch, blank_best, how_it_ended, is_over
 from ensemble.runs.store import Run, trained_here
+from ensemble.runs.test_set import dataset_of
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.records.fields import Within, read_as
 from ensemble.storage.records.lines import Line, append_line, keep_lines, plain, read_lines
@@ -50,7 +50,7 @@ class Session:
     ) -> None:
         self._run, self._status, self._stop, self._report = run, status, stop, report
         self._config = config = trained_here(run)
-        self._trainer = Trainer(config, datasets.load(config.dataset), _devices(run))
+        self._trainer = Trainer(config, dataset_of(run), _devices(run))
         self._history = run.path / "history.jsonl"
         self._checkpoints = Checkpoints(run.path)
         self._saved = time.monotonic()

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import datasets
+from ensemble.datasets import Dataset
 from ensemble.datasets.registry import Entry
 from ensemble.errors import NotPreparedError, RunError
-from ensemble.runs.store import Run
+from ensemble.runs.store import Run, trained_here
 from ensemble.storage.arrays.damage import DamagedFileError
 from ensemble.storage.arrays.npy import Expected, map_npy
 from ensemble.storage.arrays.npz import read_arrays
@@ -52,6 +53,12 @@ class TestSet:
         return self.about.title
 
     @property
+    def image_shape(self) -> tuple[int, int, int]:
+        """(H, W, channels) of what stands for an image on the screen."""
+        height, width, channels = self.tiles.shape[1:]
+        return height, width, channels
+
+    @property
     def tiles(self) -> NDArray[np.uint8]:
         """The images; without any, the same blank tile for each, which takes no memory."""
         if self.images is not None:
@@ -84,13 +91,25 @@ def test_set(run: Run) -> TestSet:
     """
     if run.trained is None:
         return _imported(run)
+    found = dataset_of(run)
+    return TestSet(run.data, found.test_labels, found.test_images)
+
+
+def dataset_of(run: Run) -> Dataset:
+    """What the run was trained on.
+
+    Raises:
+      NotPreparedError: it is not on this machine any more, or another one has its name.
+      RunError: the run was trained elsewhere.
+    """
+    trained_here(run)
     found = datasets.load(run.config.dataset)
     if run.data.fingerprint and run.data.fingerprint != found.fingerprint:
         raise NotPreparedError(
             f"The dataset “{run.config.dataset}” is another one now than this run was trained on: "
             "add the one that it was trained on again, under that name."
         )
-    return TestSet(run.data, found.test_labels, found.test_images)
+    return found
 
 
 test_set.__test__ = False  # type: ignore[attr-defined]

@@ -34,7 +34,9 @@ def imported(size: int = 40, epochs: int = 2, images: bool = True) -> runs.Run:
 
 def test_its_figures_are_those_of_its_predictions() -> None:
     run = imported()
-    assert run.state == "imported" and run.name == "mine" and run.trained is None
+    assert run.state == "imported"
+    assert run.name == "mine"
+    assert run.trained is None
     assert (run.config.members, run.config.epochs) == (2, 2)
     labels = runs.test_set(run).labels
     for line in runs.read_history(run.id):
@@ -51,7 +53,8 @@ def test_its_figures_are_those_of_its_predictions() -> None:
 def test_its_images_and_what_they_are_come_back() -> None:
     run = imported()
     brought = runs.test_set(run)
-    assert brought.images is not None and brought.images.shape == (40, 8, 6, 3)
+    assert brought.images is not None
+    assert brought.images.shape == (40, 8, 6, 3)
     assert (brought.class_names, brought.noun, brought.title) == (NAMES, "insect", "Insects")
     without = runs.test_set(imported(images=False))
     assert without.images is None

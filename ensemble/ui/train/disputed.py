@@ -51,7 +51,7 @@ def _images(
 ) -> dict[str, Any]:
     # Here, for the first curves come before any of it.
     from ensemble.figures import thumbnails
-    from ensemble.ui.predictions import loader
+    from ensemble.ui.predictions import grid, loader
 
     made = loader.judged(_run, epoch)
     numbers = ordered(made, chosen(made, "split"), "split")[:MOST]
@@ -61,6 +61,7 @@ def _images(
     return {
         "heading": f"Most disputed after epoch {epoch}: press a {noun} for its votes",
         "strip": thumbnails.strip(images.tiles[numbers]),
+        "image": grid.in_its_place(images.tiles.shape[1:]),
         "tiles": [tile(run_id, epoch, made, number, images.class_names, noun)
                   for number in numbers.tolist()],
     }  # fmt: skip
