@@ -66,7 +66,7 @@ def test_what_needs_its_members_is_refused_in_a_sentence() -> None:
     assert runs.member_epochs(run.id) == ()
     with pytest.raises(RunError, match="trained elsewhere"):
         runs.open_members(run.id)
-    with pytest.raises(RunError, match="it is imported"):
+    with pytest.raises(RunError, match="it was trained elsewhere"):
         runs.resume(run.id)
 
 

@@ -30,7 +30,7 @@ def way_on(run: runs.Run) -> None:
     """A link to what a finished run predicts."""
     if run.state in chance.ENDED:
         st.page_link(
-            "pages/predictions.py", label="See what it predicts, digit by digit",
+            "pages/predictions.py", label=f"See what it predicts, {run.data.noun} by {run.data.noun}",
             icon=":material/arrow_forward:", query_params=address.RUN.link(run.id),
         )  # fmt: skip
 

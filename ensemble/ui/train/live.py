@@ -94,7 +94,7 @@ def place_for(words: str) -> None:
 
 def progress(run: runs.Run) -> None:
     """How far the run is, and the button that stops it or goes on with it."""
-    if run.state not in ("finished", "diverged"):
+    if run.state not in ("finished", "diverged", "imported"):
         job_panel.show(run, stage(run), resume=lambda: resume(run))
 
 
