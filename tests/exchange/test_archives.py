@@ -1,6 +1,7 @@
 """An .npz of somebody's is taken as what it says, in every form in which people save one."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,9 +28,9 @@ def test_float32_comes_in_as_the_same_float32(tmp_path: Path) -> None:
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_any_numbers_in_any_order_are_what_numpy_makes_of_them(
-    tmp_path: Path, dtype: str, order: str, save: object
+    tmp_path: Path, dtype: str, order: Any, save: Any
 ) -> None:
-    given = np.array(PROBABILITIES, dtype, order=order)
+    given = PROBABILITIES.astype(dtype, order=order)
     save(tmp_path / "a.npz", probabilities=given, labels=LABELS.astype("<f8"))
     found = exchange.read([tmp_path / "a.npz"])
     assert_array_equal(found.probabilities[0], given.astype(np.float32))

@@ -98,6 +98,8 @@ class Filling:
             self._refuse_first(block, ~np.isfinite(block))
         if least < -TOLERANCE:
             self._refuse_first(block, block < -TOLERANCE)
+        if block.max(initial=0) > 1 + TOLERANCE and not abs(sums.mean() - 100) < 1:
+            self._refuse_first(block, block > 1 + TOLERANCE)
         self._worst.add(sums, self._row)
         rows[:] = block
         if least < 0:

@@ -2,9 +2,10 @@
 
 import csv
 import errno
+import io
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -36,10 +37,11 @@ def read_csv(file: Bounded) -> Part:
     columns = understood(names)
     types = {name: pa.string() for name in columns.keys.values()}
     types |= {name: pa.float64() for name in columns.classes}
-    file.raw.seek(0)  # Arrow asks for as much at once as it has room for, and that is bounded
+    raw = _raw(file)
+    raw.seek(0)
     try:
         reader = pa.csv.open_csv(
-            pa.PythonFile(file.raw, mode="r"),
+            pa.PythonFile(raw, mode="r"),
             pa.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names,
                                skip_rows=1),
             pa.csv.ParseOptions(delimiter=delimiter),
@@ -58,7 +60,7 @@ def read_parquet(file: Bounded) -> Part:
       PredictionsError: it is none, is damaged, or its columns or rows do not fit.
     """
     try:
-        found = pa.parquet.ParquetFile(pa.PythonFile(file.raw, mode="r"))
+        found = pa.parquet.ParquetFile(pa.PythonFile(_raw(file), mode="r"))
         columns = understood(found.schema_arrow.names)
         wanted = [*columns.keys.values(), *columns.classes]
         _check_rows(found.metadata.num_rows, columns)
@@ -69,6 +71,11 @@ def read_parquet(file: Bounded) -> Part:
         raise PredictionsError(
             "it is damaged, or no Parquet that can be read: save it again."
         ) from error
+
+
+def _raw(file: Bounded) -> io.RawIOBase:
+    """The file itself: Arrow asks for as much at once as it has room for, and bounds that."""
+    return cast(io.RawIOBase, file.raw)
 
 
 def _part(columns: Columns, batches: Iterator[pa.RecordBatch]) -> Part:
