@@ -10,7 +10,6 @@ from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import epoch_panel, waiting
 from ensemble.ui.shared import entry, loaders, run_panel
 from ensemble.ui.shared.tab import tab
-from ensemble.wording import images as images_words
 
 
 def main() -> None:
@@ -34,7 +33,7 @@ def of_run(run: runs.Run) -> None:
         return
     shown = Inspected(
         run, chosen.epoch, chosen.epochs, chosen.made, loaders.dataset(run.config.dataset),
-        images_words.noun(datasets.info(run.config.dataset).class_names),
+        datasets.info(run.config.dataset).noun,
         loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz"),
     )  # fmt: skip
     with st.container(gap="xxsmall", key="inspect"):

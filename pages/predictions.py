@@ -38,7 +38,7 @@ def of_run(run: runs.Run) -> None:
         return
     epoch, made = chosen.epoch, chosen.made
     dataset = loaders.dataset(run.config.dataset)
-    noun = images_words.noun(datasets.info(run.config.dataset).class_names)
+    noun = datasets.info(run.config.dataset).noun
     apart = fitting.of(run, epoch)
     sets_too = sets.enough(made, apart)
     view = controls.fitting(address.read(), made, len(dataset.class_names), sets_too)

@@ -13,6 +13,7 @@ from ensemble.pictures.ink.extraction import Choices, Ink, find_ink
 from ensemble.pictures.segmentation.marks import Mark, find_marks
 from ensemble.pictures.segmentation.mnist_form import SIZE
 from ensemble.pictures.segmentation.touching_digits import Decide
+from ensemble.pictures.whole import Cut, make_stages
 
 AUTOMATIC = Choices()
 # Pixels: pictures longer than this are looked at by halves, unless what is found there is so
@@ -31,6 +32,7 @@ class Prepared:
       notes: sentences on what a person might not expect.
       picture: what came in.
       ink: where the ink is; None where the picture was in the networks' form already.
+      cut: of a picture that is one image, what was taken of it; None where ink was looked for.
     """
 
     marks: tuple[Mark, ...]
@@ -39,6 +41,7 @@ class Prepared:
     notes: tuple[str, ...]
     picture: Picture
     ink: Ink | None
+    cut: Cut | None = None
 
     @property
     def boxes(self) -> list[tuple[int, int, int, int]]:
@@ -48,6 +51,8 @@ class Prepared:
     @cached_property
     def stages(self) -> tuple[stages.Stage, ...]:
         """The picture on its way to the marks, small enough for the screen; made when asked."""
+        if self.cut:
+            return make_stages(self.picture, self.cut)
         return stages.make_stages(self.picture, self.ink, self.marks)
 
 

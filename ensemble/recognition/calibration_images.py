@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ensemble import datasets
 from ensemble.analysis.quality.conformal import fewest
 from ensemble.analysis.quality.halves import halves
-from ensemble.datasets.registry import find
+from ensemble.datasets.registry import written
 from ensemble.datasets.split import Held, validation_indices
 from ensemble.recognition import image_novelty, novelty
 from ensemble.recognition.image_novelty import Chosen, KnownImages
@@ -86,16 +86,6 @@ def known(source: Source) -> Known | KnownImages:
         return form.of(images, found.train_labels[chosen], classes).as_arrays()
 
     return form.from_arrays(cached("known", source.key, make))
-
-
-def written(dataset: str) -> bool:
-    """Whether its images are signs that a pen wrote, as MNIST has them: 28×28, light on dark.
-
-    Only these can be cut out of a photograph of a page. Of any other dataset one picture is one
-    image.
-    """
-    entry = find(dataset)
-    return entry.handwritten and entry.image_shape == (28, 28, 1)
 
 
 @functools.lru_cache(maxsize=2)

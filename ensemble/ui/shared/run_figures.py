@@ -11,7 +11,6 @@ from ensemble.ui.train import history
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import training as training_words
-from ensemble.wording.images import noun
 from ensemble.wording.verdicts import chance, chosen
 
 
@@ -37,7 +36,7 @@ def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 def label(members: int, info: DatasetInfo) -> str:
     """What the accuracy is of, and on what."""
     who = "Ensemble" if members > 1 else "Accuracy"
-    return f"{who} on {info.test_size:,} test {noun(info.class_names)}s"
+    return f"{who} on {info.test_size:,} test {info.noun}s"
 
 
 def accuracy(last: dict[str, Any], info: DatasetInfo) -> None:
@@ -58,7 +57,7 @@ def gain(last: dict[str, Any], info: DatasetInfo) -> None:
     if not shares or last.get("ensemble_test_accuracy") is None:
         return
     more = (last["ensemble_test_accuracy"] - fmean(shares)) * info.test_size
-    spread, word = pstdev(shares) * info.test_size, noun(info.class_names)
+    spread, word = pstdev(shares) * info.test_size, info.noun
     st.metric(
         "Over the mean member", formats.digits(more, word), width="content",
         help=f"The members themselves differ by ± {spread:.0f} {word}s (standard deviation).",
@@ -113,7 +112,7 @@ def member_table(rows: list[dict[str, Any]], info: DatasetInfo) -> dict[str, lis
         "test NLL": [formats.significant(loss) for loss in losses],
         **({"validation NLL": [formats.significant(loss) for loss in held]} if held else {}),
         "train NLL": [formats.significant(loss) for loss in last["train_loss"]],
-        "gap to the ensemble": ["–" if gap is None else formats.digits(gap, noun(info.class_names))
+        "gap to the ensemble": ["–" if gap is None else formats.digits(gap, info.noun)
                                 for gap in gaps],
     }  # fmt: skip
     return {name: [first[name], *column] if many else column for name, column in each.items()}

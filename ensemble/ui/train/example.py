@@ -62,7 +62,7 @@ def show() -> None:
     kept = read()
     info = datasets.info(kept.config.dataset)
     called = run_names.ensemble(kept.config)
-    noun = images_words.noun(info.class_names)
+    noun = info.noun
     with st.container(border=True, key="example"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.badge("Example", icon=":material/history:", color="orange")
