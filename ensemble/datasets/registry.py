@@ -88,16 +88,6 @@ def title_of(name: str) -> str:
         return str(name)
 
 
-def written(name: str) -> bool:
-    """Whether its images are signs that a pen wrote, as MNIST has them: 28×28, light on dark.
-
-    Only these can be cut out of a photograph of a page. Of any other dataset one picture is one
-    image.
-    """
-    entry = find(name)
-    return entry.handwritten and entry.image_shape == (28, 28, 1)
-
-
 def find(name: str) -> Entry:
     """The entry called `name`, built in or a person's own.
 

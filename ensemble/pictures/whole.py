@@ -1,7 +1,6 @@
 """A picture as one image for networks that have learnt pictures: cut, shrunk, its colours kept."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,11 +8,7 @@ from PIL import Image
 
 from ensemble.pictures.files.opening import Picture
 from ensemble.pictures.ink.extraction import Choices, crop_box
-from ensemble.pictures.segmentation.marks import Mark
 from ensemble.pictures.stages import LONGEST, Stage, small
-
-if TYPE_CHECKING:
-    from ensemble.pictures.prepare import Prepared
 
 Pixels = NDArray[np.uint8]
 Box = tuple[int, int, int, int]
@@ -63,8 +58,8 @@ class Cut:
     ground: str = ""
 
 
-def prepare_whole(picture: Picture, choices: Choices, form: Form) -> "Prepared":
-    """The picture, or the part of it that was chosen, as the one image that the networks get.
+def cut_out(picture: Picture, choices: Choices, form: Form) -> Cut:
+    """Of the picture, or of the part of it that was chosen, the one image that the networks get.
 
     Unless `choices.fit` is "whole", the largest piece in the proportions of the networks' images is
     taken out of the middle; else all of it is, and drawn together where its proportions are others.
@@ -74,24 +69,17 @@ def prepare_whole(picture: Picture, choices: Choices, form: Form) -> "Prepared":
       choices: what a person overrules.
       form: of the dataset that the networks have learnt.
     """
-    from ensemble.pictures.prepare import Prepared
-
     pixels, (high, wide, _) = picture.pixels, form.shape
     left, top, right, bottom = crop_box(pixels.shape[:2], choices.crop)
     if choices.fit == "crop":
         left, top, right, bottom = middle((left, top, right, bottom), wide / high)
     part = pixels[top:bottom, left:right]
-    image = resized(part, form.shape)
     whole = part.shape == pixels.shape
     ready = whole and choices.ink == "auto" and part.shape[:2] == (high, wide)
-    inverted = not ready and turned(part, choices.ink, form)
-    if inverted:
-        image = 255 - image
-    cut = Cut((left, top, right, bottom), inverted, ready, image, form.ground)
-    box = tuple(round(side * picture.scale) for side in cut.box)
-    mark = Mark((box[0], box[1], box[2], box[3]), 0, image, image[..., 0])
-    light = form.ground == "dark"
-    return Prepared((mark,), light, 0.5, picture.notes, picture, None, cut)
+    image, inverted = resized(part, form.shape), not ready and turned(part, choices.ink, form)
+    return Cut(
+        (left, top, right, bottom), inverted, ready, 255 - image if inverted else image, form.ground
+    )
 
 
 def middle(box: Box, proportion: float) -> Box:

@@ -11,7 +11,6 @@ from ensemble import datasets
 from ensemble.analysis.quality.averaging import average
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import find as find_dataset
-from ensemble.datasets.registry import written
 from ensemble.errors import ConfigError
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.pictures.files.opening import Picture
@@ -24,7 +23,8 @@ from ensemble.recognition.answer import Digit, Reading, make_reading
 from ensemble.recognition.neighbours import Neighbours
 from ensemble.recognition.occlusion import Occlusion
 from ensemble.runs.members import member_epochs, open_members
-from ensemble.runs.store import find
+from ensemble.runs.store import find, trained_here
+from ensemble.runs.test_set import dataset_of
 
 if TYPE_CHECKING:
     from ensemble.recognition.rejection_threshold import RejectionThreshold
@@ -70,8 +70,9 @@ class Classifier:
         self.run_id, self.epoch, self.epochs = run_id, epoch, epochs
         self.dataset = dataset = config.dataset
         entry = find_dataset(dataset)
+        self._fingerprint = entry.fingerprint
         self.class_names, self.noun = entry.class_names, entry.noun
-        self.shape, self.written = entry.image_shape, written(dataset)
+        self.shape, self.written = entry.image_shape, entry.written
         self.members = len(jax.tree.leaves(params)[0])
         self._params, self._judge = params, Judge(params, dataset, config)
 
@@ -115,7 +116,7 @@ class Classifier:
         Of a dataset that no pen wrote the picture is one mark: all of it, or its middle.
         """
         if not self.written:
-            return prepare_whole(picture, choices, _form(self.dataset))
+            return prepare_whole(picture, choices, _form(self.dataset, self._fingerprint))
         return prepare(picture, choices, decide=self._averaged)
 
     def read_marks(self, marks: Sequence[Mark], refuse: float = REFUSE) -> Reading:
@@ -139,7 +140,7 @@ class Classifier:
         """
         dataset = datasets.load(self.dataset)
         most = max(LEAST, min(CANDIDATES, ASKED // self.members))
-        numbers, known = calibration_images.pictures(self.dataset)
+        numbers, known = calibration_images.pictures(self.dataset, self._fingerprint)
         reduced = calibration_images.picture(self.dataset)(image[None])[0]
         near = numbers[neighbours.candidates(reduced, known, most)]
         images = np.asarray(dataset.test_images[near])
@@ -153,7 +154,9 @@ class Classifier:
 
     def occlusion(self, image: Pixels) -> Occlusion:
         """What each member's verdict on a mark, uint8 (H, W, channels), rests on."""
-        ground = _form(self.dataset).ground == "dark"  # to cover is then to take away
+        ground = (
+            _form(self.dataset, self._fingerprint).ground == "dark"
+        )  # to cover is then to take away
         boxes = occlusion.patches(image if ground else np.ones_like(image))
         covered = occlusion.covered(image, boxes, ground=ground)
         shown = np.concatenate([image[None], covered])
@@ -183,16 +186,16 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
       NotPreparedError: the run's dataset is not on this machine.
     """
     run = find(run_id)
-    entry = find_dataset(run.config.dataset)
-    datasets.load(entry.name)
+    config = trained_here(run)
+    dataset_of(run)
     prepare_jax()
     epochs = member_epochs(run_id)
     members = open_members(run_id, epochs[-1] if epoch is None and epochs else epoch)
-    return Classifier(run_id, members.epoch, epochs, members.params, run.config)
+    return Classifier(run_id, members.epoch, epochs, members.params, config)
 
 
 @functools.lru_cache(maxsize=8)
-def _form(dataset: str) -> Form:
+def _form(dataset: str, fingerprint: str) -> Form:
     """What the dataset's images are like, from a few of its training images."""
     images = datasets.load(dataset).train_images
     return Form.of(np.asarray(images[calibration_images.evenly(np.arange(len(images)), 200)]))

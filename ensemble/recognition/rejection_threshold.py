@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import average
-from ensemble.datasets.registry import written
+from ensemble.datasets.registry import find
 from ensemble.datasets.split import Held
 from ensemble.engine import activations
 from ensemble.recognition.calibration_images import Source, held_out, known
@@ -120,7 +120,7 @@ class Judge:
             refuse, threshold, len(ranked), ranked, len(accepted),
             float(accepted.mean()), float(right[accepted].mean()) if accepted.any() else 0.0,
             float(right.mean()), rejected, self._source.set_on,
-            written(self._source.dataset),
+            find(self._source.dataset).written,
         )  # fmt: skip
 
     def _measure_held_out(self) -> Arrays:
@@ -136,7 +136,7 @@ class Judge:
     def _measure_others(self) -> Arrays:
         images, labels = held_out(self._source, fitted=False)
         asked = self._asked(images)
-        kinds = ood_images(self._source.dataset)
+        kinds = ood_images(self._source.dataset, self._source.fingerprint)
         shown = np.concatenate([images for _, _, images in kinds])
         return {
             "scores": self._scores(images, asked),
@@ -155,12 +155,12 @@ class Judge:
 
 
 @functools.lru_cache(maxsize=2)
-def ood_images(dataset: str) -> tuple[tuple[str, str, Pixels], ...]:
+def ood_images(dataset: str, fingerprint: str = "") -> tuple[tuple[str, str, Pixels], ...]:
     """Key, title and images of each kind of out-of-distribution image that there is.
 
     Letters, signs and scribbles are shown only to those that have learnt what a pen writes.
     """
-    kinds = KINDS.values() if written(dataset) else ()
+    kinds = KINDS.values() if find(dataset).written else ()
     drawn = [(kind.key, kind.title, _drawn(kind.key)) for kind in kinds]
     others = [(one.key, one.title, one.load()) for one in ood_sets(dataset, NON_DIGITS)]
     return (*drawn, *others)

@@ -4,11 +4,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ensemble import datasets
 from ensemble.engine import Forward
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
-from ensemble.runs.kept_members import read_progress
+from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.store import Run
 from ensemble.shift.results import Results, most_images, read_results, write_results
 from ensemble.shift.status import StressStatus
@@ -57,7 +56,7 @@ class Job:
     def _begin(self) -> tuple[Results, Forward]:
         """The results so far, and the checkpoint's members ready to be asked."""
         progress, limit = read_progress(self._run), self._status.status.limit
-        info = datasets.info(self._run.config.dataset)
+        info = self._run.data
         images = most_images(info.test_size, info.image_shape)
         images = images if limit is None else min(limit, images)
         forward = Forward(progress.state.params, images)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.runs.checkpoint_folders import last_tick
+from ensemble.runs.checkpoints.folders import last_tick
 from ensemble.runs.store import Run, find
 from ensemble.shift.corruptions import SIDE, kinds
 from ensemble.shift.figures import Measured, Step, Unknown

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble import datasets
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
 from ensemble.runs.store import Run
+from ensemble.runs.test_set import dataset_of
 from ensemble.shift import figures as shift_figures
 from ensemble.shift.corruptions import Kind, corrupt, kinds
 from ensemble.shift.ood_images import OodSet, ood_sets
@@ -49,7 +49,7 @@ def tasks(run: Run, results: Results) -> list[Task]:
     Raises:
       NotPreparedError: the run's dataset is not on this machine.
     """
-    dataset = datasets.load(run.config.dataset)
+    dataset = dataset_of(run)
     images = np.asarray(dataset.test_images[: results.images])
     labels = dataset.test_labels[: results.images]
     known = results.clean is not None and read_scores(run.path, KNOWN, results.tick) is not None

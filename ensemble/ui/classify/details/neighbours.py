@@ -123,7 +123,7 @@ def detail(shown: Shown, numbers: Ints, noun: str) -> None:
     except EnsembleError as error:
         guard.problem(error)
         return
-    dataset = loaders.dataset(shown.run.config.dataset)
+    dataset = loaders.test_set(shown.run)
     source, place = (f"{one} · epoch {shown.epoch}" for one in (called(shown.run), shown.run.id))
     predictions_detail.show(predictions_detail.Shown(
         made, dataset, numbers, noun, source, place, fitting.of(shown.run, shown.epoch)

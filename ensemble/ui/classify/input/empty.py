@@ -5,8 +5,7 @@ import contextlib
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ensemble import datasets, runs
-from ensemble.datasets.registry import written
+from ensemble import runs
 from ensemble.errors import ImageError
 from ensemble.pictures.files.opening import open_picture
 from ensemble.ui.classify.answer import overrule
@@ -44,7 +43,7 @@ def no_runs() -> None:
 
 def no_picture(way: str, run: runs.Run, left: DeltaGenerator, right: DeltaGenerator) -> None:
     """What to do next on this way in, and what will be here."""
-    noun, pen = datasets.info(run.config.dataset).noun, written(run.config.dataset)
+    noun, pen = run.data.noun, run.data.written
     steps = NEXT_STEPS[way] if pen else OF_ANYTHING[way]
     reads = "the number it reads" if pen else "what it takes it for"
     with left:

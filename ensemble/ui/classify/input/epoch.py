@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ensemble import datasets, runs
+from ensemble import runs
 from ensemble.ui.classify.input import members
 from ensemble.ui.predictions import controls, waiting
 from ensemble.ui.shared import address
@@ -30,7 +30,7 @@ def choose(run: runs.Run) -> tuple[int, Sequence[int]] | None:
 def nothing_kept(run: runs.Run) -> None:
     """A run whose members cannot be opened yet, or not any more."""
     if run.active or not runs.prediction_epochs(run.id):
-        noun = datasets.info(run.config.dataset).noun
+        noun = run.data.noun
         waiting.no_epoch(run, f"You can give it {article(noun)} {noun}")
         return
     st.info(

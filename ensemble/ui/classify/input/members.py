@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from ensemble import datasets, runs
+from ensemble import runs
 from ensemble.runs.parameters import kept_epochs
 from ensemble.storage.folders import runs_folder
 from ensemble.ui.shared import preload
@@ -96,7 +96,7 @@ def waiting(run: runs.Run, epoch: int, handed_in: bool) -> None:
         if _job(str(runs_folder()), run.id, epoch).done():
             st.rerun()  # The page shows what came of it, also where they cannot be opened.
         then = "What you have handed in is read then." if handed_in else "Go on meanwhile."
-        noun = datasets.info(run.config.dataset).noun
+        noun = run.data.noun
         who = formats.count(run.config.members, "member")
         st.caption(
             f":material/hourglass_top: Opening the {who} of epoch {epoch}: a few seconds; the "

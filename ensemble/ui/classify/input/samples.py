@@ -8,7 +8,6 @@ from PIL import Image
 
 from ensemble import datasets, runs
 from ensemble.datasets import Dataset
-from ensemble.datasets.registry import written
 from ensemble.figures import thumbnails
 from ensemble.ui.classify.input import tray
 from ensemble.ui.classify.state import Source, source
@@ -27,12 +26,12 @@ def buttons(run: runs.Run, first: bool) -> None:
       run: whose dataset they are from.
       first: whether there is no picture yet: then it is the thing to press.
     """
-    noun = datasets.info(run.config.dataset).noun
+    noun = run.data.noun
     st.button(f"Try a test {escaping.markdown(noun)}", key="classify_try", on_click=try_one,
               icon=":material/casino:", args=(run.config.dataset,),
               type="primary" if first else "secondary",
               help="One that the members have not learnt from.")  # fmt: skip
-    if noun == "digit" and written(run.config.dataset):
+    if noun == "digit" and run.data.written:
         st.button("Try a number", key="classify_try_number", on_click=try_number,
                   args=(run.config.dataset,), help="Four test digits on one paper.")  # fmt: skip
 

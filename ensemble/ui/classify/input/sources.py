@@ -3,8 +3,7 @@
 import streamlit as st
 from streamlit.typing import UploadedFile
 
-from ensemble import datasets, runs
-from ensemble.datasets.registry import written
+from ensemble import runs
 from ensemble.ui.classify import state
 from ensemble.ui.classify.input import files as input_files
 from ensemble.ui.classify.input import paste, samples, sheet, tray
@@ -22,8 +21,8 @@ DRAWN = "drawing"  # the drawing's id: what is overruled stays with it, whatever
 
 def choose(run: runs.Run) -> str:
     """Which way in is open; it stands in the address. What no pen wrote cannot be drawn."""
-    info = datasets.info(run.config.dataset)
-    ways = INPUTS if written(info.name) else {w: s for w, s in INPUTS.items() if w != "draw"}
+    info = run.data
+    ways = INPUTS if info.written else {w: s for w, s in INPUTS.items() if w != "draw"}
     return address.choose(
         address.INPUT, f"How to give it {article(info.noun)} {info.noun}", ways, "upload",
         label_visibility="collapsed",
@@ -35,7 +34,7 @@ def show(way: str, run: runs.Run) -> Source | None:
     if way == "upload":
         upload(run)
     elif way == "camera":
-        camera(datasets.info(run.config.dataset).noun)
+        camera(run.data.noun)
     return source(way)
 
 
@@ -53,8 +52,8 @@ def source(way: str) -> Source | None:
 
 def upload(run: runs.Run) -> None:
     """Files, dropped, pasted or browsed to; or test images."""
-    noun = datasets.info(run.config.dataset).noun
-    many = " or many" if written(run.config.dataset) else ""
+    noun = run.data.noun
+    many = " or many" if run.data.written else ""
     key, full = f"classify_upload_{tab.uploads}", tab.uploaded_bytes >= MOST_BYTES
     st.file_uploader(
         "Drop pictures here, browse to them, or paste with Ctrl+V", accept_multiple_files=True,

@@ -44,14 +44,14 @@ def answers(run: runs.Run, number: int, kind: str) -> Answers:
             "at the end of the first epoch."
         )
     seen = loaders.version(run.path / "checkpoints" / str(tick))
-    return _answers(run.id, seen, run.config.dataset, number, kind)
+    return _answers(run.id, seen, number, kind, run)
 
 
 # An image takes 30 to 130 kB, more with many members.
 @st.cache_resource(max_entries=64, show_spinner="Asking the members")
-def _answers(run_id: str, seen: tuple[int, int], dataset: str, number: int, kind: str) -> Answers:
-    known, members = loaders.dataset(dataset), _members(run_id, seen)
-    image, label = np.asarray(known.test_images[[number]]), known.test_labels[number]
+def _answers(run_id: str, seen: tuple[int, int], number: int, kind: str, _run: runs.Run) -> Answers:
+    known, members = loaders.test_set(_run), _members(run_id, seen)
+    image, label = np.asarray(known.tiles[[number]]), known.labels[number]
     places = amounts(kinds(image.shape[1:])[kind])
     images = np.concatenate([corrupt(image, kind, amount, seed=number) for amount in places])
     padded = np.zeros((ROOM, *images.shape[1:]), np.uint8)
