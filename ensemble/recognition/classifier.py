@@ -15,9 +15,9 @@ from ensemble.errors import ConfigError
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.pictures.files.opening import Picture
 from ensemble.pictures.ink.extraction import Choices
-from ensemble.pictures.prepare import AUTOMATIC, Prepared, prepare
+from ensemble.pictures.prepare import AUTOMATIC, Prepared, prepare, prepare_whole
 from ensemble.pictures.segmentation.marks import Mark
-from ensemble.pictures.whole import Form, prepare_whole
+from ensemble.pictures.whole import Form
 from ensemble.recognition import calibration_images, neighbours, occlusion
 from ensemble.recognition.answer import Digit, Reading, make_reading
 from ensemble.recognition.neighbours import Neighbours
@@ -154,9 +154,8 @@ class Classifier:
 
     def occlusion(self, image: Pixels) -> Occlusion:
         """What each member's verdict on a mark, uint8 (H, W, channels), rests on."""
-        ground = (
-            _form(self.dataset, self._fingerprint).ground == "dark"
-        )  # to cover is then to take away
+        form = _form(self.dataset, self._fingerprint)
+        ground = form.ground == "dark"  # to cover is then to take something away
         boxes = occlusion.patches(image if ground else np.ones_like(image))
         covered = occlusion.covered(image, boxes, ground=ground)
         shown = np.concatenate([image[None], covered])

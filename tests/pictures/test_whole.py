@@ -9,8 +9,8 @@ from PIL import Image
 from ensemble.errors import ImageError
 from ensemble.pictures.files.opening import Picture, open_picture
 from ensemble.pictures.ink.extraction import Choices
-from ensemble.pictures.prepare import AUTOMATIC, Prepared
-from ensemble.pictures.whole import Form, prepare_whole
+from ensemble.pictures.prepare import AUTOMATIC, Prepared, prepare_whole
+from ensemble.pictures.whole import Form
 
 COLOUR, CLOTHES = Form((32, 32, 3)), Form((28, 28, 1), "dark")
 

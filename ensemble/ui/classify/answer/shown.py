@@ -75,7 +75,7 @@ class Shown:
     @property
     def noun(self) -> str:
         """What one image is called."""
-        return self.classifier.noun
+        return self.run.data.noun
 
     @property
     def members(self) -> int:
