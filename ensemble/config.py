@@ -5,14 +5,35 @@ The command line's options and the page's sliders are both derived from the fiel
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
-from ensemble.datasets.registry import DATASETS, find
+from ensemble.datasets.registry import find, names
 from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError
-from ensemble.settings import Settings, setting
+from ensemble.settings import Kept, Settings, setting
 
 SCHEDULES = ("constant", "cosine")
 PRECISIONS = ("float32", "bfloat16")
+
+
+@dataclass(frozen=True)
+class ImportedConfig(Settings):
+    """What is known of an ensemble that was trained elsewhere: no more than its predictions say.
+
+    Raises:
+      ConfigError: a value of the wrong type or out of its range, named with that range.
+    """
+
+    members: int = setting(1, "How many members it has.", low=1, high=64)
+    epochs: int = setting(1, "Epochs whose predictions it brings.", low=1, high=1000)
+
+    # As in a run that holds nothing out; its settings are not known.
+    validation: ClassVar[float] = 0.0
+    own_views: ClassVar[bool] = True  # so that no training figures of the ensemble are awaited
+    dataset: ClassVar[str] = "imported"
+
+    def __post_init__(self) -> None:
+        self.check()
 
 
 @dataclass(frozen=True)
@@ -23,7 +44,7 @@ class EnsembleConfig(Settings):
       ConfigError: a value of the wrong type or out of its range, named with that range.
     """
 
-    dataset: str = setting("digits", "Which images to learn.", choices=DATASETS)
+    dataset: str = setting("digits", "Which images to learn.", choices=names)
     members: int = setting(4, "How many networks to train.", low=1, high=64)
     learning_rate: float = setting(0.1, "Step size of SGD.", low=1e-5, high=10.0)
     momentum: float = setting(
@@ -95,8 +116,10 @@ class EnsembleConfig(Settings):
                 f"patience is {self.patience}, but no images are held out to judge by: set "
                 "validation to a share such as 0.1, or patience to 0."
             )
+        if not self.validation or isinstance(self.dataset, Kept):
+            return
         size = find(self.dataset).train_size
-        if self.validation and not held_out(size, self.validation):
+        if not held_out(size, self.validation):
             raise ConfigError(
                 f"validation is {self.validation:g}, less than one of the {size:,} training "
                 f"images: choose {1 / size:.1g} or more, or 0 for none."

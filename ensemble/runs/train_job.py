@@ -12,7 +12,7 @@ from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import Report
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.status import Status
-from ensemble.runs.store import Run, find
+from ensemble.runs.store import Run, find, trained_here
 
 
 def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | None = None) -> Run:
@@ -26,7 +26,7 @@ def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | 
     run = find(run_id)
     worker.do(
         run, lambda status, stop: _train(run, status, stop, report), report, stop,
-        run.config.devices,
+        trained_here(run).devices,
     )  # fmt: skip
     return find(run_id)
 
@@ -35,7 +35,7 @@ def compile_for(settings: dict[str, object]) -> None:
     """Make ready what a run with these settings compiles; this process then keeps the programs."""
     from ensemble.engine import Trainer
 
-    likely = EnsembleConfig.from_dict(settings)
+    likely = EnsembleConfig.from_disk(settings)
     # What is amiss with the settings or the dataset is said to the run that comes to have them.
     with contextlib.suppress(EnsembleError):
         Trainer(likely, datasets.load(likely.dataset)).start()

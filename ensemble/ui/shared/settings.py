@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import EnsembleConfig, ImportedConfig
+from ensemble.settings import choices_of
 from ensemble.ui.shared import widget
 from ensemble.wording import formats
 
@@ -64,7 +65,7 @@ def control(name: str, choices: Sequence[str] | None = None, **more: Any) -> Any
     held = key(name)
     now = widget.begin(held, field.default)
     about = {"key": held, "help": field.metadata["help"], "persist_state": "session", **more}
-    if choices := choices or field.metadata["choices"]:
+    if choices := choices or choices_of(field):
         return st.selectbox(label(name), choices, **about)
     if isinstance(field.default, bool):
         return st.toggle(label(name), **about)
@@ -90,6 +91,11 @@ def value(name: str) -> Any:
     return widget.value(key(name), FIELDS[name].default)
 
 
+def reset(name: str) -> None:
+    """Set one widget, which is still to be made, to the setting's default."""
+    widget.put(key(name), FIELDS[name].default)
+
+
 def fill(config: EnsembleConfig) -> None:
     """Set every widget to `config`: for a callback, which runs before the widgets are made."""
     for name, value in config.as_dict().items():
@@ -101,14 +107,19 @@ def chosen() -> EnsembleConfig:
     return EnsembleConfig.from_dict({name: value(name) for name in FIELDS})
 
 
-def summary(config: EnsembleConfig) -> str:
+def summary(config: EnsembleConfig | ImportedConfig) -> str:
     """One line: the main settings, and of the others those that are not as usual."""
+    if isinstance(config, ImportedConfig):
+        return f"{formats.count(config.members, 'member')} · {small_print(config)}"
     first = [formats.count(config.members, "member"), f"rate {shown(config.learning_rate)}"]
     return " · ".join([*first, small_print(config)])
 
 
-def small_print(config: EnsembleConfig) -> str:
+def small_print(config: EnsembleConfig | ImportedConfig) -> str:
     """As `summary`, without what an unnamed run is called by: members, rate and dataset."""
+    if isinstance(config, ImportedConfig):
+        epochs = f"{formats.count(config.epochs, 'epoch')} of " if config.epochs > 1 else ""
+        return f"{epochs}predictions made elsewhere"
     said = [f"momentum {shown(config.momentum)}", formats.count(config.epochs, "epoch")]
     said += [f"batch {shown(config.batch_size)}", f"seed {config.seed}"]
     return " · ".join(said + unusual(config.as_dict()))
