@@ -10,6 +10,7 @@ In a notebook or a script:
     ensemble.figures.calibration(made)             a Plotly figure, as Inspect draws it
 
     ensemble.Predictions.from_arrays(p, labels)    the same for any model's probabilities
+    ensemble.import_predictions(p, labels, name="theirs")    and as a run, for the screens
 
 `ensemble.runs`, `ensemble.figures` and `ensemble.datasets` are what these stand on. All of it is
 imported when it is first asked for: `import ensemble` alone loads nothing else. docs/python.md has
@@ -27,6 +28,7 @@ __all__ = [
     "Run",
     "datasets",
     "figures",
+    "import_predictions",
     "list_runs",
     "open_run",
     "runs",
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
         EnsembleError,
         Predictions,
         Run,
+        import_predictions,
         list_runs,
         open_run,
         train,

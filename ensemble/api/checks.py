@@ -11,8 +11,12 @@ from ensemble.errors import DataError
 TOLERANCE = 1e-3  # of a row's sum: a softmax in half precision rounds by so much
 
 
-def checked_probabilities(given: ArrayLike) -> Floats:
+def checked_probabilities(given: ArrayLike, *place: int) -> Floats:
     """(M, N, C) of what is given as (M, N, C), or as (N, C) of one member.
+
+    Args:
+      given: the numbers.
+      place: where they stand in a larger array, to name an entry by.
 
     Raises:
       DataError: it has another shape, or an entry is no probability or a row sums to something
@@ -28,14 +32,18 @@ def checked_probabilities(given: ArrayLike) -> Floats:
             n = int((wrong | off).argmax())
             what = f"sum to {sums[n]:.6g}" if not wrong[n] else f"are {_row(member[n])}"
             raise DataError(
-                f"Probabilities[{m}, {n}] {what}: each row has to be at least 0 and sum to 1. "
-                "Of numbers before a softmax say logits=True."
+                f"Probabilities{_at(*place, m, n)} {what}: each row has to be at least 0 and "
+                "sum to 1. Of numbers before a softmax say logits=True."
             )
     return found
 
 
-def softmax(given: ArrayLike) -> Floats:
+def softmax(given: ArrayLike, *place: int) -> Floats:
     """Probabilities (M, N, C) of logits (M, N, C), or (N, C) of one member.
+
+    Args:
+      given: the numbers.
+      place: where they stand in a larger array, to name an entry by.
 
     Raises:
       DataError: they have another shape, or one is not a finite number.
@@ -45,7 +53,9 @@ def softmax(given: ArrayLike) -> Floats:
     for m, member in enumerate(found):
         if not (finite := np.isfinite(member).all(axis=-1)).all():
             n = int(finite.argmin())
-            raise DataError(f"Logits[{m}, {n}] are {_row(member[n])}: each has to be finite.")
+            raise DataError(
+                f"Logits{_at(*place, m, n)} are {_row(member[n])}: each has to be finite."
+            )
         powers = np.exp(member - member.max(axis=-1, keepdims=True))
         made[m] = powers / powers.sum(axis=-1, keepdims=True)
     return made
@@ -57,7 +67,7 @@ def checked_labels(given: ArrayLike, examples: int, classes: int) -> NDArray[np.
     Raises:
       DataError: there are more or fewer than N, or one is no class number.
     """
-    found = _array(given, "Labels")
+    found = array_of(given, "Labels")
     if found.shape != (examples,):
         raise DataError(
             f"Labels of shape {found.shape} for {examples:,} examples: give one number for each."
@@ -75,7 +85,7 @@ def checked_labels(given: ArrayLike, examples: int, classes: int) -> NDArray[np.
 
 
 def _numbers(given: ArrayLike, what: str) -> Floats:
-    found = _array(given, what)
+    found = array_of(given, what)
     if found.dtype.kind not in "iuf":
         raise DataError(f"{what} are of type {found.dtype}: give real numbers.")
     if found.ndim == 2:
@@ -90,11 +100,20 @@ def _numbers(given: ArrayLike, what: str) -> Floats:
     return found.view() if kept else found.astype(np.float32)
 
 
-def _array(given: ArrayLike, what: str) -> NDArray[Any]:
+def array_of(given: ArrayLike, what: str) -> NDArray[Any]:
+    """One array of what is given, lists of lists as well.
+
+    Raises:
+      DataError: its parts are of different lengths.
+    """
     try:
         return np.asarray(given)
     except (ValueError, TypeError) as error:  # members of different lengths
         raise DataError(f"{what} are no array of one shape: {error!s:.120}.") from error
+
+
+def _at(*place: int) -> str:
+    return f"[{', '.join(map(str, place))}]"
 
 
 def _row(row: NDArray[Any]) -> str:

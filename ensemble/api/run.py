@@ -6,17 +6,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble import datasets, runs
+from ensemble import runs
 from ensemble.analysis.predictions import judge
 from ensemble.api.following import Progress, follow
 from ensemble.api.notebook import Facts, as_html, as_markdown
 from ensemble.api.predictions import Predictions
-from ensemble.config import EnsembleConfig
+from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets.split import validation_indices
-from ensemble.errors import EnsembleError, RunError, UnknownRunError
+from ensemble.errors import EnsembleError, RunError
 from ensemble.figures.lines import member
-from ensemble.storage.folders import runs_folder
-from ensemble.wording import formats, images
+from ensemble.runs.test_set import dataset_of
+from ensemble.wording import formats
 from ensemble.wording.run_names import called
 
 
@@ -73,8 +73,8 @@ class Run:
         return self.stored.path
 
     @property
-    def config(self) -> EnsembleConfig:
-        """Its settings."""
+    def config(self) -> EnsembleConfig | ImportedConfig:
+        """Its settings; of one that was imported no more than its predictions say."""
         return self.stored.config
 
     @property
@@ -90,22 +90,22 @@ class Run:
     @property
     def class_names(self) -> tuple[str, ...]:
         """What the C classes are called."""
-        return datasets.info(self.config.dataset).class_names
+        return self.stored.data.class_names
 
     @property
     def member_names(self) -> tuple[str, ...]:
         """What the M members are called."""
-        return tuple(member(m) for m in range(self.config.members))
+        return named_members(self.stored)
 
     @property
     def labels(self) -> NDArray[np.int32]:
         """(N,), what the test images are."""
-        return datasets.load(self.config.dataset).test_labels
+        return runs.test_set(self.stored).labels
 
     @property
-    def images(self) -> NDArray[np.uint8]:
-        """(N, H, W, channels), the test images."""
-        return datasets.load(self.config.dataset).test_images
+    def images(self) -> NDArray[np.uint8] | None:
+        """(N, H, W, channels), the test images; None where it was imported without any."""
+        return runs.test_set(self.stored).images
 
     def history(self, kind: Literal["epoch", "steps"] = "epoch") -> list[dict[str, Any]]:
         """What was measured as it trained, the oldest first: `pandas.DataFrame(run.history())`.
@@ -130,12 +130,12 @@ class Run:
           RunError: there are none, or none after that epoch, or they cannot be read.
         """
         run, at = self.stored, self._epoch(epoch)
-        dataset = datasets.load(run.config.dataset)
         if split == "validation":
             found = runs.read_validation(run.id, at)
-            labels = dataset.train_labels[validation_indices(run.config, dataset.train_labels)]
+            labels = dataset_of(run).train_labels
+            labels = labels[validation_indices(runs.trained_here(run), labels)]
         else:
-            found, labels = runs.read_predictions(run.id, at), dataset.test_labels
+            found, labels = runs.read_predictions(run.id, at), runs.test_set(run).labels
         try:
             made = judge(found, labels)
         except ValueError as error:
@@ -144,7 +144,7 @@ class Run:
                 "or made with other images. Choose another epoch."
             ) from error
         return Predictions.named(
-            made, dataset.class_names, self.member_names, images.noun(dataset.class_names),
+            made, run.data.class_names, named_members(run), run.data.noun,
             f"{called(run)} · epoch {at}",
         )  # fmt: skip
 
@@ -222,7 +222,7 @@ class Run:
             run = self.stored
         except EnsembleError as error:
             return self._id, [("state", str(error))]
-        n = datasets.info(run.config.dataset).test_size
+        n = run.data.test_size
         share = run.status.ensemble_test_accuracy
         facts = [("id", run.id), ("state", run.state),
                  ("epoch", f"{run.status.epoch} of {run.config.epochs}")]  # fmt: skip
@@ -234,42 +234,6 @@ class Run:
         return called(run), facts
 
 
-def open_run(id_or_name: str) -> Run:
-    """The run of this id, or else the one of this name.
-
-    >>> import ensemble
-    >>> ensemble.open_run("three of them").state
-    'finished'
-    >>> ensemble.open_run("none of that name")
-    Traceback (most recent call last):
-    ...
-    ensemble.errors.UnknownRunError: There is no run “none of that name” in ...
-
-    Raises:
-      UnknownRunError: there is none, or several of that name: the message says which.
-      RunError: its files cannot be read.
-    """
-    try:
-        return Run(runs.find(id_or_name).id)
-    except UnknownRunError:
-        wanted = " ".join(id_or_name.split())
-    found = [run for run in runs.list_runs() if wanted in (run.name, called(run))]
-    if len(found) == 1:
-        return Run(found[0].id)
-    if found:
-        ids = ", ".join(run.id for run in found[:8])
-        raise UnknownRunError(f"{len(found):,} runs are called “{wanted}”: open one by id: {ids}.")
-    raise UnknownRunError(
-        f"There is no run “{wanted:.40}” in {runs_folder()}: ensemble.list_runs() has those there "
-        "are; ENSEMBLE_RUNS says in which folder."
-    )
-
-
-def list_runs() -> list[Run]:
-    """Every run that can be read, the newest first.
-
-    >>> import ensemble
-    >>> [run.name for run in ensemble.list_runs()]
-    ['three of them']
-    """
-    return [Run(run.id) for run in runs.list_runs()]
+def named_members(run: runs.Run) -> tuple[str, ...]:
+    """What a run's M members are called: by the names that they came with, else by number."""
+    return run.member_names or tuple(member(m) for m in range(run.config.members))

@@ -4,6 +4,7 @@ from ensemble import datasets, runs
 from ensemble.api.following import Progress, follow
 from ensemble.api.run import Run
 from ensemble.config import EnsembleConfig
+from ensemble.runs.store import checked_name
 
 
 def train(
@@ -29,6 +30,7 @@ def train(
     config = EnsembleConfig() if config is None else config
     if not datasets.is_prepared(config.dataset):
         datasets.load(config.dataset)  # says what to do
+    name = checked_name(name)
     run = runs.launch(config)
     if name:
         runs.rename(run.id, name)

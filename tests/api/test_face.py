@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,7 +43,7 @@ def test_it_lists_what_it_has_before_it_is_imported() -> None:
 
 
 @pytest.mark.parametrize("module", [ensemble, ensemble.figures])
-def test_what_is_not_there_is_said_not_to_be(module: object) -> None:
+def test_what_is_not_there_is_said_not_to_be(module: Any) -> None:
     with pytest.raises(AttributeError, match="has no attribute 'no_such_name'"):
         module.no_such_name  # noqa: B018
 

@@ -18,7 +18,7 @@ LABELS = np.random.default_rng(0).integers(10, size=N)
 
 def predictions(M: int = 3, n: int = N, seed: int = 0, source: str = "") -> ensemble.Predictions:
     drawn = distributions(M, N, 10, seed)
-    drawn[:, np.arange(N), LABELS] *= 8
+    drawn[:, np.arange(N), LABELS] *= 1000
     shares = drawn / drawn.sum(axis=-1, keepdims=True)
     return ensemble.Predictions.from_arrays(
         shares[:, :n], LABELS[:n], source=source, class_names=[f"<{c}>" for c in range(10)]
