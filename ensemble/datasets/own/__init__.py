@@ -1,0 +1,1 @@
+"""Datasets of a person's own."""
