@@ -8,6 +8,7 @@ import pytest
 from ensemble.cli.program import WORKERS, imported
 from ensemble.jobs import kinds
 from ensemble.jobs.dataset_fetch import FetchStatus
+from ensemble.jobs.dataset_upload import UploadStatus
 from ensemble.jobs.kinds import KINDS, Kind, entry
 from ensemble.jobs.status import JobStatus
 from ensemble.race import RaceStatus
@@ -15,7 +16,7 @@ from ensemble.regression import SolveStatus
 from ensemble.runs import Status
 from ensemble.shift import StressStatus
 
-STATUSES = (Status, StressStatus, SolveStatus, RaceStatus, FetchStatus)
+STATUSES = (Status, StressStatus, SolveStatus, RaceStatus, FetchStatus, UploadStatus)
 
 
 def name_of(kind: Kind) -> str:
