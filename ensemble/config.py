@@ -6,10 +6,10 @@ The command line's options and the page's sliders are both derived from the fiel
 
 from dataclasses import dataclass
 
-from ensemble.datasets.registry import DATASETS, find
+from ensemble.datasets.registry import find, names
 from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError
-from ensemble.settings import Settings, setting
+from ensemble.settings import Kept, Settings, setting
 
 SCHEDULES = ("constant", "cosine")
 PRECISIONS = ("float32", "bfloat16")
@@ -23,7 +23,7 @@ class EnsembleConfig(Settings):
       ConfigError: a value of the wrong type or out of its range, named with that range.
     """
 
-    dataset: str = setting("digits", "Which images to learn.", choices=DATASETS)
+    dataset: str = setting("digits", "Which images to learn.", choices=names)
     members: int = setting(4, "How many networks to train.", low=1, high=64)
     learning_rate: float = setting(0.1, "Step size of SGD.", low=1e-5, high=10.0)
     momentum: float = setting(
@@ -95,8 +95,10 @@ class EnsembleConfig(Settings):
                 f"patience is {self.patience}, but no images are held out to judge by: set "
                 "validation to a share such as 0.1, or patience to 0."
             )
+        if not self.validation or isinstance(self.dataset, Kept):
+            return
         size = find(self.dataset).train_size
-        if self.validation and not held_out(size, self.validation):
+        if not held_out(size, self.validation):
             raise ConfigError(
                 f"validation is {self.validation:g}, less than one of the {size:,} training "
                 f"images: choose {1 / size:.1g} or more, or 0 for none."

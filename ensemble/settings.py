@@ -2,10 +2,22 @@
 
 import dataclasses
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
 from ensemble.errors import ConfigError
+
+Choices = tuple[str, ...]
+SAID = 12  # choices in a refusal
+
+
+class Kept(str):
+    """A choice as it was kept with what was made by it: there then, and perhaps no longer.
+
+    So that a run still opens when its dataset has been removed; whoever needs the dataset asks
+    for it, and is told.
+    """
 
 
 def setting(
@@ -14,9 +26,17 @@ def setting(
     *,
     low: float | None = None,
     high: float | None = None,
-    choices: tuple[str, ...] | None = None,
+    choices: Choices | Callable[[], Choices] | None = None,
 ) -> Any:
-    """A dataclass field that knows its range: `low` and `high` are both allowed values."""
+    """A dataclass field that knows its range.
+
+    Args:
+      default: its value where none is given.
+      help: one line of it.
+      low: the least number allowed.
+      high: the largest.
+      choices: the words it may be, or a function that says which there are just now.
+    """
     return dataclasses.field(
         default=default, metadata={"help": help, "low": low, "high": high, "choices": choices}
     )
@@ -46,13 +66,23 @@ class Settings:
             )
         return cls(**values)
 
+    @classmethod
+    def from_disk(cls, values: dict[str, Any]) -> Self:
+        """As `from_dict`, of settings kept with a run: what could be chosen then may be gone."""
+        changing = {one.name for one in dataclasses.fields(cls) if callable(listed_in(one))}
+        kept = {
+            name: Kept(value) if name in changing and isinstance(value, str) else value
+            for name, value in values.items()
+        }
+        return cls.from_dict(kept)
+
 
 def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:
     """`value` as the type of `field`, or a ConfigError that names the allowed range."""
     kind: Any = type(field.default)
     allowed = allowed_range(field)
-    if field.metadata["choices"]:
-        if value not in field.metadata["choices"]:
+    if listed_in(field):
+        if not isinstance(value, Kept) and value not in choices_of(field):
             raise ConfigError(f"{field.name} is {value!r:.60}: it has to be {allowed}.")
         return value
     if kind is bool:
@@ -68,10 +98,23 @@ def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:
     return kind(value)
 
 
+def listed_in(field: "dataclasses.Field[Any]") -> Choices | Callable[[], Choices] | None:
+    """What a field's choices were given as; None where it has none."""
+    found: Choices | Callable[[], Choices] | None = field.metadata["choices"]
+    return found
+
+
+def choices_of(field: "dataclasses.Field[Any]") -> Choices:
+    """The words that a field may be, just now; () where it is no choice."""
+    listed = listed_in(field)
+    return listed() if callable(listed) else listed or ()
+
+
 def allowed_range(field: "dataclasses.Field[Any]") -> str:
     """The allowed values in words: "a whole number from 1 to 64"."""
-    if field.metadata["choices"]:
-        return "one of " + ", ".join(field.metadata["choices"])
+    if choices := choices_of(field):
+        more = f" and {len(choices) - SAID:,} more" if len(choices) > SAID else ""
+        return "one of " + ", ".join(choices[:SAID]) + more
     if isinstance(field.default, bool):
         return "true or false"
     noun = "a whole number" if isinstance(field.default, int) else "a number"

@@ -7,7 +7,6 @@ import click
 
 from ensemble import datasets
 from ensemble.cli.progress_line import ProgressLine
-from ensemble.datasets.registry import DATASETS
 
 
 @click.group()
@@ -29,7 +28,7 @@ def data_list(as_json: bool) -> None:
 
 
 @data.command(name="prepare")
-@click.argument("name", type=click.Choice(DATASETS))
+@click.argument("name")
 def data_prepare(name: str) -> None:
     """Fetch a dataset and make it ready; done once."""
     with ProgressLine(name) as line:

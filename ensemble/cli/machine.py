@@ -12,7 +12,6 @@ from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import say
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import PRECISIONS, EnsembleConfig
-from ensemble.datasets.registry import DATASETS
 from ensemble.race import Race, commands, queue_race, read_races, usual_race
 from ensemble.race.settings import COMPETITORS, RaceConfig
 
@@ -35,7 +34,7 @@ def devices(as_json: bool) -> None:
 @click.option("--members", type=click.IntRange(1, 64), default=4, help="How many networks.")
 @click.option("--batch-size", type=click.IntRange(1, 4096), default=128, help="Images in a step.")
 @click.option("--devices", type=click.IntRange(0), default=0, help="How many; 0 takes all.")
-@click.option("--dataset", type=click.Choice(DATASETS), help="By default MNIST if it is ready.")
+@click.option("--dataset", help="By default MNIST if it is ready.")
 @click.option(
     "--precision", type=click.Choice(PRECISIONS), default="float32",
     help="What compile time, memory and share are of; speed is measured in both.",

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ensemble.settings import Settings, allowed_range
+from ensemble.settings import Settings, allowed_range, choices_of, listed_in
 
 Command = Callable[..., Any]
 
@@ -37,8 +37,10 @@ def option(field: "dataclasses.Field[Any]") -> Callable[[Command], Command]:
 
 def _type(field: "dataclasses.Field[Any]") -> click.ParamType:
     low, high = field.metadata["low"], field.metadata["high"]
-    if field.metadata["choices"]:
-        return click.Choice(field.metadata["choices"])
+    if callable(listed_in(field)):  # they come and go: the settings say which there are by then
+        return click.STRING
+    if choices := choices_of(field):
+        return click.Choice(choices)
     if isinstance(field.default, int):
         return click.IntRange(int(low), int(high))
     return click.FloatRange(low, high)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.datasets.entry import ImageShape
+
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
@@ -13,12 +15,14 @@ class Dataset:
 
     Attributes:
       name: the registry's name, such as "mnist".
-      train_images: uint8 (N, 28, 28, 1), 0 (ground) to 255 (ink).
+      train_images: uint8 (N, H, W, channels), of written signs 0 (ground) to 255 (ink).
       train_labels: int32 (N,), each an index into `class_names`.
-      test_images: uint8 (N, 28, 28, 1), as `train_images`.
+      test_images: uint8 (N, H, W, channels), as `train_images`.
       test_labels: int32 (N,), as `train_labels`.
       class_names: what people call the classes.
       source: where the images came from, one line for people.
+      noun: what one image is called, in the singular.
+      digest: the SHA-256 of all images and labels where it was taken as they were written, or "".
     """
 
     name: str
@@ -28,10 +32,23 @@ class Dataset:
     test_labels: NDArray[np.int32]
     class_names: tuple[str, ...]
     source: str
+    noun: str = "image"
+    digest: str = ""
+
+    @property
+    def image_shape(self) -> ImageShape:
+        """(H, W, channels) of every image."""
+        height, width, channels = self.train_images.shape[1:]
+        return height, width, channels
 
     @property
     def fingerprint(self) -> str:
-        """A word that differs where the sizes, the labels or every hundredth image do."""
+        """A word that differs where the images or labels do.
+
+        Where no digest of all was taken: where the sizes, the labels or every hundredth image do.
+        """
+        if self.digest:
+            return self.digest
         digest = hashlib.sha256(f"{self.train_images.shape} {self.test_images.shape}".encode())
         for array in (self.train_labels, self.test_labels, self.train_images[::100],
                       self.test_images[::100]):  # fmt: skip
@@ -52,6 +69,10 @@ class DatasetInfo:
       prepared: whether `load` will find it.
       source: where it comes from, one line for people.
       nbytes_download: bytes to fetch when it is not prepared; 0 for `digits`.
+      image_shape: (H, W, channels) of every image.
+      noun: what one image is called, in the singular.
+      own: whether a person has added it.
+      fingerprint: of a person's own, the SHA-256 of all its images and labels; else "".
     """
 
     name: str
@@ -62,3 +83,7 @@ class DatasetInfo:
     prepared: bool
     source: str
     nbytes_download: int
+    image_shape: ImageShape = (28, 28, 1)
+    noun: str = "image"
+    own: bool = False
+    fingerprint: str = ""

@@ -50,6 +50,7 @@ def load_digits() -> Dataset:
         test_labels=labels[split:],
         class_names=entry.class_names,
         source=entry.source,
+        noun=entry.noun,
     )
 
 

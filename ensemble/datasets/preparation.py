@@ -108,13 +108,13 @@ def fetch_file(file: RemoteFile, fetched: Path, teller: Teller, transfer: Transf
 
 
 def unpack(name: str, entry: Entry, recipe: Recipe, folder: Path) -> NDArray[np.uint8]:
-    """The array in the file called `name`: images (N, 28, 28) or labels (N,).
+    """The array in the file called `name`: images (N, H, W) or labels (N,).
 
     Raises:
       DownloadError: the file is the right one, yet not what this program can read.
     """
     size = entry.train_size if name.startswith("train") else entry.test_size
-    shape = (size, 28, 28) if "images" in name else (size,)
+    shape = (size, *entry.image_shape[:2]) if "images" in name else (size,)
     paths = [
         original_files.find(file, entry.name, folder) for file in recipe.files if file.name == name
     ]

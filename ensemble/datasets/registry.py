@@ -1,11 +1,12 @@
 """The datasets there are, and what is known of each without reading it.
 
-A new dataset is a line in `ENTRIES`. URLs and checksums are not here: they come from
-TensorFlow Datasets when a dataset is prepared (`sources.py`).
+A new one that TensorFlow Datasets knows is an entry in `ENTRIES`; a person adds their own without
+a line of code (`own/`). URLs and checksums are not here: they come from TensorFlow Datasets when a
+dataset is prepared (`sources.py`).
 """
 
-from dataclasses import dataclass
-
+from ensemble.datasets.entry import Entry
+from ensemble.datasets.own import entries as own_entries
 from ensemble.errors import ConfigError
 
 DIGIT_NAMES = tuple("0123456789")
@@ -24,33 +25,6 @@ FASHION_NAMES = (
 HIRAGANA_NAMES = ("o", "ki", "su", "tsu", "na", "ha", "ma", "ya", "re", "wo")
 
 
-@dataclass(frozen=True)
-class Entry:
-    """What is known of a dataset beforehand. Sizes count images.
-
-    `nbytes_download` is 0 for a dataset that comes with the package; else the bytes of its
-    files as TensorFlow Datasets lists them, kept here so that the page can say them without
-    importing it. `most_frequent` counts the test images of the commonest class: what always
-    giving that answer gets right. `handwritten` says whether its classes are signs that a pen
-    writes: only then does it make sense to show a network what a person has written.
-    """
-
-    name: str
-    title: str
-    train_size: int
-    test_size: int
-    class_names: tuple[str, ...]
-    source: str
-    most_frequent: int
-    nbytes_download: int = 0
-    handwritten: bool = True
-
-    @property
-    def nbytes_prepared(self) -> int:
-        """Bytes of the prepared images (28×28, one byte a pixel) and labels (one byte)."""
-        return (self.train_size + self.test_size) * (28 * 28 + 1)
-
-
 ENTRIES = {
     "digits": Entry(
         name="digits",
@@ -61,6 +35,7 @@ ENTRIES = {
         source="1,797 digits by 13 people, as scikit-learn ships them (Alpaydin and Kaynak, UCI "
         "1998), enlarged from 8×8 to 28×28; no download",
         most_frequent=51,
+        noun="digit",
     ),
     "mnist": Entry(
         name="mnist",
@@ -71,6 +46,7 @@ ENTRIES = {
         source="Handwritten digits (LeCun, Cortes and Burges 1998)",
         most_frequent=1_135,
         nbytes_download=11_594_722,
+        noun="digit",
     ),
     "fashion_mnist": Entry(
         name="fashion_mnist",
@@ -92,17 +68,37 @@ ENTRIES = {
         source="Hiragana in cursive script (Clanuwat and others, CODH 2018)",
         most_frequent=1_000,
         nbytes_download=21_240_888,
+        noun="character",
     ),
 }
 DATASETS = tuple(ENTRIES)
+SAID = 12  # names in a refusal
+
+
+def names() -> tuple[str, ...]:
+    """The datasets there are: `DATASETS`, then a person's own by name."""
+    return (*DATASETS, *own_entries.names())
+
+
+def title_of(name: str) -> str:
+    """What people call a dataset; its name where it is not there, as one's own once removed."""
+    try:
+        return find(name).title
+    except ConfigError:
+        return str(name)
 
 
 def find(name: str) -> Entry:
-    """The entry called `name`.
+    """The entry called `name`, built in or a person's own.
 
     Raises:
       ConfigError: there is none; the message lists those there are.
     """
-    if name not in ENTRIES:
-        raise ConfigError(f"No such dataset: {name!r}. There are: {', '.join(DATASETS)}.")
-    return ENTRIES[name]
+    if name in ENTRIES:
+        return ENTRIES[name]
+    if entry := own_entries.find(name):
+        return entry
+    every = names()
+    more = f" and {len(every) - SAID:,} more" if len(every) > SAID else ""
+    said = ", ".join(every[:SAID])
+    raise ConfigError(f"No such dataset: {name!r:.60}. There are: {said}{more}.")

@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets.dataset import Dataset
-from ensemble.datasets.registry import Entry
+from ensemble.datasets.entry import Entry
 from ensemble.storage.arrays.damage import DamagedFileError
 from ensemble.storage.arrays.npy import Expected, map_npy
 from ensemble.storage.atomic import read_json, write_json, writing
 
 FORMAT = 1
-PIXELS = 28 * 28
 
 
 class TornError(Exception):
@@ -44,7 +43,7 @@ def write(folder: Path, entry: Entry, parts: list[NDArray[np.uint8]], source: st
     Args:
       folder: the data folder.
       entry: the dataset.
-      parts: training images, test images (N, 28, 28), training labels, test labels (N,).
+      parts: training images, test images (N, H, W), training labels, test labels (N,).
       source: where the files came from, one line for people.
 
     Raises:
@@ -124,23 +123,24 @@ def read_note(folder: Path, entry: Entry) -> dict[str, Any]:
 
 def labels_crc32(flat: NDArray[np.uint8], entry: Entry) -> int:
     """CRC-32 of all labels: a cheap check that the end of the file is what was written."""
-    return zlib.crc32(flat[(entry.train_size + entry.test_size) * PIXELS :].tobytes())
+    return zlib.crc32(flat[(entry.train_size + entry.test_size) * entry.pixels :].tobytes())
 
 
 def as_dataset(flat: NDArray[np.uint8], entry: Entry, source: str) -> Dataset:
     """Views of the array's four parts; the labels are copied to int32."""
     train, test = entry.train_size, entry.test_size
-    cuts = np.cumsum([train * PIXELS, test * PIXELS, train])
+    cuts = np.cumsum([train * entry.pixels, test * entry.pixels, train])
     train_images, test_images, train_bytes, test_bytes = np.split(flat, cuts)
     train_labels, test_labels = train_bytes.astype(np.int32), test_bytes.astype(np.int32)
     for labels in (train_labels, test_labels):
         labels.setflags(write=False)
     return Dataset(
         name=entry.name,
-        train_images=train_images.reshape(train, 28, 28, 1),
+        train_images=train_images.reshape(train, *entry.image_shape),
         train_labels=train_labels,
-        test_images=test_images.reshape(test, 28, 28, 1),
+        test_images=test_images.reshape(test, *entry.image_shape),
         test_labels=test_labels,
         class_names=entry.class_names,
         source=source,
+        noun=entry.noun,
     )

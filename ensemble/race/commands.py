@@ -73,7 +73,7 @@ def work_race(report: Report = lambda status: None) -> RaceJob:
     queued = read_race_job()
     if queued is None:
         raise RunError("Nobody asked to measure this machine.")
-    config = RaceConfig.from_dict(queued.status.settings)
+    config = RaceConfig.from_disk(queued.status.settings)
     held = worker.do(queued, lambda status, stop: Job(config, status, stop, report).work(), report)
     return RaceJob(held.status)
 

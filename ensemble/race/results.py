@@ -126,4 +126,4 @@ def _from_json(found: dict[str, Any]) -> Race:
         raise ValueError("somebody raced with no members")
     # In the order in which they are always named; a later version may know more of them.
     rates = {name: race.rates[name] for name in COMPETITORS if name in race.rates}
-    return replace(race, rates=rates, settings=RaceConfig.from_dict(race.settings).as_dict())
+    return replace(race, rates=rates, settings=RaceConfig.from_disk(race.settings).as_dict())

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ensemble.datasets.registry import DATASETS
+from ensemble.datasets.registry import names
 from ensemble.errors import ConfigError
 from ensemble.settings import Settings, setting
 
@@ -17,7 +17,7 @@ class RaceConfig(Settings):
       ConfigError: a value of the wrong type or out of its range, named with that range.
     """
 
-    dataset: str = setting("digits", "Which images to learn.", choices=DATASETS)
+    dataset: str = setting("digits", "Which images to learn.", choices=names)
     members_from: int = setting(1, "Leaves out fewer members than this.", low=1, high=64)
     members_up_to: int = setting(8, "Races with 1, 2, 4, … members up to this.", low=1, high=64)
     emulated: bool = setting(False, "Race bfloat16 also where the processor only emulates it.")

@@ -120,4 +120,4 @@ def _read_config(folder: Path, mtime_ns: int) -> LbfgsConfig:
     kind, settings = read_config(folder)
     if kind != WORD:
         raise UnknownRunError(f"“{folder.name}” is no regression: it is an ensemble.")
-    return LbfgsConfig.from_dict(settings)
+    return LbfgsConfig.from_disk(settings)

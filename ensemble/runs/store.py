@@ -156,4 +156,4 @@ def _read_config(folder: Path, mtime_ns: int) -> EnsembleConfig:
     kind, settings = read_config(folder)
     if kind:
         raise OtherKindError(f"“{folder.name}” is no ensemble: it is a run of the kind “{kind}”.")
-    return EnsembleConfig.from_dict(settings)
+    return EnsembleConfig.from_disk(settings)

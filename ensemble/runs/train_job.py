@@ -35,7 +35,7 @@ def compile_for(settings: dict[str, object]) -> None:
     """Make ready what a run with these settings compiles; this process then keeps the programs."""
     from ensemble.engine import Trainer
 
-    likely = EnsembleConfig.from_dict(settings)
+    likely = EnsembleConfig.from_disk(settings)
     # What is amiss with the settings or the dataset is said to the run that comes to have them.
     with contextlib.suppress(EnsembleError):
         Trainer(likely, datasets.load(likely.dataset)).start()

@@ -2,7 +2,7 @@
 
 import time
 
-from ensemble import datasets
+from ensemble.datasets.registry import title_of
 from ensemble.race import Race
 from ensemble.race.results import TOLERANCES
 from ensemble.wording import formats
@@ -97,7 +97,7 @@ def measured_on(race: Race) -> str:
     """When, on what and with what: for the line below the picture."""
     day = time.strftime("%d %b %Y, %H:%M", time.localtime(race.created)).lstrip("0")
     devices = formats.count(race.devices, "device")
-    title = datasets.info(race.settings["dataset"]).title
+    title = title_of(race.settings["dataset"])
     return (
         f"{day} · {race.processor} · {devices}, {formats.count(race.cores, 'core')} · {title}, "
         f"batches of {race.settings['batch_size']} · JAX {race.packages.get('jax', '?')}"

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ensemble.analysis.predictions import Predictions
-from ensemble.datasets.registry import DIGIT_NAMES, ENTRIES
+from ensemble.datasets.registry import DIGIT_NAMES, find
+from ensemble.datasets.registry import names as registry_names
 from ensemble.wording import formats
 
 # Under an image counted votes take so many lines; what is left over is added up.
@@ -17,13 +18,13 @@ LISTED_VOTES = 8
 def noun(names: Sequence[str]) -> str:
     """What an image of a dataset with these classes is called on every screen.
 
-    A digit where the classes are the ten digits, a character where they are other signs that a
-    pen writes, else an image.
+    A digit where the classes are the ten digits, else what an image of the first dataset with
+    these classes is called.
     """
     if tuple(names) == DIGIT_NAMES:
         return "digit"
-    written = any(one.handwritten and one.class_names == tuple(names) for one in ENTRIES.values())
-    return "character" if written else "image"
+    nouns = (find(one).noun for one in registry_names() if find(one).class_names == tuple(names))
+    return next(nouns, "image")
 
 
 def listed(made: Predictions, names: Sequence[str]) -> bool:

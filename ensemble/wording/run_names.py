@@ -2,8 +2,8 @@
 
 import re
 
-from ensemble import datasets
 from ensemble.config import EnsembleConfig
+from ensemble.datasets import registry
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import read_config
 from ensemble.jobs.job import Job
@@ -58,7 +58,7 @@ def settings_of(job: Job) -> EnsembleConfig | LbfgsConfig | None:
     try:
         kind, values = read_config(job.path.parent if job.kind is STRESS else job.path)
         known = LbfgsConfig if kind == REGRESSION.kept_as else EnsembleConfig
-        return known.from_dict(values)
+        return known.from_disk(values)
     except (OSError, ValueError, ConfigError):
         return None
 
@@ -76,11 +76,15 @@ def learner(members: int, rate: float, dataset: str) -> str:
 def regression(config: LbfgsConfig) -> str:
     """A regression by what it is: "50,000 × 784 · 100 iterations · synthetic"."""
     steps = formats.count(config.iterations, "iteration")
-    known = learnt(config.dataset) if config.dataset in datasets.DATASETS else config.dataset
-    return f"{shape(config)} · {steps} · {known}"
+    return f"{shape(config)} · {steps} · {learnt(config.dataset)}"
 
 
 def learnt(dataset: str) -> str:
-    """A dataset within a line: "digits", but "MNIST", which is a name."""
-    title = datasets.info(dataset).title
+    """A dataset within a line: "digits", but "MNIST", which is a name.
+
+    One that is not there, as one's own that has been removed, goes by the name that it had.
+    """
+    title = registry.title_of(dataset)
+    if title == dataset:
+        return title
     return title.lower() if title.isalpha() and title == title.capitalize() else title

@@ -7,6 +7,7 @@ import streamlit as st
 
 from ensemble import datasets
 from ensemble.regression.settings import LbfgsConfig
+from ensemble.settings import choices_of
 from ensemble.ui.shared import settings, widget
 from ensemble.wording.regression import shape, size
 
@@ -41,7 +42,7 @@ def control(name: str) -> None:
     about = {"key": held, "help": field.metadata["help"], "persist_state": "session"}
     if isinstance(field.default, bool):
         st.toggle(label, **about)
-    elif choices := field.metadata["choices"]:
+    elif choices := choices_of(field):
         st.segmented_control(label, choices, required=True, format_func=str.capitalize, **about)
     else:
         kind = float if isinstance(field.default, float) else int

@@ -7,8 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble import datasets as ensemble_datasets
 from ensemble import runs
+from ensemble.datasets import registry
 from ensemble.errors import RunError
 from ensemble.ui.predictions import downloads
 from ensemble.ui.runs import actions
@@ -78,7 +78,9 @@ def filtered(every: Sequence[runs.Run]) -> list[runs.Run]:
     """The runs that the filters leave; with a few runs there are no filters."""
     if len(every) <= MANY:
         return list(every)
-    titles = {info.name: info.title for info in ensemble_datasets.infos()}
+    learnt = {str(run.config.dataset) for run in every}
+    titles = {name: registry.title_of(name)
+              for name in (*registry.names(), *sorted(learnt - set(registry.names())))}  # fmt: skip
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
             "Find", key="runs_text", width=220, icon=":material/search:",

@@ -27,7 +27,7 @@ def table(shown: Sequence[runs.Run]) -> pd.DataFrame:
     infos = {info.name: info for info in ensemble_datasets.infos()}
     line = in_order()
     return pd.DataFrame(
-        [row(run, infos[run.config.dataset], line) for run in shown], columns=list(COLUMNS)
+        [row(run, infos.get(run.config.dataset), line) for run in shown], columns=list(COLUMNS)
     )
 
 
@@ -36,13 +36,14 @@ COLUMNS = ("name", "state", "best", "gain", "done", "last", "mean", "time", "dat
            "made", "note", "id")  # fmt: skip
 
 
-def row(run: runs.Run, info: DatasetInfo, line: Sequence[QueuedJob]) -> dict[str, Any]:
-    """One run's figures."""
+def row(run: runs.Run, info: DatasetInfo | None, line: Sequence[QueuedJob]) -> dict[str, Any]:
+    """One run's figures; of a dataset that is no longer there its name is known, no more."""
     status = run.status
     last, best = status.ensemble_test_accuracy, status.best_ensemble_test_accuracy
     members = [share for share in status.member_test_accuracy if share is not None]
     mean = fmean(members) if members else None
     many = len(members) > 1 and last is not None and mean is not None
+    size = info.test_size if info else 0
     return {
         "name": called(run),
         "state": chance.in_a_word(run),
@@ -50,9 +51,9 @@ def row(run: runs.Run, info: DatasetInfo, line: Sequence[QueuedJob]) -> dict[str
         "last": percentage(last),
         "mean": percentage(mean) if len(members) > 1 else None,
         "done": done(run, line),
-        "gain": formats.nearest((last - mean) * info.test_size) if many and last and mean else None,
+        "gain": formats.nearest((last - mean) * size) if size and many and last and mean else None,
         "time": formats.duration(status.seconds) if status.seconds else "–",
-        "data": info.title,
+        "data": info.title if info else str(run.config.dataset),
         "settings": settings.summary(run.config),
         "made": datetime.fromtimestamp(status.created),
         "note": first_line(read_note(run)),
@@ -156,6 +157,7 @@ def styled(frame: pd.DataFrame) -> "pd.io.formats.style.Styler":
     """The table with its figures as everywhere: "97.8 %", "+18"; the cells sort as numbers."""
     sizes = {info.title: info.test_size for info in ensemble_datasets.infos()}
     style = downloads.on_screen(frame)
+    sizes |= {title: 0 for title in frame["data"] if title not in sizes}  # no longer there
     for title, rows in frame.groupby("data").groups.items():
         style = style.format(
             lambda share, n=sizes[str(title)]: formats.percent(share / 100, n), na_rep="–",

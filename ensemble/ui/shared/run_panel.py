@@ -7,7 +7,8 @@ from typing import Literal
 
 import streamlit as st
 
-from ensemble import datasets, runs
+from ensemble import runs
+from ensemble.datasets.registry import title_of
 from ensemble.errors import RunError
 from ensemble.ui.shared import address, loaders, settings, widget
 from ensemble.ui.shared.tab import tab
@@ -113,12 +114,12 @@ def small_print(run: runs.Run) -> str:
     """The settings that its name does not say already."""
     if run.name == run.id:
         return settings.small_print(run.config)
-    return f"{datasets.info(run.config.dataset).title} · {settings.summary(run.config)}"
+    return f"{title_of(run.config.dataset)} · {settings.summary(run.config)}"
 
 
 def one_line(run: runs.Run) -> None:
     """As `header`, in one line; what has no room in it stands in full behind its "?"."""
-    title = datasets.info(run.config.dataset).title
+    title = title_of(run.config.dataset)
     said = escaping.markdown(f"{title} · {settings.summary(run.config)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_line"):
         name_and_state(run, loaders.shown_state(run))

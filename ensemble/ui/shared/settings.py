@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from ensemble.config import EnsembleConfig
+from ensemble.settings import choices_of
 from ensemble.ui.shared import widget
 from ensemble.wording import formats
 
@@ -64,7 +65,7 @@ def control(name: str, choices: Sequence[str] | None = None, **more: Any) -> Any
     held = key(name)
     now = widget.begin(held, field.default)
     about = {"key": held, "help": field.metadata["help"], "persist_state": "session", **more}
-    if choices := choices or field.metadata["choices"]:
+    if choices := choices or choices_of(field):
         return st.selectbox(label(name), choices, **about)
     if isinstance(field.default, bool):
         return st.toggle(label(name), **about)
@@ -88,6 +89,11 @@ def shown(value: float) -> str:
 def value(name: str) -> Any:
     """A setting as it stands in its widget, else its default."""
     return widget.value(key(name), FIELDS[name].default)
+
+
+def reset(name: str) -> None:
+    """Set one widget, which is still to be made, to the setting's default."""
+    widget.put(key(name), FIELDS[name].default)
 
 
 def fill(config: EnsembleConfig) -> None:

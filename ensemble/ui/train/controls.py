@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ensemble import datasets, runs
-from ensemble.datasets import DatasetInfo
+from ensemble.datasets import DatasetInfo, registry
 from ensemble.jobs import dataset_fetch
 from ensemble.ui.shared import job_panel, settings
 from ensemble.ui.shared.guard import guarded
@@ -19,6 +19,7 @@ def panel(shown: runs.Run | None) -> None:
     Args:
       shown: the run on the page. With another one, and so after a launch, they fold again.
     """
+    leave_removed()
     if not shown:
         every()
         return
@@ -35,6 +36,14 @@ def panel(shown: runs.Run | None) -> None:
     chosen = datasets.info(settings.value("dataset"))
     if folded and not chosen.prepared:
         fetch_panel(chosen)
+
+
+def leave_removed() -> None:
+    """Where the chosen dataset is no longer there, as one's own once removed, take the first."""
+    if (gone := settings.value("dataset")) not in registry.names():
+        settings.reset("dataset")
+        said = escaping.markdown(f"The dataset {gone} is no longer there: another is chosen.")
+        st.warning(said, icon=":material/folder_off:")
 
 
 def fold(run_id: str) -> None:

@@ -5,6 +5,7 @@ import math
 from ensemble.analysis.inference.intervals import wilson
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import find
+from ensemble.errors import ConfigError
 from ensemble.runs import Run
 from ensemble.wording import formats
 
@@ -17,11 +18,15 @@ def is_chance(share: float | None, dataset: str) -> bool:
     """Whether a share of the test images, in [0, 1], is not above what guessing gets.
 
     It is not where its 95 % interval (Wilson) holds the rate of the most frequent test class, or
-    lies below it. What is not known is not at chance.
+    lies below it. What is not known is not at chance, nor is what was learnt of a dataset that is
+    no longer there.
     """
     if share is None or not math.isfinite(share):
         return False
-    entry = find(dataset)
+    try:
+        entry = find(dataset)
+    except ConfigError:
+        return False
     low, _ = wilson(share * entry.test_size, entry.test_size)
     return low <= guessing(dataset)
 
@@ -64,13 +69,14 @@ def verdict(run: Run) -> str:
 def found(run: Run) -> str:
     """Who is at chance level: "At chance level: 9.2 % right, guessing gives 10.2 %."; else ""."""
     name = run.config.dataset
+    ensemble, members = at_chance(run), members_at_chance(run)
+    if not (ensemble or members):
+        return ""
     n = find(name).test_size
     guess = f"guessing gives {formats.percent(guessing(name), n)}."
-    if at_chance(run):
+    if ensemble:
         right = formats.percent(run.status.ensemble_test_accuracy, n)
         return f"At chance level: {right} right, {guess}"
-    if not (members := members_at_chance(run)):
-        return ""
     shares = [formats.percent(run.status.member_test_accuracy[m - 1], n) for m in members]
     if len(members) == 1:
         return f"Member {members[0]} is at chance level: {shares[0]} right, {guess}"

@@ -1,0 +1,54 @@
+"""What is known of a dataset without reading its images."""
+
+import math
+from dataclasses import dataclass
+
+ImageShape = tuple[int, int, int]  # height, width, channels
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is known of a dataset beforehand. Sizes count images.
+
+    Attributes:
+      name: its name on the command line and in addresses.
+      title: what people call it.
+      train_size: training images.
+      test_size: test images.
+      class_names: what people call the classes, in the labels' order.
+      source: where it comes from, one line for people.
+      most_frequent: test images of the commonest class: what always giving that answer gets right.
+      nbytes_download: 0 for a dataset that comes with the package or is a person's own; else the
+        bytes of its files as TensorFlow Datasets lists them, kept here so that the page can say
+        them without importing it.
+      handwritten: whether its classes are signs that a pen writes: only then can what a person
+        has written be prepared as its images were.
+      image_shape: (H, W, channels) of every image; 1 channel is grey, 3 are red, green and blue.
+      noun: what one image is called, in the singular.
+      own: whether a person has added it.
+      fingerprint: of a person's own, the SHA-256 of all its images and labels; else "".
+    """
+
+    name: str
+    title: str
+    train_size: int
+    test_size: int
+    class_names: tuple[str, ...]
+    source: str
+    most_frequent: int
+    nbytes_download: int = 0
+    handwritten: bool = True
+    image_shape: ImageShape = (28, 28, 1)
+    noun: str = "image"
+    own: bool = False
+    fingerprint: str = ""
+
+    @property
+    def pixels(self) -> int:
+        """Bytes of one image: one for each pixel and channel."""
+        return math.prod(self.image_shape)
+
+    @property
+    def nbytes_prepared(self) -> int:
+        """Bytes of the prepared images (one a pixel and channel) and labels (one byte)."""
+        return (self.train_size + self.test_size) * (self.pixels + 1)
