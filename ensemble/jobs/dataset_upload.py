@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, ClassVar
 
-from ensemble.datasets.own import trial
-from ensemble.datasets.own.archive import unpack
+from ensemble.datasets.own.uploads import trial
+from ensemble.datasets.own.uploads.archive import unpack
 from ensemble.errors import DataError, RunError, StorageError
 from ensemble.jobs import worker
 from ensemble.jobs.job import Job, forget_stop
@@ -68,7 +68,7 @@ class Request:
 
     @property
     def suffix(self) -> str:
-        """".zip" or ".npz", else DataError."""
+        """ ".zip" or ".npz", else DataError."""
         found = Path(self.file).suffix.lower()
         if found not in SUFFIXES:
             raise DataError(
@@ -91,7 +91,7 @@ class UploadJob(Job):
 
     @property
     def prepared(self) -> Path:
-        """Where its dataset lies once it is done; see `datasets.own.trial`."""
+        """Where its dataset lies once it is done; see `datasets.own.uploads.trial`."""
         return self.path / PREPARED
 
 

@@ -169,6 +169,13 @@ class Tab:
     solve_to_delete = Remembered[str | None]("solve_delete_asked", None)
     solve_said = Remembered[str]("solve_said", "")
 
+    # Data.
+    # The dataset whose removal is asked about; what came of the last press, told once, as on Runs.
+    data_to_remove = Remembered[str | None]("data_remove_asked", None)
+    data_said = Remembered[tuple[str, str]]("data_said", ("", ""))
+    # How many uploaders there have been: each is replaced, empty, when it has been used.
+    data_uploads = Remembered[int]("data_uploads", 0)
+
     # Runs.
     # The run whose deletion is asked about.
     run_to_delete = Remembered[str | None]("runs_delete_asked", None)

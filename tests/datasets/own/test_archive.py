@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble.datasets.own.archive import unpack
-from ensemble.datasets.own.archive_entries import Limits
-from ensemble.datasets.own.entry_names import checked
+from ensemble.datasets.own.uploads.archive import unpack
+from ensemble.datasets.own.uploads.contents import Limits
+from ensemble.datasets.own.uploads.entry_names import checked
 from ensemble.errors import DataError, StorageError
 from tests.datasets.own.archives import (
     CENTRAL,

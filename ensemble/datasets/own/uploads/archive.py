@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from ensemble.datasets.own.archive_entries import (
+from ensemble.datasets.own.uploads.contents import (
     AGAIN,
     LIMITS,
     Limits,

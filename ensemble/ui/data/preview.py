@@ -1,0 +1,72 @@
+"""What was found in an upload: counts, examples, what was done to the images and left out."""
+
+import streamlit as st
+
+from ensemble.datasets.own.uploads import trial
+from ensemble.datasets.own.uploads.trial import Trial
+from ensemble.figures.images import counts as counts_figure
+from ensemble.figures.images import examples as examples_figure
+from ensemble.figures.images.counts import Counts
+from ensemble.jobs.dataset_upload import UploadJob
+from ensemble.ui.data import acceptance
+from ensemble.ui.shared import figure_panel, theme
+from ensemble.wording import escaping, formats
+
+CLASSES, EACH = 12, 6  # classes of which examples are shown, and how many of each
+
+
+def show(job: UploadJob) -> None:
+    """The answer, what to know before it is added, the form, and the pictures.
+
+    Raises:
+      NotPreparedError: what was made of the upload is gone.
+    """
+    found = trial.read(job.prepared)
+    counts = Counts(
+        found.note.class_names, found.counts(found.dataset.train_labels),
+        found.counts(found.dataset.test_labels),
+    )  # fmt: skip
+    st.markdown(f"#### {answer(found)}")
+    st.markdown(facts(found, job.request.test_share))
+    if found.note.said:
+        with st.container(border=True, key="data_said"):
+            st.markdown("\n".join(f"- {escaping.markdown(one)}" for one in found.note.said))
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        acceptance.form(job, found)
+    with right:
+        samples(found, counts)
+    title = f"Images of each class · {job.request.file}"
+    figure_panel.show(
+        counts_figure.figure(counts, title, theme.palette()), key="data_counts",
+        name=f"{job.request.file}-classes", title="Images of each class",
+        alt=counts_figure.alt(counts), table=lambda: counts_figure.table(counts),
+        sees=counts_figure.sees(counts),
+    )  # fmt: skip
+
+
+def answer(found: Trial) -> str:
+    """What it is, in a line."""
+    note = found.note
+    height, width, channels = note.image_shape
+    images = formats.count(note.train_size + note.test_size, "image")
+    colour = "grey" if channels == 1 else "colour"
+    return f"{images} of {len(note.class_names):,} classes, {width}×{height} {colour}"
+
+
+def facts(found: Trial, share: float) -> str:
+    """How they came to this size and how they are split, in Markdown."""
+    note = found.note
+    said = f"{note.train_size:,} to learn from, {note.test_size:,} to test with."
+    return f"{said} {escaping.markdown(note.prepared)}" if note.prepared else said
+
+
+def samples(found: Trial, counts: Counts) -> None:
+    """A few images of the commonest classes."""
+    shown = counts.order[:CLASSES]
+    names = [counts.names[c] for c in shown]
+    if len(shown) < len(counts.names):
+        st.caption(f"The first images of the {CLASSES} commonest classes")
+    else:
+        st.caption("The first images of each class, as members will see them")
+    st.html(examples_figure.sheet(trial.examples(found, shown, EACH), names))
