@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, ClassVar
 
-from ensemble.datasets.own.uploads import trial
-from ensemble.datasets.own.uploads.archive import unpack
+from ensemble.datasets.uploads import handed_in, trial
+from ensemble.datasets.uploads.handed_in import Request
 from ensemble.errors import DataError, RunError, StorageError
 from ensemble.jobs import worker
 from ensemble.jobs.job import Job, forget_stop
@@ -31,12 +31,10 @@ from ensemble.storage.records.fields import Figure, read_as
 from ensemble.storage.refusals import remedy, why
 
 ID = re.compile(r"[0-9a-f]{16}")
-SUFFIXES = (".zip", ".npz")
 CHUNK = 2**20
 QUIET_SECONDS = 0.25
 KEPT_SECONDS = 24 * 3600.0
 STATUS, REQUEST = "status.json", "request.json"
-SOURCE, UNPACKED, PREPARED = "source", "unpacked", "prepared"
 
 
 @dataclass(frozen=True)
@@ -53,32 +51,6 @@ class UploadStatus(JobStatus):
 
 
 @dataclass(frozen=True)
-class Request:
-    """What was handed in, and how it is to be prepared.
-
-    Attributes:
-      file: its name, as the browser said it; only to be shown.
-      size: the longer side of the images in pixels; 0 leaves them as they are where all are equal.
-      test_share: share of the images to test with, where the upload does not say which.
-    """
-
-    file: str
-    size: int = 0
-    test_share: float = 0.2
-
-    @property
-    def suffix(self) -> str:
-        """ ".zip" or ".npz", else DataError."""
-        found = Path(self.file).suffix.lower()
-        if found not in SUFFIXES:
-            raise DataError(
-                f"“{self.file:.60}” is neither a .zip nor an .npz: pack the folder of your images "
-                "as a .zip, or save your arrays with numpy.savez."
-            )
-        return found
-
-
-@dataclass(frozen=True)
 class UploadJob(Job):
     """An upload's reading, as it stood when it was read."""
 
@@ -88,11 +60,6 @@ class UploadJob(Job):
     status: UploadStatus
     request: Request
     kind: Kind = UPLOAD
-
-    @property
-    def prepared(self) -> Path:
-        """Where its dataset lies once it is done; see `datasets.own.uploads.trial`."""
-        return self.path / PREPARED
 
 
 class StoppedError(Exception):
@@ -124,12 +91,13 @@ def receive(content: BinaryIO, request: Request) -> UploadJob:
       DataError: it is no file of a kind that is read.
       StorageError: the disk does not take it; nothing is left of it.
     """
-    suffix, folder = request.suffix, uploads_folder() / secrets.token_hex(8)
+    name, folder = request.stem + request.suffix, uploads_folder() / secrets.token_hex(8)
     try:
         uploads_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
         sweep()
         folder.mkdir(mode=0o700)
-        with (folder / (SOURCE + suffix)).open("xb") as file:
+        (folder / handed_in.SOURCE).mkdir()
+        with (folder / handed_in.SOURCE / name).open("xb") as file:
             shutil.copyfileobj(content, file, CHUNK)
         return start(folder.name, request)
     except OSError as error:
@@ -144,9 +112,11 @@ def start(ident: str, request: Request) -> UploadJob:
     """Begin to read an upload, or to prepare it once more in another way.
 
     Raises:
+      ConfigError: it cannot be prepared in that way.
       RunError: a process is at it still, or the upload is gone.
       OSError: the disk refuses.
     """
+    request.how  # noqa: B018 (it is checked when it is made)
     folder, now = uploads_folder() / ident, time.time()
     with without_worker(folder, f"{request.file:.60} is being read still: try again in a moment."):
         if (there := read(ident)) and there.awaited:
@@ -198,24 +168,14 @@ def _read(job: UploadJob, status: StatusWriter[UploadStatus], stop: StopRequest)
             said_at = time.monotonic()
             status.update(state="running", fraction=fraction, message=message)
 
-    progress(None, "Opening")
     try:
-        trial.prepare(_source(job, progress), job.prepared, job.request, progress)
+        progress(None, "Opening")
+        trial.prepare(
+            handed_in.opened(job.path, job.request, progress), job.path, job.request.how, progress
+        )
     except StoppedError:
         return Outcome("stopped", "Stopped. Nothing of it was added.")
+    except DataError as error:
+        return Outcome("failed", handed_in.on_the_page(str(error), job.path))
     status.update(fraction=1.0)
     return Outcome("done", "Read: look at it, then add it.")
-
-
-def _source(job: UploadJob, progress: trial.Progress) -> Path:
-    """What is to be read: the file, or the folder that was packed in it, unpacked once."""
-    file, folder = job.path / (SOURCE + job.request.suffix), job.path / UNPACKED
-    if file.suffix != ".zip":
-        return file
-    if not folder.is_dir():
-        half = job.path / f"{UNPACKED}.part"
-        shutil.rmtree(half, ignore_errors=True)  # a killed process left it
-        with file.open("rb") as content:
-            unpack(content, half, progress=progress)
-        half.rename(folder)
-    return folder

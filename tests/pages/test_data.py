@@ -81,7 +81,7 @@ def test_train_on_it_leads_to_train_with_it_chosen() -> None:
 
 def test_what_was_found_is_shown_and_then_added_as_it_was_shown(folder: Path) -> None:
     job = uploads.read_through(said=("2 files could not be read: a.png, b.png",))
-    images = np.load(job.prepared / "test_images.npy")
+    images = np.load(job.path / "prepared" / "test_images.npy")
     at = opened(page="data", upload=job.id)
     for one in (
         "30 images of 3 classes, 16×16 colour", "24 to learn from, 6 to test with",
@@ -104,8 +104,8 @@ def test_what_was_found_is_shown_and_then_added_as_it_was_shown(folder: Path) ->
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("mnist", "There is a dataset called mnist"), ("../evil", "cannot be used"),
-     ("leaves", "There is a dataset called leaves"), ("", "cannot be used")],
+    [("mnist", "The name mnist is taken"), ("../evil", "is no name for a dataset"),
+     ("leaves", "There is a dataset leaves already"), ("", "is no name for a dataset")],
 )  # fmt: skip
 def test_a_name_that_cannot_be_is_said_and_nothing_is_lost(name: str, why: str) -> None:
     uploads.own()
@@ -159,7 +159,7 @@ def test_an_upload_that_is_gone_says_so(ident: str) -> None:
 
 def test_what_was_made_of_an_upload_and_is_damaged_says_so(folder: Path) -> None:
     job = uploads.read_through()
-    (job.prepared / "train_labels.npy").write_bytes(b"x")
+    (job.path / "prepared" / "train_labels.npy").write_bytes(b"x")
     assert "upload the file again" in said(opened(page="data", upload=job.id))
 
 
@@ -189,5 +189,5 @@ def test_uploads_of_earlier_days_go_when_another_comes(monkeypatch: pytest.Monke
     assert not job.path.exists()
     new = dataset_upload.read(str(value(at, "upload")))
     assert new is not None
-    assert (new.path / "source.zip").read_bytes() == b"no archive"
+    assert (new.path / "source" / "new.zip").read_bytes() == b"no archive"
     assert not at.exception

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ensemble.datasets.own import arrays, entries
+from ensemble.datasets.own import adding, arrays, entries
 from ensemble.datasets.own.entries import Note
-from ensemble.datasets.own.uploads import trial
+from ensemble.datasets.own.request import Called
+from ensemble.datasets.uploads import trial
+from ensemble.datasets.uploads.handed_in import Request
 from ensemble.jobs import dataset_upload
-from ensemble.jobs.dataset_upload import Request, UploadJob, UploadStatus
+from ensemble.jobs.dataset_upload import UploadJob, UploadStatus
 from ensemble.storage.atomic import write_json
 
 IDENT = "0123456789abcdef"
@@ -56,11 +58,14 @@ def read_through(
 ) -> UploadJob:
     """An upload that was read to its end."""
     job = upload("done", file=file)
-    prepared(job.prepared, names, said)
+    prepared(job.path / trial.PREPARED, names, said)
+    unreadable = [f"{number}.png: it is damaged" for number in range(2)] if said else []
+    found = trial.Found(["16×16: 30"], unreadable, len(unreadable))
+    write_json(job.path / trial.FOUND, dataclasses.asdict(found))
     return job
 
 
 def own(name: str = "leaves", title: str = "Leaves", names: Sequence[str] = NAMES) -> None:
     """A dataset of a person's own, added."""
     prepared(entries.folder() / "beside", names)
-    trial.keep(entries.folder() / "beside", name, title, "leaf")
+    adding.accept(entries.folder() / "beside", Called(name, title, "leaf"))

@@ -5,17 +5,19 @@ import re
 import streamlit as st
 
 from ensemble.datasets.own import entries
-from ensemble.datasets.own.uploads import trial
-from ensemble.datasets.own.uploads.trial import Trial
+from ensemble.datasets.own.request import WORDS, Called
+from ensemble.datasets.uploads import trial
+from ensemble.datasets.uploads.handed_in import Request
+from ensemble.datasets.uploads.trial import Trial
 from ensemble.errors import EnsembleError
 from ensemble.jobs import dataset_upload
-from ensemble.jobs.dataset_upload import Request, UploadJob
+from ensemble.jobs.dataset_upload import UploadJob
 from ensemble.ui.data import uploader
 from ensemble.ui.shared import address, widget
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import formats
 
-TITLE, NOUN = 60, 30  # letters at most
+UNREADABLE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 SHARES = (0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 MOST_SIDE = 256
 
@@ -24,15 +26,15 @@ def form(job: UploadJob, found: Trial) -> None:
     """The fields; what was typed stays until it is added."""
     about = {"persist_state": "session"}
     stem = job.request.file.rpartition(".")[0]
-    st.text_input("Title", stem[:TITLE], max_chars=TITLE, key=key(job, "title"),
+    st.text_input("Title", stem[:WORDS], max_chars=WORDS, key=key(job, "title"),
                   help="What people call it.", **about)  # fmt: skip
     left, right = st.columns(2)
     left.text_input("Name", suggested(stem), max_chars=32, key=key(job, "name"),
                     help="On the command line and in addresses: small letters, digits and _.",
                     **about)  # fmt: skip
-    right.text_input("One of them is called", "image", max_chars=NOUN, key=key(job, "noun"),
+    right.text_input("One of them is called", "image", max_chars=WORDS, key=key(job, "noun"),
                      help="In the singular: leaf, cell, digit.", **about)  # fmt: skip
-    with st.expander("Size and test images"):
+    with st.expander("Size, test share, unreadable files"):
         other = prepared_otherwise(job)
     changed = other != job.request
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -57,7 +59,13 @@ def prepared_otherwise(job: UploadJob) -> Request:
         format_func=lambda one: formats.percent(one, places=0), persist_state="session",
         help="Of each class alike; where the upload has test images of its own, these are taken.",
     )  # fmt: skip
-    other = Request(now.file, int(size), float(share))
+    bad = st.select_slider(
+        "Unreadable", sorted({*UNREADABLE, now.max_unreadable}), now.max_unreadable,
+        key=key(job, "bad"), persist_state="session",
+        format_func=lambda one: formats.percent(one, figures=2),
+        help="Share of the files that may be unreadable: they are left out, and listed.",
+    )  # fmt: skip
+    other = Request(now.file, int(size), float(share), float(bad))
     st.button("Read it again", icon=":material/refresh:", key="data_reread",
               disabled=other == now, on_click=reread, args=(job, other))  # fmt: skip
     return other
@@ -86,7 +94,7 @@ def accept(job: UploadJob) -> None:
     """Callback: the dataset takes its place among the others; the upload goes."""
     name, title, noun = (widget.value(key(job, one)).strip() for one in ("name", "title", "noun"))
     try:
-        trial.keep(job.prepared, name, title or name, noun or "image")
+        trial.keep(job.path, Called(name, title, noun))
     except EnsembleError as error:
         tab.data_said = "error", str(error)
         return

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ensemble.datasets import DatasetInfo
-from ensemble.datasets.own import removal
+from ensemble.datasets.own import staging
 from ensemble.errors import EnsembleError
 from ensemble.ui.frame import danger
 from ensemble.ui.shared import address, guard, loaders, settings, widget
@@ -76,7 +76,7 @@ def remove(name: str, title: str) -> None:
     """Callback: the second press."""
     ask(None)
     try:
-        removal.remove(name)
+        staging.remove(name)
     except EnsembleError as error:
         tab.data_said = "error", str(error)
         return

@@ -62,7 +62,8 @@ def table(every: list[DatasetInfo]) -> None:
         alt=f"{formats.count(len(names), 'dataset')} with sizes, classes and whether it is here",
         column_config={
             "Dataset": text(pinned=True, width=150), "State": text(width=110),
-            "To learn from": number(width=100), "To test": number(width=80),
+            "To learn from": number(width=100, format="localized"),
+            "To test": number(width=80, format="localized"),
             "Image": text(width=110), "Classes": number(width=70), "Where from": text(width=420),
         },
     )  # fmt: skip

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from ensemble.datasets.own.uploads import trial
-from ensemble.datasets.own.uploads.trial import Trial
+from ensemble.datasets.uploads import trial
+from ensemble.datasets.uploads.trial import Found, Trial
 from ensemble.figures.images import counts as counts_figure
 from ensemble.figures.images import examples as examples_figure
 from ensemble.figures.images.counts import Counts
@@ -12,7 +12,8 @@ from ensemble.ui.data import acceptance
 from ensemble.ui.shared import figure_panel, theme
 from ensemble.wording import escaping, formats
 
-CLASSES, EACH = 12, 6  # classes of which examples are shown, and how many of each
+SIZES = 4  # that are said
+CLASSES, EACH = 12, 5  # classes of which examples are shown, and how many of each
 
 
 def show(job: UploadJob) -> None:
@@ -21,16 +22,17 @@ def show(job: UploadJob) -> None:
     Raises:
       NotPreparedError: what was made of the upload is gone.
     """
-    found = trial.read(job.prepared)
+    found = trial.read(job.path)
     counts = Counts(
         found.note.class_names, found.counts(found.dataset.train_labels),
         found.counts(found.dataset.test_labels),
     )  # fmt: skip
     st.markdown(f"#### {answer(found)}")
-    st.markdown(facts(found, job.request.test_share))
+    st.markdown(facts(found))
     if found.note.said:
         with st.container(border=True, key="data_said"):
             st.markdown("\n".join(f"- {escaping.markdown(one)}" for one in found.note.said))
+            unreadable(found.found)
     left, right = st.columns([2, 3], gap="large")
     with left:
         acceptance.form(job, found)
@@ -54,11 +56,25 @@ def answer(found: Trial) -> str:
     return f"{images} of {len(note.class_names):,} classes, {width}×{height} {colour}"
 
 
-def facts(found: Trial, share: float) -> str:
+def facts(found: Trial) -> str:
     """How they came to this size and how they are split, in Markdown."""
     note = found.note
     said = f"{note.train_size:,} to learn from, {note.test_size:,} to test with."
-    return f"{said} {escaping.markdown(note.prepared)}" if note.prepared else said
+    if len(found.found.sizes) > 1:
+        more = len(found.found.sizes) - SIZES
+        listed = ", ".join(found.found.sizes[:SIZES]) + (f" and {more} more" if more > 0 else "")
+        said += f" They came in several sizes ({listed})."
+    return f"{said} {escaping.markdown(note.prepared)}"
+
+
+def unreadable(found: Found) -> None:
+    """Which files cannot be read, for who wants to mend them."""
+    if found.unreadable:
+        with st.expander(f"{formats.count(found.unreadable_count, 'file')} that cannot be read"):
+            for one in found.unreadable:
+                st.text(one)
+            if (more := found.unreadable_count - len(found.unreadable)) > 0:
+                st.caption(f"And {more:,} more.")
 
 
 def samples(found: Trial, counts: Counts) -> None:

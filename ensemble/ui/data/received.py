@@ -5,7 +5,7 @@ import streamlit as st
 from ensemble.errors import EnsembleError
 from ensemble.jobs import dataset_upload
 from ensemble.jobs.dataset_upload import UploadJob
-from ensemble.ui.data import preview, uploader
+from ensemble.ui.data import acceptance, preview, uploader
 from ensemble.ui.shared import guard, job_panel
 from ensemble.ui.shared.guard import guarded
 from ensemble.wording import escaping
@@ -22,7 +22,7 @@ def show(ident: str) -> None:
                    "old. Nothing else was lost.", icon=":material/link_off:")  # fmt: skip
         uploader.again()
         return
-    st.subheader(escaping.markdown(job.request.file), anchor=False)
+    st.caption(f"Your upload {escaping.markdown(job.request.file)}")
     if job.active:
         st.fragment(progress, run_every=SECONDS_BETWEEN)(ident)
     elif job.state != "done":
@@ -50,5 +50,7 @@ def ended(job: UploadJob) -> None:
         st.info(escaping.markdown(job.message), icon=":material/stop:")
     else:
         guard.problem(job.message or f"It ended unexpectedly; {job.kind.kept}.")
+    if job.state == "failed" and (job.path / "unpacked").is_dir():
+        acceptance.prepared_otherwise(job)
     st.button("Upload another file", icon=":material/upload:", key="data_again",
               on_click=uploader.leave, args=(job.id,))  # fmt: skip

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from ensemble.datasets.own.uploads.contents import (
+from ensemble.datasets.progress import Progress
+from ensemble.datasets.uploads.contents import (
     AGAIN,
     LIMITS,
     Limits,
@@ -22,7 +23,6 @@ from ensemble.datasets.own.uploads.contents import (
     planned,
     too_many,
 )
-from ensemble.datasets.progress import Progress
 from ensemble.errors import DataError, StorageError
 from ensemble.storage.arrays.npz import ODDITIES
 

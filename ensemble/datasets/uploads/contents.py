@@ -8,7 +8,7 @@ import stat
 import zipfile
 from dataclasses import dataclass
 
-from ensemble.datasets.own.uploads import entry_names
+from ensemble.datasets.uploads import entry_names
 from ensemble.errors import DataError
 
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble.datasets.own.uploads.archive import unpack
-from ensemble.datasets.own.uploads.contents import Limits
-from ensemble.datasets.own.uploads.entry_names import checked
+from ensemble.datasets.uploads.archive import unpack
+from ensemble.datasets.uploads.contents import Limits
+from ensemble.datasets.uploads.entry_names import checked
 from ensemble.errors import DataError, StorageError
-from tests.datasets.own.archives import (
+from tests.datasets.uploads.archives import (
     CENTRAL,
     FOLDER,
     overlapping,
