@@ -164,7 +164,7 @@ UPLOAD = Kind(
     "the file again; nothing was added.",
     too_large="choose a smaller size, or take fewer images",
     stop_help="Nothing of it is added.", stopping_help="Within a second or two",
-    takes_turns=False, nice=True, work="ensemble.jobs.dataset_upload:work",
+    takes_turns=False, nice=True, work="ensemble.jobs.uploads.dataset_upload:work",
     ended=("done", "stopped", "failed"),
 )  # fmt: skip
 

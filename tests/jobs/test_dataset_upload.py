@@ -11,13 +11,13 @@ from PIL import Image
 
 from ensemble import datasets
 from ensemble.datasets.own.request import Called
-from ensemble.datasets.uploads import trial
-from ensemble.datasets.uploads.handed_in import Request
 from ensemble.errors import ConfigError, DataError, RunError, StorageError
-from ensemble.jobs import dataset_upload
-from ensemble.jobs.dataset_upload import UploadJob
 from ensemble.jobs.job import request_stop
 from ensemble.jobs.status import JobStatus
+from ensemble.jobs.uploads import dataset_upload, trial
+from ensemble.jobs.uploads.dataset_upload import UploadJob
+from ensemble.jobs.uploads.handed_in import Request
+from ensemble.storage import lock
 from tests.workers import held_by_a_worker
 
 CLASSES = ("maple", "oak")
@@ -144,7 +144,10 @@ def test_a_stop_leaves_nothing_half_made(folder: Path, monkeypatch: pytest.Monke
     assert not job.path.exists()
 
 
-def test_an_upload_that_is_read_is_neither_let_go_nor_begun_twice(folder: Path) -> None:
+def test_an_upload_that_is_read_is_neither_let_go_nor_begun_twice(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "GRACE_SECONDS", 0.05)
     job = dataset_upload.receive(io.BytesIO(packed()), Request("a.zip"))
     with held_by_a_worker(job.path):
         with pytest.raises(RunError, match="stop that first"):

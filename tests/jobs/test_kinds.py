@@ -8,9 +8,9 @@ import pytest
 from ensemble.cli.program import WORKERS, imported
 from ensemble.jobs import kinds
 from ensemble.jobs.dataset_fetch import FetchStatus
-from ensemble.jobs.dataset_upload import UploadStatus
 from ensemble.jobs.kinds import KINDS, Kind, entry
 from ensemble.jobs.status import JobStatus
+from ensemble.jobs.uploads.dataset_upload import UploadStatus
 from ensemble.race import RaceStatus
 from ensemble.regression import SolveStatus
 from ensemble.runs import Status

@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets
 from ensemble.datasets import registry
-from ensemble.jobs import dataset_upload
+from ensemble.jobs.uploads import dataset_upload
 from tests.pages import uploads
 from tests.pages.hostile import WORDS, holes, literal
 from tests.pages.predictions_screen import opened, value

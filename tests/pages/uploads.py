@@ -10,10 +10,9 @@ import numpy as np
 from ensemble.datasets.own import adding, arrays, entries
 from ensemble.datasets.own.entries import Note
 from ensemble.datasets.own.request import Called
-from ensemble.datasets.uploads import trial
-from ensemble.datasets.uploads.handed_in import Request
-from ensemble.jobs import dataset_upload
-from ensemble.jobs.dataset_upload import UploadJob, UploadStatus
+from ensemble.jobs.uploads import dataset_upload, trial
+from ensemble.jobs.uploads.dataset_upload import UploadJob, UploadStatus
+from ensemble.jobs.uploads.handed_in import Request
 from ensemble.storage.atomic import write_json
 
 IDENT = "0123456789abcdef"
@@ -58,6 +57,7 @@ def read_through(
 ) -> UploadJob:
     """An upload that was read to its end."""
     job = upload("done", file=file)
+    entries.folder().mkdir(exist_ok=True)
     prepared(job.path / trial.PREPARED, names, said)
     unreadable = [f"{number}.png: it is damaged" for number in range(2)] if said else []
     found = trial.Found(["16×16: 30"], unreadable, len(unreadable))

@@ -6,12 +6,11 @@ import streamlit as st
 
 from ensemble.datasets.own import entries
 from ensemble.datasets.own.request import WORDS, Called
-from ensemble.datasets.uploads import trial
-from ensemble.datasets.uploads.handed_in import Request
-from ensemble.datasets.uploads.trial import Trial
 from ensemble.errors import EnsembleError
-from ensemble.jobs import dataset_upload
-from ensemble.jobs.dataset_upload import UploadJob
+from ensemble.jobs.uploads import dataset_upload, trial
+from ensemble.jobs.uploads.dataset_upload import UploadJob
+from ensemble.jobs.uploads.handed_in import Request
+from ensemble.jobs.uploads.trial import Trial
 from ensemble.ui.data import uploader
 from ensemble.ui.shared import address, widget
 from ensemble.ui.shared.tab import tab

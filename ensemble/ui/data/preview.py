@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from ensemble.datasets.uploads import trial
-from ensemble.datasets.uploads.trial import Found, Trial
-from ensemble.figures.images import counts as counts_figure
-from ensemble.figures.images import examples as examples_figure
-from ensemble.figures.images.counts import Counts
-from ensemble.jobs.dataset_upload import UploadJob
+from ensemble.figures import class_counts as counts_figure
+from ensemble.figures import examples as examples_figure
+from ensemble.figures.class_counts import Counts
+from ensemble.jobs.uploads import trial
+from ensemble.jobs.uploads.dataset_upload import UploadJob
+from ensemble.jobs.uploads.trial import Found, Trial
 from ensemble.ui.data import acceptance
 from ensemble.ui.shared import figure_panel, theme
 from ensemble.wording import escaping, formats

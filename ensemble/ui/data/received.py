@@ -3,8 +3,8 @@
 import streamlit as st
 
 from ensemble.errors import EnsembleError
-from ensemble.jobs import dataset_upload
-from ensemble.jobs.dataset_upload import UploadJob
+from ensemble.jobs.uploads import dataset_upload
+from ensemble.jobs.uploads.dataset_upload import UploadJob
 from ensemble.ui.data import acceptance, preview, uploader
 from ensemble.ui.shared import guard, job_panel
 from ensemble.ui.shared.guard import guarded

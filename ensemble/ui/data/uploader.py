@@ -5,9 +5,9 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.typing import UploadedFile
 
-from ensemble.datasets.uploads.handed_in import Request
 from ensemble.errors import EnsembleError
-from ensemble.jobs import dataset_upload
+from ensemble.jobs.uploads import dataset_upload
+from ensemble.jobs.uploads.handed_in import Request
 from ensemble.ui.shared import address, guard, widget
 from ensemble.ui.shared.tab import tab
 

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ensemble.datasets.uploads.archive import unpack
-from ensemble.datasets.uploads.contents import Limits
-from ensemble.datasets.uploads.entry_names import checked
 from ensemble.errors import DataError, StorageError
-from tests.datasets.uploads.archives import (
+from ensemble.storage.archives.contents import Limits
+from ensemble.storage.archives.entry_names import checked
+from ensemble.storage.archives.unpacking import unpack
+from tests.storage.archives.hostile_zips import (
     CENTRAL,
     FOLDER,
     overlapping,

@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, ClassVar
 
-from ensemble.datasets.uploads import handed_in, trial
-from ensemble.datasets.uploads.handed_in import Request
 from ensemble.errors import DataError, RunError, StorageError
 from ensemble.jobs import worker
 from ensemble.jobs.job import Job, forget_stop
@@ -25,6 +23,8 @@ from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import JobStatus, StatusWriter
+from ensemble.jobs.uploads import handed_in, trial
+from ensemble.jobs.uploads.handed_in import Request
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.folders import data_folder
 from ensemble.storage.records.fields import Figure, read_as

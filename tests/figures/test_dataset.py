@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from ensemble.figures.images import counts, examples
+from ensemble.figures import class_counts as counts
+from ensemble.figures import examples
 from ensemble.figures.palette import DARK, LIGHT
 
 HOSTILE = "<script>alert('zz')</script>&amp;\n\x1b[2J" + "z" * 60

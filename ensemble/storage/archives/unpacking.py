@@ -8,13 +8,13 @@ pictures may be packed well, and a bomb of entries that share their bytes packs 
 
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from ensemble.datasets.progress import Progress
-from ensemble.datasets.uploads.contents import (
+from ensemble.errors import DataError, StorageError
+from ensemble.storage.archives.contents import (
     AGAIN,
     LIMITS,
     Limits,
@@ -23,10 +23,11 @@ from ensemble.datasets.uploads.contents import (
     planned,
     too_many,
 )
-from ensemble.errors import DataError, StorageError
 from ensemble.storage.arrays.npz import ODDITIES
 
 CHUNK = 2**20
+Progress = Callable[[float | None, str], None]
+
 ENTRY_MARK = b"PK\1\2"  # begins each line of the list of contents
 RESERVE = 64 * 2**20  # bytes of the disk that are left to others
 

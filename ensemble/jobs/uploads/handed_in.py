@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ensemble.datasets.own.request import Preparation
 from ensemble.datasets.progress import Progress
-from ensemble.datasets.uploads.archive import unpack
 from ensemble.errors import DataError
+from ensemble.storage.archives.unpacking import unpack
 
 SUFFIXES = (".zip", ".npz")
 SOURCE, UNPACKED = "source", "unpacked"  # folders within an upload's

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ensemble.figures.images.counts import short
+from ensemble.figures.class_counts import short
 from ensemble.figures.thumbnails import png
 
 Pixels = NDArray[np.uint8]

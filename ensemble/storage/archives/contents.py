@@ -8,8 +8,8 @@ import stat
 import zipfile
 from dataclasses import dataclass
 
-from ensemble.datasets.uploads import entry_names
 from ensemble.errors import DataError
+from ensemble.storage.archives import entry_names
 
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1 | 0x40 | 0x2000  # flags: by password, strongly, with its list of contents
