@@ -29,9 +29,9 @@ def show(job: UploadJob) -> None:
     )  # fmt: skip
     st.markdown(f"#### {answer(found)}")
     st.markdown(facts(found))
-    if found.note.said:
+    if said := found.note.said:
         with st.container(border=True, key="data_said"):
-            st.markdown("\n".join(f"- {escaping.markdown(one)}" for one in found.note.said))
+            st.markdown("\n".join(f"- {escaping.markdown(one)}" for one in said))
             unreadable(found.found)
     left, right = st.columns([2, 3], gap="large")
     with left:

@@ -1,13 +1,12 @@
 """The way in for a person's own images: a file, and what it may hold."""
 
 import streamlit as st
-from streamlit import runtime
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.typing import UploadedFile
 
 from ensemble.errors import EnsembleError
 from ensemble.jobs.uploads import dataset_upload
 from ensemble.jobs.uploads.handed_in import Request
+from ensemble.ui.classify.input.sources import MOST_BYTES
 from ensemble.ui.shared import address, guard, widget
 from ensemble.ui.shared.tab import tab
 
@@ -32,13 +31,16 @@ def show() -> None:
     st.subheader("Add your own images", anchor=False)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        key = f"data_upload_{tab.data_uploads}"
+        key, full = f"data_upload_{tab.data_uploads}", tab.uploaded_bytes >= MOST_BYTES
         st.file_uploader(
             "A .zip or .npz with your images", type=["zip", "npz"], key=key,
-            on_change=uploaded, args=(key,),
+            on_change=uploaded, args=(key,), disabled=full,
             help="It is opened by a process of its own, and kept on this server for a day at "
             "most unless you add it. Larger ones: `python -m ensemble data add` on its machine.",
         )  # fmt: skip
+        if full:
+            st.warning("This tab has uploaded as much as the server holds for it. Reload the page "
+                       "to upload more.", icon=":material/memory:")  # fmt: skip
         st.markdown(TAKES)
     with right:
         st.code(TREE, language=None)
@@ -46,7 +48,7 @@ def show() -> None:
 
 
 def uploaded(key: str) -> None:
-    """Callback: hands the file to a process that reads it, and lets go of it here."""
+    """Callback: hands the file to a process that reads it."""
     file = widget.value(key, None)
     if not isinstance(file, UploadedFile):
         return
@@ -58,16 +60,9 @@ def uploaded(key: str) -> None:
         address.DATASET.put(None)
         address.UPLOAD.put(job.id)
     finally:
-        let_go(file)
+        tab.uploaded_bytes += file.size
         # A new uploader takes the place of this one, empty.
         tab.data_uploads += 1
-
-
-def let_go(file: UploadedFile) -> None:
-    """Free the memory that an upload takes: Streamlit would hold it until the tab is closed."""
-    context = get_script_run_ctx()
-    if context and runtime.exists():
-        runtime.get_instance().uploaded_file_mgr.remove_file(context.session_id, file.file_id)
 
 
 def again() -> None:

@@ -130,7 +130,7 @@ class Tab:
     uploads = Remembered[int]("classify_uploads", 0)
     # The ids of files that were taken out of uploaders, which a browser may send once more.
     uploaded = Remembered[Sequence[str]]("classify_uploaded", ())
-    # How many bytes were uploaded: Streamlit keeps them until the tab is closed.
+    # How many bytes were uploaded, here and on Data: Streamlit keeps them until the tab is closed.
     uploaded_bytes = Remembered[int]("classify_uploaded_bytes", 0)
     # How many pictures were left out of those that were handed in last.
     pictures_cut = Remembered[int]("classify_cut", 0)
