@@ -140,7 +140,7 @@ class Tab:
     uploads = Remembered[int]("classify_uploads", 0)
     # The ids of files that were taken out of uploaders, which a browser may send once more.
     uploaded = Remembered[Sequence[str]]("classify_uploaded", ())
-    # How many bytes were uploaded: Streamlit keeps them until the tab is closed.
+    # How many bytes were uploaded, here and on Data: Streamlit keeps them until the tab is closed.
     uploaded_bytes = Remembered[int]("classify_uploaded_bytes", 0)
     # How many pictures were left out of those that were handed in last.
     pictures_cut = Remembered[int]("classify_cut", 0)
@@ -178,6 +178,13 @@ class Tab:
     # The one whose deletion is asked about, and why the last press was in vain: told once.
     solve_to_delete = Remembered[str | None]("solve_delete_asked", None)
     solve_said = Remembered[str]("solve_said", "")
+
+    # Data.
+    # The dataset whose removal is asked about; what came of the last press, told once, as on Runs.
+    data_to_remove = Remembered[str | None]("data_remove_asked", None)
+    data_said = Remembered[tuple[str, str]]("data_said", ("", ""))
+    # How many uploaders there have been: each is replaced, empty, when it has been used.
+    data_uploads = Remembered[int]("data_uploads", 0)
 
     # Runs.
     # The run whose deletion is asked about.
