@@ -18,8 +18,8 @@ from PIL import Image
 from ensemble.datasets.own.source import Form, Pixels, Size
 from ensemble.storage.reading import opened
 
-# Not all that Pillow knows: some of its formats start other programs.
-FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "BMP", "GIF", "TIFF", "PPM", "AVIF")
+# Not all that Pillow knows: some of its formats start other programs. JPEG's opens MPO too.
+FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM", "AVIF")
 SUFFIXES = frozenset((
     ".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".mpo", ".webp", ".bmp", ".gif", ".tif", ".tiff",
     ".ppm", ".pgm", ".pbm", ".pnm", ".avif",
@@ -33,6 +33,7 @@ TURNS = {
     6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE, 8: Image.Transpose.ROTATE_90,
 }  # fmt: skip
 LYING = (5, 6, 7, 8)  # of the orientations: height and width change places
+Image.init()  # else most of them are not looked for where formats are named
 DAMAGED = "it is damaged, cut short or no picture"
 
 
