@@ -105,10 +105,11 @@ def quiet() -> Iterator[None]:
 def orientation(image: Image.Image) -> int:
     """EXIF's word for how a picture lies; 1 where it says nothing that can be read.
 
-    A PNG is asked for what stands before its pixels, so that they need not be decoded for it.
+    A PNG is asked for what stands before its pixels, so that they need not be decoded for it; a
+    TIFF is turned by Pillow itself.
     """
     try:
-        if image.format == "PNG" and "exif" not in image.info:
+        if image.format == "TIFF" or image.format == "PNG" and "exif" not in image.info:
             return 1
         return int(image.getexif().get(ORIENTATION, 1))
     except Exception:
