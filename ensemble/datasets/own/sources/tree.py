@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own import decoding, walk
 from ensemble.datasets.own.source import (
     SPLIT_NAMES,
     VAL_LEARNT,
@@ -27,6 +26,7 @@ from ensemble.datasets.own.source import (
     listing,
     shown_names,
 )
+from ensemble.datasets.own.sources import decoding, walk
 from ensemble.errors import DataError
 
 BATCH = 256  # pictures that are decoded ahead

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own import values
 from ensemble.datasets.own.source import Form, Pixels, Survey, Unreadable
+from ensemble.datasets.own.sources import values
 from ensemble.errors import DataError
 
 NAME = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.\-]+)?(:\d+\.\d+\.\d+)?")
