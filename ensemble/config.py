@@ -118,7 +118,9 @@ class EnsembleConfig(Settings):
             )
         if not self.validation or isinstance(self.dataset, Kept):
             return
-        size = find(self.dataset).train_size
+        size = find(self.dataset).divisible
+        if size < 2:
+            raise ConfigError("validation is not for classes of one image each: choose 0.")
         if not held_out(size, self.validation):
             raise ConfigError(
                 f"validation is {self.validation:g}, less than one of the {size:,} training "

@@ -65,5 +65,5 @@ def checkpoint_epochs(run: Run) -> list[int]:
 
 def _steps(run: Run) -> int:
     config = trained_here(run)
-    held = held_out(run.data.train_size, config.validation)
+    held = held_out(run.data.divisible, config.validation)
     return steps_per_epoch(run.data.train_size - held, config.batch_size, held)
