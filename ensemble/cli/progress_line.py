@@ -9,6 +9,7 @@ from ensemble.regression import SolveStatus
 from ensemble.runs import Status
 from ensemble.shift import StressStatus
 from ensemble.wording import escaping, formats
+from ensemble.wording.training import standing
 
 QUIET_SECONDS = 5.0
 
@@ -31,19 +32,7 @@ class ProgressLine:
 
     def show(self, status: Status) -> None:
         """Say how a run stands."""
-        words = [status.state]
-        if status.steps:
-            # One that patience has ended is not in the next epoch.
-            at = status.epoch if status.state == "finished" else status.epoch + 1
-            words.append(f"epoch {min(at, status.epochs)} of {status.epochs}")
-            words.append(f"step {status.step:,} of {status.steps:,}")
-        if status.img_member_per_s:
-            words.append(f"{status.img_member_per_s:,.0f} img·member/s")
-        if status.ensemble_test_accuracy is not None:
-            words.append(f"ensemble {formats.percent(status.ensemble_test_accuracy)}")
-        if status.seconds_left:
-            words.append(f"{formats.duration(status.seconds_left)} left")
-        self._say(" · ".join(words), urgent=status.state not in ("training", "starting"))
+        self._say(standing(status), urgent=status.state not in ("training", "starting"))
 
     def stress(self, status: StressStatus) -> None:
         """Say how far a measuring is."""

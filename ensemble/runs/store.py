@@ -143,13 +143,22 @@ def rename(run_id: str, name: str) -> Run:
     Raises:
       RunError: longer than 80 characters, or the folder cannot be written.
     """
-    folder = folder_of(run_id)
-    name = " ".join(name.split())
-    if len(name) > NAME_LENGTH:
-        raise RunError(f"A name has at most {NAME_LENGTH} characters; this has {len(name)}.")
+    folder, name = folder_of(run_id), checked_name(name)
     with changing(folder):
         write_bytes(folder / "name.txt", name.encode())
     return find(run_id)
+
+
+def checked_name(name: str) -> str:
+    """A name for a run, on one line.
+
+    Raises:
+      RunError: longer than 80 characters.
+    """
+    name = " ".join(name.split())
+    if len(name) > NAME_LENGTH:
+        raise RunError(f"A name has at most {NAME_LENGTH} characters; this has {len(name)}.")
+    return name
 
 
 def delete(run_id: str) -> None:

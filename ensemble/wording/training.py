@@ -1,8 +1,25 @@
-"""A run's training in words: how fast it was, and why a curve that one expects is not there."""
+"""A run's training in words: how far it is, how fast it was, and why a curve is not there."""
 
 from ensemble.config import EnsembleConfig
-from ensemble.runs import Run
+from ensemble.runs import Run, Status
 from ensemble.wording import formats
+
+
+def standing(status: Status) -> str:
+    """How far a run is, in a line: "training · epoch 2 of 10 · … · 12 s left"."""
+    words = [status.state]
+    if status.steps:
+        # One that patience has ended is not in the next epoch.
+        at = status.epoch if status.state == "finished" else status.epoch + 1
+        words.append(f"epoch {min(at, status.epochs)} of {status.epochs}")
+        words.append(f"step {status.step:,} of {status.steps:,}")
+    if status.img_member_per_s:
+        words.append(f"{status.img_member_per_s:,.0f} img·member/s")
+    if status.ensemble_test_accuracy is not None:
+        words.append(f"ensemble {formats.percent(status.ensemble_test_accuracy)}")
+    if status.seconds_left:
+        words.append(f"{formats.duration(status.seconds_left)} left")
+    return " · ".join(words)
 
 
 def pace(run: Run) -> str:

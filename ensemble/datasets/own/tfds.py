@@ -1,19 +1,21 @@
 """Pictures that TensorFlow Datasets has, as far as it prepares and reads them without TensorFlow.
 
 A dataset that lies prepared as array_record in its folder (`TFDS_DATA_DIR`, by default
-`~/tensorflow_datasets`) is read as a data source. One that does not is prepared here, which most of
-its builders can do with TensorFlow only.
+`~/tensorflow_datasets`) is read as a data source. One that does not is prepared there, unless its
+builder calls TensorFlow: that is asked first, for it would fail after the download.
 """
 
-import os
+import logging
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ensemble.datasets.own import values
-from ensemble.datasets.own.source import Form, Pixels, Size, Survey, Unreadable
+from ensemble.datasets.own.source import Form, Pixels, Survey, Unreadable
 from ensemble.errors import DataError
 
 NAME = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.\-]+)?(:\d+\.\d+\.\d+)?")
@@ -23,7 +25,7 @@ class Tfds:
     """Pictures of TensorFlow Datasets; a `source.Source`.
 
     Args:
-      name: as it names them: `mnist`, `cifar10`, `oxford_flowers102`, `NAME/CONFIG:VERSION`.
+      name: as it names them: `beans`, `food101`, `NAME/CONFIG:VERSION`.
 
     Raises:
       DataError: there is none, it cannot be prepared or read without TensorFlow, or it is no
@@ -32,37 +34,37 @@ class Tfds:
 
     def __init__(self, name: str) -> None:
         if not NAME.fullmatch(name):
-            raise DataError(f"{name!r:.60} is no name of TensorFlow Datasets: tfds:cifar10 is one.")
+            raise DataError(f"{name!r:.60} is no name of TensorFlow Datasets: tfds:beans is one.")
         self.origin, self.said = f"{name} of TensorFlow Datasets", list[str]()
-        sources, info = self._sources(name)
-        self._image, label = keys(info.features, name)
-        found = {split: labels_of(source, label) for split, source in sources.items()}
-        if "val" in sources:
-            into = values.validation_into(set(sources), self.said)
-            joined = [one for one in (into, "val") if one in sources]
-            found[into] = np.concatenate([found[one] for one in joined])
-            self._parts = {split: [source] for split, source in sources.items() if split != "val"}
-            self._parts.setdefault(into, []).append(sources["val"])
-            del found["val"]
-        else:
-            self._parts = {split: [source] for split, source in sources.items()}
-        given = np.array(getattr(info.features[label], "names", None) or [])
+        builder = prepared(name)
+        self._image, label = keys(builder.info.features, name)
+        names = {values.split_name(one): one for one in builder.info.splits}
+        if "train" not in names:
+            raise DataError(f"{name} has no training images: choose another.")
+        found, self._parts = {}, dict[str, list[Any]]()
+        for split in (one for one in ("train", "test", "val") if one in names):
+            self._parts[split] = [builder.as_data_source(split=names[split])]
+            found[split] = labels_of(builder, names[split], self._image, label)
+        given = np.array(getattr(builder.info.features[label], "names", None) or [])
         self.class_names, self.labels = values.classes(found, given, name)
+        self._shape = builder.info.features[self._image].shape
+        if "val" in names:
+            into = values.validation_into(set(self._parts), self.said)
+            self._parts.setdefault(into, []).extend(self._parts.pop("val"))
+            joined = [self.labels[one] for one in (into, "val") if one in self.labels]
+            self.labels[into] = np.concatenate(joined)
+            del self.labels["val"]
 
     def survey(self) -> Survey:
         """The pictures' sizes: each is decoded once for it, unless all are said to be equal."""
         survey = Survey()
-        for parts in self._parts.values():
-            for source in parts:
-                said = source.dataset_info.features[self._image].shape
-                if None not in said:
-                    survey.sizes[said[0], said[1]] += len(source)
-                    survey.grey &= said[2] == 1
-                    continue
-                for place in range(len(source)):
-                    size, grey = seen(np.asarray(source[place][self._image]))
-                    survey.sizes[size] += 1
-                    survey.grey &= grey
+        for source in (source for parts in self._parts.values() for source in parts):
+            shape = self._shape
+            for place in range(len(source)):
+                if None in self._shape:
+                    shape = np.shape(source[place][self._image])
+                survey.sizes[shape[0], shape[1]] += 1
+                survey.grey &= shape[2] == 1
         return survey
 
     def pictures(self, split: str, form: Form) -> Iterator[Pixels | Unreadable]:
@@ -70,35 +72,40 @@ class Tfds:
         for source in self._parts[split]:
             for place in range(len(source)):
                 one = np.asarray(source[place][self._image])
-                if one.dtype != np.uint8:
+                if one.dtype == np.uint8:
+                    yield values.in_form(one, form)
+                else:
                     yield Unreadable(f"{split} {place}", f"it is of {one.dtype}")
-                    continue
-                yield values.in_form(one.reshape(*one.shape[:2], -1), form)
 
-    def _sources(self, name: str) -> tuple[dict[str, Any], Any]:
-        """What there is of each split, prepared where it is not."""
-        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-        try:
-            import tensorflow_datasets as tfds
 
-            builder = tfds.builder(name, file_format="array_record")
-            if not builder.data_path.exists():
-                builder.download_and_prepare()
-            splits = {values.split_name(one): one for one in builder.info.splits}
-            found = {one: builder.as_data_source(split) for one, split in splits.items() if one}
-        except ImportError as error:
-            raise DataError(needs_tensorflow(name)) from error
-        except Exception as error:  # its builders raise what their authors chose
-            if "tensorflow" in str(error).lower() and "No module" in str(error):
-                raise DataError(needs_tensorflow(name)) from error
-            said = " ".join(str(error).split()) or type(error).__name__
-            raise DataError(
-                f"TensorFlow Datasets cannot give {name} ({said:.200}): look at its name and at "
-                "your network, or save the images as an .npz."
-            ) from error
-        if "train" not in found:
-            raise DataError(f"{name} has no training images: choose another.")
-        return found, builder.info
+def prepared(name: str) -> Any:
+    """The builder of a dataset that lies prepared as array_record, perhaps since just now.
+
+    Raises:
+      DataError: there is none of this name, or it cannot be prepared.
+    """
+    import tensorflow_datasets as tfds
+
+    try:
+        tfds.disable_progress_bar()
+        # It tells each of its ten tries of a name that cannot be looked up.
+        logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+        builder = tfds.builder(name, file_format="array_record")
+        if not builder.data_path.exists():
+            if hasattr(sys.modules.get(type(builder).__module__), "tf"):
+                raise DataError(needs_tensorflow(name))
+            builder.download_and_prepare()
+        return builder
+    except DataError:
+        raise
+    except ImportError as error:
+        raise DataError(needs_tensorflow(name)) from error
+    except Exception as error:  # its builders raise what their authors chose
+        said = " ".join(str(error).split()).split(" Available ")[0] or type(error).__name__
+        raise DataError(
+            f"TensorFlow Datasets cannot give {name} ({said:.200}): look at its name and at your "
+            "network, or save the images as an .npz."
+        ) from error
 
 
 def needs_tensorflow(name: str) -> str:
@@ -112,22 +119,21 @@ def needs_tensorflow(name: str) -> str:
 
 def keys(features: Any, name: str) -> tuple[str, str]:
     """The names of the one image and the one label; DataError where it has others."""
-    images = [key for key, one in features.items() if type(one).__name__ == "Image"]
-    labels = [key for key, one in features.items() if type(one).__name__ == "ClassLabel"]
-    if len(images) > 1 and "image" in images:
-        images = ["image"]
-    if len(labels) > 1 and "label" in labels:
-        labels = ["label"]
-    if len(images) != 1 or len(labels) != 1:
-        raise DataError(f"{name} is no set of images with one label each: choose another.")
-    return images[0], labels[0]
+    kinds = {"Image": "image", "ClassLabel": "label"}
+    found = {
+        kind: [key for key, one in features.items() if type(one).__name__ == kind] for kind in kinds
+    }
+    for kind, usual in kinds.items():
+        if usual in found[kind]:
+            found[kind] = [usual]
+        if len(found[kind]) != 1:
+            raise DataError(f"{name} is no set of images with one label each: choose another.")
+    return found["Image"][0], found["ClassLabel"][0]
 
 
-def labels_of(source: Any, key: str) -> np.ndarray:
-    """The labels (N,) of a split; only these are decoded where the source can do that."""
-    return np.array([int(source[place][key]) for place in range(len(source))], np.int64)
+def labels_of(builder: Any, split: str, image: str, label: str) -> NDArray[np.int64]:
+    """The labels (N,) of a split; its images are not decoded for them."""
+    import tensorflow_datasets as tfds
 
-
-def seen(one: np.ndarray) -> tuple[Size, bool]:
-    """A picture's size, and whether it is grey."""
-    return (one.shape[0], one.shape[1]), one.ndim == 2 or one.shape[2] == 1
+    source = builder.as_data_source(split=split, decoders={image: tfds.decode.SkipDecoding()})
+    return np.array([int(source[place][label]) for place in range(len(source))], np.int64)

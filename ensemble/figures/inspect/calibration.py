@@ -7,13 +7,22 @@ import numpy as np
 import pandas as pd
 
 from ensemble.analysis.inference.intervals import wilson
-from ensemble.analysis.quality.calibration import Reliability
+from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.averaging import confidence
+from ensemble.analysis.quality.calibration import Reliability, reliability
 from ensemble.figures import lines
 from ensemble.figures.palette import MUTED, Palette
 from ensemble.wording import formats
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+
+def diagrams(made: Predictions) -> tuple[Reliability, list[Reliability]]:
+    """The reliability diagram of the ensemble, and of each member; of one member none."""
+    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
+    members = [reliability(confidence(p), votes == made.labels) for p, votes in each]
+    return reliability(made.confidence, made.right), members
 
 
 def figure(

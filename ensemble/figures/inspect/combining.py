@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ensemble.analysis.members import combining
 from ensemble.analysis.members.combining import Combination, Combined
-from ensemble.analysis.quality.summary import Quality
+from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.summary import Quality, quality
 from ensemble.figures import lines
 from ensemble.figures.palette import MUTED, Palette, member_color
 from ensemble.wording import formats
@@ -28,6 +30,20 @@ FAR = 2.0  # so many times as far as all others, and a rule is drawn at the edge
 def rules(combined: Combined) -> dict[str, Combination]:
     """The four ways by their names on the screen."""
     return {words: getattr(combined, name) for name, words in RULES.items()}
+
+
+def side_by_side(
+    made: Predictions, fit: Predictions | None = None
+) -> tuple[Combined, list[Quality]]:
+    """The four ways, and each member alone on the examples that they are judged on.
+
+    Args:
+      made: what is judged.
+      fit: what the weights are fitted on; see `combining.compare`.
+    """
+    combined = combining.compare(made, fit)
+    half = combined.judged
+    return combined, [quality(member[half], made.labels[half]) for member in made.probabilities]
 
 
 def in_words(value: float, name: str, n: int) -> str:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from ensemble.analysis.predictions import Predictions
 from ensemble.figures import lines
 from ensemble.figures.palette import RIGHT, WRONG, Palette, mixed, on
 from ensemble.wording import escaping, formats
@@ -17,6 +18,13 @@ if TYPE_CHECKING:
 SIDE = 30  # pixels of a cell's square: ten of them fit a phone
 Matrix = NDArray[np.int64]
 Cell = tuple[int, int]  # what it is, what the ensemble says
+
+
+def confusion(made: Predictions) -> Matrix:
+    """(C, C): how many images of the row's class the ensemble says are of the column's."""
+    classes = made.averaged.shape[1]
+    cells = np.bincount(made.labels * classes + made.said, minlength=classes**2)
+    return cells.reshape(classes, classes)
 
 
 def figure(

@@ -2,12 +2,16 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from ensemble.analysis.quality.selective import Choice, RiskCoverage
+from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality import selective
+from ensemble.analysis.quality.averaging import confidence
+from ensemble.analysis.quality.selective import Answers, Choice, RiskCoverage
 from ensemble.figures import lines
 from ensemble.figures.palette import MUTED, Palette
 from ensemble.wording import formats
@@ -17,7 +21,49 @@ if TYPE_CHECKING:
 
 # Of the very surest few a single error is a large share: the axis need not reach so high.
 STEADY = 0.1
+POINTS = 12_000  # of all curves together
 NOTHING = 0.03  # of the largest risk: what the eye does not tell from none
+
+
+def curves(made: Predictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
+    """Risk by coverage of the ensemble and of each member, in the points that are drawn."""
+    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
+    most = max(100, min(lines.POINTS, POINTS // (made.members + 1)))
+    whole = selective.risk_coverage(made.confidence, made.right)
+    return drawn(whole, most), [
+        drawn(selective.risk_coverage(confidence(p), votes == made.labels), most)
+        for p, votes in each
+    ]
+
+
+def drawn(curve: RiskCoverage, most: int) -> RiskCoverage:
+    """A curve in as many points as a screen shows: kept for every member, all would be much."""
+    kept = lines.thinned(len(curve.risk), most)
+    return replace(curve, coverage=curve.coverage[kept], risk=curve.risk[kept],
+                   threshold=curve.threshold[kept])  # fmt: skip
+
+
+def thresholds(made: Predictions, rate: float, fit: Predictions | None = None) -> list[Choice]:
+    """The threshold for an error rate and what comes of it: the ensemble's, then each member's.
+
+    Args:
+      made: what it is judged on.
+      rate: the share of wrong answers that is accepted, in [0, 1].
+      fit: the same members' predictions of other examples, to find it on; None: it is found on
+        one half of `made` and judged on the other.
+    """
+    held = answered(fit) if fit else [None] * (made.members + 1)
+    return [
+        selective.choose(sure, right, made.labels, rate, apart)
+        for (sure, right), apart in zip(answered(made), held, strict=False)
+    ]
+
+
+def answered(made: Predictions) -> list[Answers]:
+    """How sure and where right: the ensemble, then each member where there are several."""
+    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
+    members = [(confidence(p), votes == made.labels) for p, votes in each]
+    return [(made.confidence, made.right), *members]
 
 
 def figure(

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ensemble.analysis.members.uncertainty import Uncertainty
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
@@ -12,6 +14,26 @@ from ensemble.wording import escaping
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+MOST = 1_500  # points that a browser draws and lets one choose from without a wait
+
+
+def points(made: Predictions, measures: Uncertainty) -> Ints:
+    """The images to draw: every wrong one, and of the right ones the surest thinned out."""
+    wrong, right = np.flatnonzero(~made.right), np.flatnonzero(made.right)
+    by_doubt = right[np.argsort(-measures.predictive[right], kind="stable")]
+    room = max(MOST - len(wrong), MOST // 2)
+    if len(by_doubt) <= room:
+        return np.arange(len(made.labels))
+    unsure, sure = by_doubt[: room // 2], by_doubt[room // 2 :]
+    return np.concatenate([wrong, unsure, sure[:: thinning(made)]])
+
+
+def thinning(made: Predictions) -> int:
+    """Of how many sure images one is drawn."""
+    wrong = int((~made.right).sum())
+    room = max(MOST - wrong, MOST // 2)
+    return -(-(len(made.labels) - wrong - room // 2) // (room - room // 2))
 
 
 def figure(

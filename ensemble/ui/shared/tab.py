@@ -17,6 +17,7 @@ from ensemble.ui.classify.state import Overrule, Row, Source
 if TYPE_CHECKING:
     from ensemble.analysis.quality.averaging import Ints
     from ensemble.config import EnsembleConfig
+    from ensemble.exchange import MemberOutputs
     from ensemble.regression.settings import LbfgsConfig
 
 T = TypeVar("T")
@@ -99,6 +100,15 @@ class Tab:
 
     # The run beside which the settings are unfolded.
     unfolded = Remembered[str]("settings_unfolded", "")
+
+    # Runs.
+    # Whether predictions are being handed in.
+    importing = Remembered[bool]("importing", False)
+    # The uploaded files that were read last, by their ids, and what they hold or why they cannot
+    # be taken.
+    import_read: Remembered[tuple[tuple[str, ...], MemberOutputs | str] | None] = Remembered(
+        "import_read", None
+    )
 
     # Predictions, Inspect and Classify.
     # The run that they were last about: with another one they begin at its last epoch.

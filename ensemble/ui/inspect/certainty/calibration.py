@@ -5,12 +5,10 @@ import streamlit as st
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality import temperature
-from ensemble.analysis.quality.averaging import confidence
-from ensemble.analysis.quality.calibration import Reliability, reliability
 from ensemble.analysis.quality.calibration_noise import ensemble_error
 from ensemble.analysis.quality.calibration_test import CalibrationTest, calibration_test
 from ensemble.analysis.quality.temperature import Temperatures, Tempered
-from ensemble.figures.inspect.calibration import alt, figure, table
+from ensemble.figures.inspect.calibration import alt, diagrams, figure, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions.fitting import Fitting
@@ -47,13 +45,6 @@ def show(shown: Inspected) -> None:
         improvement(scaled, shown.noun, least(fitting))
         if scaled:
             temperature_table(scaled, shown.noun, TEMPERED if shown.members > 1 else ALONE)
-
-
-def diagrams(made: Predictions) -> tuple[Reliability, list[Reliability]]:
-    """The reliability diagram of the ensemble, and of each member; of one member none."""
-    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
-    members = [reliability(confidence(p), votes == made.labels) for p, votes in each]
-    return reliability(made.confidence, made.right), members
 
 
 def least(fitting: Fitting | None) -> int:

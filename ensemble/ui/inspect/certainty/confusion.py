@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from ensemble.analysis.predictions import Predictions, ordered
-from ensemble.figures.inspect.confusion import Cell, Matrix, figure, table
+from ensemble.analysis.predictions import ordered
+from ensemble.figures.inspect.confusion import Cell, Matrix, confusion, figure, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.shown import Inspected
@@ -46,13 +46,6 @@ def digits_of(shown: Inspected, cell: Cell | None) -> None:
         st.info(f"There is no such {shown.noun}.", icon=":material/check:")
     images.show(shown, ordered(shown.made, numbers, "unsure"), key="inspect_confused",
                         rows=4)  # fmt: skip
-
-
-def confusion(made: Predictions) -> Matrix:
-    """(C, C): how many images of the row's class the ensemble says are of the column's."""
-    classes = made.averaged.shape[1]
-    cells = np.bincount(made.labels * classes + made.said, minlength=classes**2)
-    return cells.reshape(classes, classes)
 
 
 def read(classes: int) -> Cell | None:

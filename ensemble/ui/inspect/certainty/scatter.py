@@ -9,7 +9,7 @@ import streamlit as st
 from ensemble.analysis.members.uncertainty import Uncertainty, uncertainty
 from ensemble.analysis.predictions import ordered
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.figures.inspect.uncertainty import figure
+from ensemble.figures.inspect.uncertainty import figure, points, thinning
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.shown import Inspected
@@ -18,7 +18,6 @@ from ensemble.ui.shared import figure_panel
 from ensemble.wording import formats
 
 KEY = "inspect_scatter"
-MOST = 1_500  # points that a browser draws and lets one choose from without a wait
 GLOSS = (
     "Aleatoric: what each member is unsure of by itself, as of a digit that is hard to read "
     "(the mean of the members' entropies). Epistemic: what the members disagree about, as of a "
@@ -30,13 +29,13 @@ GLOSS = (
 def show(shown: Inspected) -> None:
     """Draw the scatter, and beside it the images that are chosen in it."""
     measures = measured(shown, uncertainty)
-    drawn = points(shown, measures)
+    drawn = points(shown.made, measures)
     left, right = st.columns([3, 2], gap="large")
     with left:
         state = picture(shown, measures, drawn)
         if len(drawn) < shown.n:
             st.caption(f"Drawn are all mistakes and the unsure; of the surest, one in "
-                       f"{thinning(shown)} stands for the rest.")  # fmt: skip
+                       f"{thinning(shown.made)} stands for the rest.")  # fmt: skip
     with right:
         digits_of(shown, measures, chosen_numbers(state, shown))
 
@@ -67,24 +66,6 @@ def digits_of(shown: Inspected, measures: Uncertainty, chosen: Ints) -> None:
         )
         numbers = np.argsort(-measures.information, kind="stable")
     images.show(shown, numbers, key="inspect_scatter_digits", rows=4)
-
-
-def points(shown: Inspected, measures: Uncertainty) -> Ints:
-    """The images to draw: every wrong one, and of the right ones the surest thinned out."""
-    wrong, right = np.flatnonzero(~shown.made.right), np.flatnonzero(shown.made.right)
-    by_doubt = right[np.argsort(-measures.predictive[right], kind="stable")]
-    room = max(MOST - len(wrong), MOST // 2)
-    if len(by_doubt) <= room:
-        return np.arange(shown.n)
-    unsure, sure = by_doubt[: room // 2], by_doubt[room // 2 :]
-    return np.concatenate([wrong, unsure, sure[:: thinning(shown)]])
-
-
-def thinning(shown: Inspected) -> int:
-    """Of how many sure images one is drawn."""
-    wrong = int((~shown.made.right).sum())
-    room = max(MOST - wrong, MOST // 2)
-    return -(-(shown.n - wrong - room // 2) // (room - room // 2))
 
 
 def sees(shown: Inspected, measures: Uncertainty) -> str:

@@ -1,17 +1,13 @@
 """Two ways to be wrong less often: to answer only where it is sure, or with a set of classes."""
 
-from dataclasses import replace
-
 import pandas as pd
 import streamlit as st
 
 from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality import selective
-from ensemble.analysis.quality.averaging import confidence
 from ensemble.analysis.quality.halves import LEAST
-from ensemble.analysis.quality.selective import Answers, Choice, RiskCoverage
+from ensemble.analysis.quality.selective import Choice, RiskCoverage
 from ensemble.figures import lines
-from ensemble.figures.inspect.selective import alt, figure, table
+from ensemble.figures.inspect.selective import alt, curves, figure, table, thresholds
 from ensemble.ui.inspect.certainty import conformal
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
@@ -23,7 +19,6 @@ from ensemble.wording import formats
 # The error rates to choose from, by their words in the address: percent.
 RATES = {word: float(word) / 100 for word in ("10", "5", "2", "1", "0.5", "0.2", "0.1")}
 USUAL = "0.5"
-POINTS = 12_000  # of all curves together
 MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 
 
@@ -76,38 +71,9 @@ def choose() -> float:
     return RATES[word]
 
 
-def curves(made: Predictions) -> tuple[RiskCoverage, list[RiskCoverage]]:
-    """Risk by coverage of the ensemble and of each member, in the points that are drawn."""
-    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
-    most = max(100, min(lines.POINTS, POINTS // (made.members + 1)))
-    whole = selective.risk_coverage(made.confidence, made.right)
-    return drawn(whole, most), [
-        drawn(selective.risk_coverage(confidence(p), votes == made.labels), most)
-        for p, votes in each
-    ]
-
-
-def drawn(curve: RiskCoverage, most: int) -> RiskCoverage:
-    """A curve in as many points as a screen shows: kept for every member, all would be much."""
-    kept = lines.thinned(len(curve.risk), most)
-    return replace(curve, coverage=curve.coverage[kept], risk=curve.risk[kept],
-                   threshold=curve.threshold[kept])  # fmt: skip
-
-
 def choices(made: Predictions, rate: float, fitting: Fitting | None = None) -> list[Choice]:
     """The threshold for an error rate and what comes of it: the ensemble's, then each member's."""
-    held = answered(fitting.made) if fitting else [None] * (made.members + 1)
-    return [
-        selective.choose(sure, right, made.labels, rate, apart)
-        for (sure, right), apart in zip(answered(made), held, strict=False)
-    ]
-
-
-def answered(made: Predictions) -> list[Answers]:
-    """How sure and where right: the ensemble, then each member where there are several."""
-    each = zip(made.probabilities, made.votes, strict=True) if made.members > 1 else ()
-    members = [(confidence(p), votes == made.labels) for p, votes in each]
-    return [(made.confidence, made.right), *members]
+    return thresholds(made, rate, fitting and fitting.made)
 
 
 def found_on(one: Choice, noun: str) -> str:

@@ -13,8 +13,8 @@ from ensemble.analysis.predictions import Predictions, ordered
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.analysis.quality.calibration_noise import CalibrationError, calibration_error
 from ensemble.analysis.quality.halves import halves
-from ensemble.analysis.quality.summary import Quality, quality
-from ensemble.figures.inspect.combining import NAMES, RULES, alt, figure, table
+from ensemble.analysis.quality.summary import Quality
+from ensemble.figures.inspect.combining import NAMES, RULES, alt, figure, side_by_side, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
@@ -67,9 +67,7 @@ def show(shown: Inspected) -> None:
 
 def compared(made: Predictions, fitting: Fitting | None = None) -> tuple[Combined, list[Quality]]:
     """The four ways, and each member alone on the examples that they are judged on."""
-    combined = combining.compare(made, fitting and fitting.made)
-    half = combined.judged
-    return combined, [quality(member[half], made.labels[half]) for member in made.probabilities]
+    return side_by_side(made, fitting and fitting.made)
 
 
 def error_of_mean(made: Predictions, fitting: Fitting | None = None) -> CalibrationError:

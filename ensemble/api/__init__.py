@@ -1,0 +1,23 @@
+"""What `import ensemble` gives to a notebook or a script: see docs/python.md.
+
+Its names stand in `ensemble` itself, which imports this package when one of them is asked for.
+"""
+
+from ensemble.api.importing import import_predictions
+from ensemble.api.opening import list_runs, open_run
+from ensemble.api.predictions import Predictions
+from ensemble.api.run import Run
+from ensemble.api.training import train
+from ensemble.config import EnsembleConfig as Config
+from ensemble.errors import EnsembleError
+
+__all__ = [
+    "Config",
+    "EnsembleError",
+    "Predictions",
+    "Run",
+    "import_predictions",
+    "list_runs",
+    "open_run",
+    "train",
+]

@@ -1,0 +1,37 @@
+"""A few facts as a notebook shows them: a small table in HTML, in Markdown, or lines of text.
+
+Names and messages come from outside: every cell is escaped, so that it shows letter by letter.
+"""
+
+import html
+from collections.abc import Sequence
+
+from ensemble.wording import escaping
+
+Facts = Sequence[tuple[str, str]]  # what it is, and what it says
+
+
+def as_html(title: str, facts: Facts) -> str:
+    """A table of two columns under its title."""
+    rows = "".join(
+        f'<tr><th style="text-align:left">{_html(name)}</th>'
+        f'<td style="text-align:left">{_html(said)}</td></tr>'
+        for name, said in facts
+    )
+    caption = f'<caption style="text-align:left"><b>{_html(title)}</b></caption>'
+    return f"<table>{caption}{rows}</table>"
+
+
+def as_markdown(title: str, facts: Facts) -> str:
+    """The same for notebooks that show Markdown."""
+    rows = [f"| {_markdown(name)} | {_markdown(said)} |" for name, said in facts]
+    return "\n".join([f"**{_markdown(title)}**", "", "| | |", "| --- | --- |", *rows])
+
+
+def _html(text: str) -> str:
+    # A notebook may read $…$ as a formula wherever it stands.
+    return html.escape(text).replace("$", "&#36;")
+
+
+def _markdown(text: str) -> str:
+    return escaping.markdown(text)

@@ -1,0 +1,199 @@
+"""Predictions in a notebook: their figures in numbers, in one table, in a file to keep."""
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemble.analysis.members.gain import MeanGain, gain_over_mean
+from ensemble.analysis.named import NamedPredictions
+from ensemble.analysis.predictions import judge
+from ensemble.analysis.quality.summary import Qualities, Quality, qualities
+from ensemble.api.checks import checked_labels, checked_probabilities, softmax
+from ensemble.api.notebook import Facts, as_html, as_markdown
+from ensemble.errors import DataError, StorageError
+from ensemble.storage.arrays.npz import write_arrays
+from ensemble.storage.refusals import named, remedy
+from ensemble.wording import formats
+from ensemble.wording.verdicts import inspect as words
+
+
+class Predictions(NamedPredictions):
+    """What M members and their ensemble say of N labelled examples of C classes.
+
+    Made by `from_arrays`, or given by a run. All arrays are read-only; beside what is documented
+    here there are `probabilities` (M, N, C), `averaged` (N, C), `said`, `confidence`, `right`,
+    `split`, `disagreement` and `information` (N,), `votes` (M, N) and `tallies` (N, C).
+
+    Two members on three examples; the mean of their probabilities is the ensemble's:
+
+    >>> import ensemble
+    >>> made = ensemble.Predictions.from_arrays(
+    ...     [[[0.9, 0.1], [0.6, 0.4], [0.3, 0.7]],
+    ...      [[0.8, 0.2], [0.2, 0.8], [0.4, 0.6]]],
+    ...     labels=[0, 1, 1], class_names=["cat", "dog"])
+    >>> made
+    <Predictions: 2 members, 3 images, 2 classes; accuracy 100.0 % (44 to 100 %)>
+    >>> made.averaged.round(2).tolist()
+    [[0.85, 0.15], [0.4, 0.6], [0.35, 0.65]]
+    >>> made.accuracy, [member.accuracy for member in made.qualities.members]
+    (1.0, [0.6666666666666666, 1.0])
+    >>> made.gain.digits
+    0.5
+    """
+
+    @classmethod
+    def from_arrays(
+        cls, probabilities: ArrayLike, labels: ArrayLike, *, logits: bool = False,
+        class_names: Sequence[str] | None = None, member_names: Sequence[str] | None = None,
+        noun: str = "image", source: str = "",
+    ) -> Self:  # fmt: skip
+        """Predictions of any model from anywhere, no run needed.
+
+        Arrays of floats are looked at where they are, not copied: leave them as they are.
+
+        Args:
+          probabilities: (M, N, C), or (N, C) of one member; each row of C sums to 1.
+          labels: (N,), what the examples are, as class numbers in [0, C).
+          logits: the numbers are logits: a softmax makes probabilities of them.
+          class_names: what the classes are called; by default their numbers.
+          member_names: what the members are called; by default "member 1" and so on.
+          noun: what one example is called.
+          source: whose predictions these are, for the titles of figures.
+
+        Raises:
+          DataError: these are no such predictions; the message names the entry.
+        """
+        given = softmax(probabilities) if logits else checked_probabilities(probabilities)
+        known = checked_labels(labels, *given.shape[1:])
+        try:
+            return cls.named(judge(given, known), class_names, member_names, noun, source)
+        except ValueError as error:
+            raise DataError(str(error)) from error
+
+    @cached_property
+    def qualities(self) -> Qualities:
+        """The figures of the ensemble, of each member, and the mean of the members'."""
+        return qualities(self)
+
+    @property
+    def quality(self) -> Quality:
+        """The ensemble's figures: accuracy with its interval, NLL, Brier score, ECE and more."""
+        return self.qualities.ensemble
+
+    @property
+    def accuracy(self) -> float:
+        """The share of the examples that the ensemble gets right, in [0, 1]."""
+        return self.quality.accuracy
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval of the accuracy."""
+        return self.quality.low, self.quality.high
+
+    @property
+    def nll(self) -> float:
+        """The ensemble's mean negative log-likelihood, in nats."""
+        return self.quality.nll
+
+    @property
+    def ece(self) -> float:
+        """The ensemble's expected calibration error over 15 bins of equal width, in [0, 1]."""
+        return self.quality.ece
+
+    @cached_property
+    def gain(self) -> MeanGain:
+        """What the ensemble is better by than a member drawn at random, with 95 % intervals."""
+        return gain_over_mean(self)
+
+    def summary(self) -> dict[str, float]:
+        """The figures in one row, as for a `pandas.DataFrame` of several runs.
+
+        Shares are in [0, 1], NLL in nats; `gain` is in examples, with its 95 % interval;
+        `disagreement` is the mean share of pairs of members that vote differently. Of one member
+        there is no gain and no disagreement: NaN.
+        """
+        mean, gain = self.qualities.mean, self.gain
+        against = {
+            "gain": gain.digits, "gain_low": gain.digits_low, "gain_high": gain.digits_high,
+            "nll_gain": gain.nll, "nll_gain_low": gain.nll_low, "nll_gain_high": gain.nll_high,
+            "disagreement": float(np.mean(self.disagreement)),
+        }  # fmt: skip
+        if self.members == 1:
+            against = dict.fromkeys(against, np.nan)
+        return {
+            "members": self.members, "n": len(self.labels),
+            "accuracy": self.accuracy, "accuracy_low": self.interval[0],
+            "accuracy_high": self.interval[1], "nll": self.nll, "brier": self.quality.brier,
+            "ece": self.ece, "mean_member_accuracy": mean.accuracy, "mean_member_nll": mean.nll,
+            **against,
+        }  # fmt: skip
+
+    def to_npz(self, path: str | os.PathLike[str]) -> Path:
+        """Write probabilities, labels and names to one .npz file, which any NumPy reads.
+
+        Returns:
+          The file, its name ending in ".npz" as NumPy has it.
+
+        Raises:
+          StorageError: it cannot be written; what was there before stays.
+        """
+        target = Path(path)
+        if target.suffix != ".npz":
+            target = target.with_name(f"{target.name}.npz")
+        arrays: dict[str, NDArray[Any]] = {
+            "probabilities": self.probabilities, "labels": self.labels,
+            "class_names": np.array(self.class_names), "member_names": np.array(self.member_names),
+        }  # fmt: skip
+        try:
+            write_arrays(target, arrays)
+        except OSError as error:
+            raise StorageError(
+                f"{target} could not be written ({named(error)}): {remedy(error)}, "
+                "or name another file."
+            ) from error
+        return target
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(
+            (
+                formats.count(self.members, "member"),
+                formats.count(len(self.labels), self.noun),
+                f"{len(self.class_names):,} classes",
+            )
+        )
+        return f"<Predictions: {sizes}; accuracy {_share(self.quality)}>"
+
+    def _repr_html_(self) -> str:
+        return as_html(self._title(), self._facts())
+
+    def _repr_markdown_(self) -> str:
+        return as_markdown(self._title(), self._facts())
+
+    def _title(self) -> str:
+        return self.source or "Predictions"
+
+    def _facts(self) -> Facts:
+        one = self.quality
+        facts = [
+            ("accuracy", f"{_share(one)} of {formats.count(one.n, self.noun)}"),
+            ("NLL", f"{formats.significant(one.nll)} nats"),
+            ("ECE", formats.significant(one.ece)),
+        ]
+        if self.members == 1:
+            return [("members", "1"), *facts]
+        gained = f"{formats.digits(self.gain.digits, self.noun)} over the mean member "
+        gained += words.digits_interval(self.gain)
+        differ = formats.percent(float(np.mean(self.disagreement)), figures=2)
+        return [
+            ("members", f"{self.members:,}"), *facts, ("gain", gained),
+            ("disagreement", f"{differ} of pairs of members"),
+        ]  # fmt: skip
+
+
+def _share(one: Quality) -> str:
+    return f"{formats.percent(one.accuracy, one.n)} ({formats.percents(one.low, one.high)})"

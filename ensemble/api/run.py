@@ -1,0 +1,239 @@
+"""A run in a notebook: its settings, its history, its predictions after any epoch."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble import runs
+from ensemble.analysis.predictions import judge
+from ensemble.api.following import Progress, follow
+from ensemble.api.notebook import Facts, as_html, as_markdown
+from ensemble.api.predictions import Predictions
+from ensemble.config import EnsembleConfig, ImportedConfig
+from ensemble.datasets.split import validation_indices
+from ensemble.errors import EnsembleError, RunError
+from ensemble.figures.lines import member
+from ensemble.runs.test_set import dataset_of
+from ensemble.wording import formats
+from ensemble.wording.run_names import called
+
+
+class Run:
+    """One run. Whatever is asked of it is read anew: of one that trains it is how it stands now.
+
+    >>> import ensemble
+    >>> run = ensemble.open_run("three of them")
+    >>> run
+    <Run digits-...: finished, three of them, epoch 2 of 2>
+    >>> run.state, run.epochs, run.config.members
+    ('finished', [1, 2], 3)
+    >>> made = run.predictions()
+    >>> made.probabilities.shape, made.class_names[7], made.noun
+    ((3, 500, 10), '7', 'digit')
+    """
+
+    def __init__(self, run_id: str) -> None:
+        self._id = run_id
+
+    @property
+    def id(self) -> str:
+        """Its id: its folder's name, and its name in addresses and on the command line."""
+        return self._id
+
+    @property
+    def stored(self) -> runs.Run:
+        """The run as `ensemble.runs` has it, read now.
+
+        Raises:
+          UnknownRunError: it has been deleted.
+          RunError: its files cannot be read.
+        """
+        return runs.find(self._id)
+
+    @property
+    def name(self) -> str:
+        """What a person called it, else its id."""
+        return self.stored.name
+
+    @property
+    def state(self) -> str:
+        """One of `ensemble.runs.STATES`: "training", "finished" and so on."""
+        return self.stored.state
+
+    @property
+    def message(self) -> str:
+        """A sentence or two on its state; mostly ""."""
+        return self.stored.message
+
+    @property
+    def path(self) -> Path:
+        """The folder of its files."""
+        return self.stored.path
+
+    @property
+    def config(self) -> EnsembleConfig | ImportedConfig:
+        """Its settings; of one that was imported no more than its predictions say."""
+        return self.stored.config
+
+    @property
+    def status(self) -> runs.Status:
+        """What its worker last wrote: how far it is, how fast, the best epoch."""
+        return self.stored.status
+
+    @property
+    def epochs(self) -> list[int]:
+        """The epochs, from 1, after which predictions are kept."""
+        return runs.prediction_epochs(self._id)
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """What the C classes are called."""
+        return self.stored.data.class_names
+
+    @property
+    def member_names(self) -> tuple[str, ...]:
+        """What the M members are called."""
+        return named_members(self.stored)
+
+    @property
+    def labels(self) -> NDArray[np.int32]:
+        """(N,), what the test images are."""
+        return runs.test_set(self.stored).labels
+
+    @property
+    def images(self) -> NDArray[np.uint8] | None:
+        """(N, H, W, channels), the test images; None where it was imported without any."""
+        return runs.test_set(self.stored).images
+
+    def history(self, kind: Literal["epoch", "steps"] = "epoch") -> list[dict[str, Any]]:
+        """What was measured as it trained, the oldest first: `pandas.DataFrame(run.history())`.
+
+        Args:
+          kind: a line for each "epoch", with the test set, or for every few "steps" of training.
+        """
+        return [line for line in runs.read_history(self._id) if line["kind"] == kind]
+
+    def predictions(
+        self, epoch: int | Literal["best"] | None = None, *,
+        split: Literal["test", "validation"] = "test",
+    ) -> Predictions:  # fmt: skip
+        """What its members say of the test images.
+
+        Args:
+          epoch: after which epoch; None is the last that is kept, "best" the run's best.
+          split: "validation" for the training images that it held out, where it did.
+
+        Raises:
+          NotPreparedError: the run's dataset is not on this machine any more.
+          RunError: there are none, or none after that epoch, or they cannot be read.
+        """
+        run, at = self.stored, self._epoch(epoch)
+        if split == "validation":
+            found = runs.read_validation(run.id, at)
+            labels = dataset_of(run).train_labels
+            labels = labels[validation_indices(runs.trained_here(run), labels)]
+        else:
+            found, labels = runs.read_predictions(run.id, at), runs.test_set(run).labels
+        try:
+            made = judge(found, labels)
+        except ValueError as error:
+            raise RunError(
+                f"The predictions of epoch {at} of “{run.id}” cannot be read: the file is damaged, "
+                "or made with other images. Choose another epoch."
+            ) from error
+        return Predictions.named(
+            made, run.data.class_names, named_members(run), run.data.noun,
+            f"{called(run)} · epoch {at}",
+        )  # fmt: skip
+
+    def _epoch(self, asked: int | str | None) -> int:
+        kept = self.epochs
+        if not kept:
+            run = self.stored
+            said = f"The run “{run.id}” is {run.state} and has no predictions"
+            raise RunError(f"{said}: {run.message}" if run.message else f"{said} yet.")
+        at = self.status.best_epoch if asked == "best" else asked
+        if at is None:
+            return kept[-1]
+        if at not in kept:
+            shown = ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
+            raise RunError(f"The run “{self._id}” has no epoch {at!s:.20}: there are {shown}.")
+        return int(at)
+
+    def wait(self, progress: Progress | bool = True) -> "Run":
+        """Wait for a run that is at work elsewhere, as `ensemble.train` does; returns itself.
+
+        Raises:
+          RunError: the run failed.
+        """
+        follow(self._id, progress)
+        return self
+
+    def stop(self) -> None:
+        """Ask it to stop; it keeps a checkpoint, and `resume` goes on from there.
+
+        Raises:
+          RunError: it is not active.
+        """
+        runs.request_stop(self._id)
+
+    def resume(self, progress: Progress | bool = True) -> "Run":
+        """Go on with a stopped or failed run at its last checkpoint, and wait as `wait` does.
+
+        Raises:
+          RunError: it is active, finished or diverged; or it failed again.
+        """
+        runs.resume(self._id)
+        return self.wait(progress)
+
+    def rename(self, name: str) -> "Run":
+        """Call it something else; "" takes its name away. Returns itself.
+
+        Raises:
+          RunError: longer than 80 characters, or its folder cannot be written.
+        """
+        runs.rename(self._id, name)
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Run) and other.id == self._id
+
+    def __hash__(self) -> int:
+        return hash(self._id)
+
+    def __repr__(self) -> str:
+        try:
+            run = self.stored
+        except EnsembleError:
+            return f"<Run {self._id}: cannot be read>"
+        done = f"epoch {run.status.epoch} of {run.config.epochs}"
+        return f"<Run {run.id}: {run.state}, {called(run)}, {done}>"
+
+    def _repr_html_(self) -> str:
+        return as_html(*self._told())
+
+    def _repr_markdown_(self) -> str:
+        return as_markdown(*self._told())
+
+    def _told(self) -> tuple[str, Facts]:
+        try:
+            run = self.stored
+        except EnsembleError as error:
+            return self._id, [("state", str(error))]
+        n = run.data.test_size
+        share = run.status.ensemble_test_accuracy
+        facts = [("id", run.id), ("state", run.state),
+                 ("epoch", f"{run.status.epoch} of {run.config.epochs}")]  # fmt: skip
+        if share is not None:
+            right = f"{formats.percent(share, n)} {formats.plus_minus(share, n)}"
+            facts.append(("test accuracy", right))
+        if run.message:
+            facts.append(("message", run.message))
+        return called(run), facts
+
+
+def named_members(run: runs.Run) -> tuple[str, ...]:
+    """What a run's M members are called: by the names that they came with, else by number."""
+    return run.member_names or tuple(member(m) for m in range(run.config.members))

@@ -1,0 +1,38 @@
+"""Training from Python: as the page does it, in a process of its own."""
+
+from ensemble import datasets, runs
+from ensemble.api.following import Progress, follow
+from ensemble.api.run import Run
+from ensemble.config import EnsembleConfig
+from ensemble.runs.store import checked_name
+
+
+def train(
+    config: EnsembleConfig | None = None, *, name: str = "", progress: Progress | bool = True
+) -> Run:
+    """Train an ensemble and wait for it; the run is on the screens as well meanwhile.
+
+    A process of its own trains, so that what this one does with JAX, or a notebook whose kernel
+    dies, is nothing to the run. Interrupt it (Ctrl-C, or Interrupt of a notebook) and it stops at
+    a checkpoint: what comes back is in state "stopped", and `run.resume()` goes on to the same
+    bits. In a loop look at `run.state`. A run that diverged comes back too, and says so.
+
+    Args:
+      config: the settings; None takes every default.
+      name: what to call the run.
+      progress: called with each new `ensemble.runs.Status`; True prints a line an epoch, False
+        nothing. What it raises comes out of here, and the run goes on.
+
+    Raises:
+      NotPreparedError: the dataset has not been fetched; no run is made.
+      RunError: the run could not be made, or failed; the message says what to do.
+    """
+    config = EnsembleConfig() if config is None else config
+    if not datasets.is_prepared(config.dataset):
+        datasets.load(config.dataset)  # says what to do
+    name = checked_name(name)
+    run = runs.launch(config)
+    if name:
+        runs.rename(run.id, name)
+    follow(run.id, progress)
+    return Run(run.id)

@@ -1,0 +1,59 @@
+"""Training from Python: a worker of its own, interrupted to a checkpoint, told when it fails."""
+
+import pytest
+
+import ensemble
+from ensemble import runs
+from ensemble.api.following import follow, line_by_line
+from ensemble.errors import NotPreparedError, RunError
+from tests.pages.ensembles import trained
+
+
+@pytest.mark.usefixtures("two_devices_a_worker", "no_worker_left")
+def test_an_interrupt_stops_a_run_at_a_checkpoint_from_which_it_can_go_on(
+    config: ensemble.Config,
+) -> None:
+    seen = []
+
+    def interrupt(status: runs.Status) -> None:
+        seen.append(status.state)
+        if status.step:
+            raise KeyboardInterrupt
+
+    run = ensemble.train(config, name="mine", progress=interrupt)
+    assert run.state == "stopped"
+    assert (run.name, run.config, seen[-1]) == ("mine", config, "training")
+    assert runs.RESUMABLE.count(run.state) == 1
+    assert list((run.path / "checkpoints").iterdir())
+    assert run.history("steps")[-1]["step"] == run.status.step > 0
+
+
+def test_a_dataset_that_is_not_here_is_said_before_a_run_is_made() -> None:
+    with pytest.raises(NotPreparedError, match="data prepare mnist"):
+        ensemble.train(ensemble.Config(dataset="mnist"))
+    assert ensemble.list_runs() == []
+
+
+def test_a_run_that_failed_is_an_error_with_its_advice() -> None:
+    made = trained(state="failed", message="Memory ran out: try fewer members.")
+    with pytest.raises(RunError, match=r"failed\. Memory ran out: try fewer members\."):
+        follow(made.id, progress=False)
+
+
+def test_one_that_stopped_or_diverged_comes_back_and_says_so() -> None:
+    for state in ("stopped", "diverged"):
+        run = ensemble.open_run(trained(state=state, message="It did.").id).wait(progress=False)
+        assert (run.state, run.message) == (state, "It did.")
+
+
+def test_a_line_is_printed_where_the_epoch_or_the_state_is_another(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    tell = line_by_line()
+    for state, epoch, step in (("queued", 0, 0), ("training", 0, 3), ("training", 0, 7),
+                               ("training", 1, 10), ("finished", 2, 20)):  # fmt: skip
+        tell(runs.Status(state=state, epoch=epoch, epochs=2, step=step, steps=step and 20))
+    assert capsys.readouterr().out.splitlines() == [
+        "queued", "training · epoch 1 of 2 · step 3 of 20",
+        "training · epoch 2 of 2 · step 10 of 20", "finished · epoch 2 of 2 · step 20 of 20",
+    ]  # fmt: skip
