@@ -33,16 +33,18 @@ def figure(digit: "Digit", names: Sequence[str], title: str, palette: Palette) -
     """
     made = marks_words.predictions(digit)
     chart = bars.figure(made, 0, names, "", palette)
-    worded = lines.layout(title, ROW * len(names) + 150, palette)
+    kept = bars.likeliest(made, 0)
+    worded = lines.layout(title, ROW * len(kept) + 150, palette)
     chart.update_layout(title=worded["title"], margin_t=worded["margin"]["t"],
                         height=worded["height"])  # fmt: skip
-    opacity = np.full(len(names), REJECTED if digit.rejected else OTHERS)
+    opacity = np.full(len(kept), REJECTED if digit.rejected else OTHERS)
     if not digit.rejected:
-        opacity[digit.label] = SAID
+        opacity[kept == digit.label] = SAID
     chart.update_traces(
         marker={"color": palette.ink, "opacity": opacity.tolist()}, selector={"type": "bar"}
     )
-    chart.update_yaxes(ticktext=labels(digit, [escaping.figure(name) for name in names]))
+    told = labels(digit, [escaping.figure(name) for name in names])
+    chart.update_yaxes(ticktext=[told[c] for c in kept])
     return chart
 
 
