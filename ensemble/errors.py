@@ -7,6 +7,7 @@ EnsembleError
 │   ├── DownloadError      no network, a cut or stalled transfer, a wrong checksum
 │   └── StorageError       a full disk, a folder that cannot be written
 ├── ImageError             a picture cannot be opened
+├── PredictionsError       predictions made elsewhere cannot be taken, or written
 └── RunError               a run cannot be found, read, started or changed
     └── UnknownRunError    no run has this id
 
@@ -50,6 +51,10 @@ class StorageError(DataError):
 
 class ImageError(EnsembleError):
     """A picture cannot be opened."""
+
+
+class PredictionsError(EnsembleError):
+    """Predictions made elsewhere cannot be taken as they are, or not be written."""
 
 
 class RunError(EnsembleError):

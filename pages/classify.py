@@ -1,4 +1,4 @@
-"""Classify: give an ensemble a digit of your own, and see what it makes of it."""
+"""Classify: give an ensemble an image of your own, and see what it makes of it."""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -25,7 +25,7 @@ def of_run(run: runs.Run) -> None:
         return
     epoch, epochs = chosen
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        way = sources.choose()
+        way = sources.choose(run)
         st.space("stretch")
         input_epoch.slider(epochs, epoch, run)
     input_epoch.watch(run, epochs, epoch)
@@ -34,7 +34,7 @@ def of_run(run: runs.Run) -> None:
         source = sources.show(way, run)
         picture = st.container()
     if not source:
-        empty.no_picture(way, picture, right)
+        empty.no_picture(way, run, picture, right)
     try:
         asked = members.opened(run, epoch, members.PATIENCE)
     except NotPreparedError as error:

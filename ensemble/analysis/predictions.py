@@ -5,10 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.blocks import blocks
 from ensemble.analysis.members.disagreement import disagreeing_pairs, mutual_information
 from ensemble.analysis.quality.averaging import Floats, Ints, average, confidence, tally, votes
 
 SHOWS = ("all", "wrong", "split")
+SMALL = 181  # members: of so many, pairs of votes for one class still fit 16 bits
 ORDERS = ("unsure", "sure", "split", "united", "number", "sets")
 
 
@@ -23,7 +25,7 @@ class Predictions:
       said: (N,), the ensemble's class.
       confidence: (N,), the averaged probability of that class.
       votes: (M, N), the members' classes.
-      tallies: (N, C), how many members vote for each class.
+      tallies: (N, C), how many members vote for each class, as small whole numbers.
       disagreement: (N,), the share of pairs of members that vote differently.
       information: (N,), nats, how much the members' probabilities differ.
     """
@@ -70,14 +72,25 @@ def judge(probabilities: Floats, labels: Ints) -> Predictions:
         raise ValueError(f"{probabilities.shape[1]:,} predictions for {len(labels):,} examples.")
     if labels.min() < 0 or labels.max() >= probabilities.shape[2]:
         raise ValueError(f"A label is outside the {probabilities.shape[2]} classes.")
-    averaged = average(probabilities)
-    if not np.isfinite(averaged).all():
-        raise ValueError("A probability is not a finite number.")
-    voted = votes(probabilities)
-    tallies = tally(voted, probabilities.shape[2])
+    M, N, C = probabilities.shape
+    averaged = np.empty((N, C))
+    voted, tallies = (
+        np.empty((M, N), np.int64),
+        np.empty((N, C), np.int16 if M <= SMALL else np.int64),
+    )
+    pairs, information = np.empty((2, N))
+    for rows in blocks(N, C):
+        part = probabilities[:, rows]
+        averaged[rows] = average(part)
+        if not np.isfinite(averaged[rows]).all():
+            raise ValueError("A probability is not a finite number.")
+        voted[:, rows] = votes(part)
+        tallies[rows] = tally(voted[:, rows], C)
+        pairs[rows] = disagreeing_pairs(tallies[rows])
+        information[rows] = mutual_information(part, averaged[rows])
     made = Predictions(
         probabilities, labels, averaged, votes(averaged), confidence(averaged), voted, tallies,
-        disagreeing_pairs(tallies), mutual_information(probabilities, averaged),
+        pairs, information,
     )  # fmt: skip
     for values in vars(made).values():
         values.setflags(write=False)

@@ -6,6 +6,7 @@ done, and why is said; 2 a bad value, named with its allowed range; 3 the run di
 """
 
 import importlib
+import keyword
 import os
 from typing import Any
 
@@ -25,6 +26,8 @@ COMMANDS = {
     "stress": "jobs",
     "lbfgs": "jobs",
     "data": "data",
+    "import": "exchange",
+    "export": "exchange",
     "runs": "runs",
     "devices": "machine",
     "bench": "machine",
@@ -42,7 +45,8 @@ def imported(name: str) -> click.Command:
     if name in WORKERS:
         return worker(WORKERS[name])
     module = importlib.import_module(f"ensemble.cli.{COMMANDS[name]}")
-    found: click.Command = getattr(module, name.replace("-", "_"))
+    word = "_" if keyword.iskeyword(name) else ""
+    found: click.Command = getattr(module, name.replace("-", "_") + word)
     return found
 
 

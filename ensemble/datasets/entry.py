@@ -44,6 +44,15 @@ class Entry:
     fingerprint: str = ""
 
     @property
+    def written(self) -> bool:
+        """Whether its images are signs that a pen wrote, as MNIST has them: 28×28, light on dark.
+
+        Only these can be cut out of a photograph of a page. Of any other dataset one picture is
+        one image.
+        """
+        return self.handwritten and self.image_shape == (28, 28, 1)
+
+    @property
     def pixels(self) -> int:
         """Bytes of one image: one for each pixel and channel."""
         return math.prod(self.image_shape)

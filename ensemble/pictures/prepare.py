@@ -13,6 +13,7 @@ from ensemble.pictures.ink.extraction import Choices, Ink, find_ink
 from ensemble.pictures.segmentation.marks import Mark, find_marks
 from ensemble.pictures.segmentation.mnist_form import SIZE
 from ensemble.pictures.segmentation.touching_digits import Decide
+from ensemble.pictures.whole import Cut, Form, cut_out, make_stages
 
 AUTOMATIC = Choices()
 # Pixels: pictures longer than this are looked at by halves, unless what is found there is so
@@ -31,6 +32,7 @@ class Prepared:
       notes: sentences on what a person might not expect.
       picture: what came in.
       ink: where the ink is; None where the picture was in the networks' form already.
+      cut: of a picture that is one image, what was taken of it; None where ink was looked for.
     """
 
     marks: tuple[Mark, ...]
@@ -39,6 +41,7 @@ class Prepared:
     notes: tuple[str, ...]
     picture: Picture
     ink: Ink | None
+    cut: Cut | None = None
 
     @property
     def boxes(self) -> list[tuple[int, int, int, int]]:
@@ -48,6 +51,8 @@ class Prepared:
     @cached_property
     def stages(self) -> tuple[stages.Stage, ...]:
         """The picture on its way to the marks, small enough for the screen; made when asked."""
+        if self.cut:
+            return make_stages(self.picture, self.cut)
         return stages.make_stages(self.picture, self.ink, self.marks)
 
 
@@ -74,6 +79,20 @@ def prepare(
         if sides and min(sides) >= CLEAR * prepared.picture.scale:
             return prepared
     return found_in(picture, choices, decide)
+
+
+def prepare_whole(picture: Picture, choices: Choices, form: Form) -> Prepared:
+    """The picture as one mark: the one image that networks get who know nothing of pens.
+
+    Args:
+      picture: from `pictures.open_picture`.
+      choices: what a person overrules.
+      form: of the dataset that the networks have learnt.
+    """
+    cut = cut_out(picture, choices, form)
+    left, top, right, bottom = (round(side * picture.scale) for side in cut.box)
+    mark = Mark((left, top, right, bottom), 0, cut.image, cut.image[..., 0])
+    return Prepared((mark,), cut.ground == "dark", 0.5, picture.notes, picture, ink=None, cut=cut)
 
 
 def found_in(picture: Picture, choices: Choices, decide: Decide | None) -> Prepared:

@@ -15,7 +15,7 @@ from ensemble.pictures.segmentation.mnist_form import SIZE
 LONGEST = 512  # pixels of a stage's longer side
 ACROSS = 10  # marks beside each other in the last stage
 
-Name = Literal["original", "grey", "even", "ink", "marks"]
+Name = Literal["original", "grey", "even", "ink", "marks", "part", "image"]
 
 
 @dataclass(frozen=True, eq=False)

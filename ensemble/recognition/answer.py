@@ -70,6 +70,7 @@ def make_reading(
     refuse: float,
     sizes: Floats,
     class_names: Sequence[str],
+    named: Sequence[str] = NAMES,
 ) -> Reading:
     """Everything that is said of N marks, N at least 1.
 
@@ -80,6 +81,7 @@ def make_reading(
       refuse: the share of real digits that may be rejected, in (0, 1).
       sizes: (N,), the marks' longer sides.
       class_names: C names.
+      named: what the measures are called.
     """
     averaged, voted = average(probabilities), votes(probabilities)
     information = mutual_information(probabilities, averaged)
@@ -91,7 +93,7 @@ def make_reading(
         Digit(
             int(labels[n]), averaged[n], probabilities[:, n], voted[:, n], float(information[n]),
             float(scores[n]), threshold, float(quantiles[n]), bool(rejected[n]),
-            _why(contributions[:, n], class_names[labels[n]]) if rejected[n] else "",
+            _why(contributions[:, n], class_names[labels[n]], named) if rejected[n] else "",
         )
         for n in range(len(labels))
     )  # fmt: skip
@@ -103,11 +105,12 @@ def make_reading(
     return Reading(digits, joint.join(texts), confidence, refused)
 
 
-def _why(contributions: Floats, name: str) -> str:
+def _why(contributions: Floats, name: str, measures: Sequence[str]) -> str:
     """The measure that makes most of the score, in words."""
     return {
         "decision": "The members cannot decide what it is.",
         "picture": f"It looks most like “{name}”, but unlike those that the members learnt from.",
         "form": f"Its form comes nearest to “{name}”, but to none that the members learnt from.",
         "strokes": f"Its strokes, loops or gaps are not those of “{name}”.",
-    }[NAMES[int(np.argmax(contributions))]]
+        "texture": f"Its light, colours or texture are not those of “{name}”.",
+    }[measures[int(np.argmax(contributions))]]

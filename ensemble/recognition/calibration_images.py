@@ -40,17 +40,20 @@ class Source:
       dataset: its name.
       validation: the share held out; 0: the threshold is set on one half of the test images.
       seed: of the draw of the images held out; 0 where none are.
+      fingerprint: of a person's own dataset, whose name may be given to another one.
     """
 
     dataset: str
     validation: float = 0.0
     seed: int = 0
+    fingerprint: str = ""
 
     @classmethod
     def of(cls, dataset: str, held: Held) -> "Source":
         """Of a run by its settings; where it holds out fewer than FEWEST, the test images serve."""
-        source = cls(dataset, held.validation, held.seed)
-        return source if len(source.held) >= FEWEST else cls(dataset)
+        own = find(dataset).fingerprint
+        source = cls(dataset, held.validation, held.seed, own)
+        return source if len(source.held) >= FEWEST else cls(dataset, fingerprint=own)
 
     @property
     def held(self) -> NDArray[np.int64]:
@@ -77,7 +80,7 @@ def known(source: Source) -> Known | KnownImages:
     """Training images that others are compared with, evenly out of all: 18 MB at most."""
     found = datasets.load(source.dataset)
     classes = len(found.class_names)
-    form = Known if written(source.dataset) else KnownImages
+    form = Known if find(source.dataset).written else KnownImages
 
     def make() -> Arrays:
         learnt = np.delete(np.arange(len(found.train_labels)), source.held)
@@ -88,18 +91,8 @@ def known(source: Source) -> Known | KnownImages:
     return form.from_arrays(cached("known", source.key, make))
 
 
-def written(dataset: str) -> bool:
-    """Whether its images are signs that a pen wrote, as MNIST has them: 28×28, light on dark.
-
-    Only these can be cut out of a photograph of a page. Of any other dataset one picture is one
-    image.
-    """
-    entry = find(dataset)
-    return entry.handwritten and entry.image_shape == (28, 28, 1)
-
-
 @functools.lru_cache(maxsize=2)
-def pictures(dataset: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def pictures(dataset: str, fingerprint: str = "") -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Numbers of test images, evenly out of all, and their pictures as distances are taken in."""
     found = datasets.load(dataset)
     chosen = evenly(np.arange(len(found.test_labels)), KNOWN)
@@ -108,12 +101,12 @@ def pictures(dataset: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
 
 def taken(dataset: str, images: Pixels, numbers: NDArray[np.int64]) -> Any:
     """Some of the images, those of digits as an array, others read as they are asked for."""
-    return np.asarray(images[numbers]) if written(dataset) else Chosen(images, numbers)
+    return np.asarray(images[numbers]) if find(dataset).written else Chosen(images, numbers)
 
 
 def picture(dataset: str) -> Callable[[Any], NDArray[np.float32]]:
     """What makes of images (N, H, W, channels) the few numbers that distances are taken in."""
-    return novelty.pictures if written(dataset) else image_novelty.pictures
+    return novelty.pictures if find(dataset).written else image_novelty.pictures
 
 
 @functools.lru_cache(maxsize=4)
@@ -126,7 +119,7 @@ def held_out(source: Source, fitted: bool) -> tuple[Pixels, NDArray[np.int32]]:
     """
     found = datasets.load(source.dataset)
     images, labels = found.test_images, found.test_labels
-    pen = written(source.dataset)
+    pen = find(source.dataset).written
     if not source.validation:
         chosen = np.flatnonzero(halves(labels)[0 if fitted else 1])
     elif fitted:

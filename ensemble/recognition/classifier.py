@@ -1,4 +1,4 @@
-"""Reading digits that a person brings: a run's members at one epoch, ready to be asked."""
+"""Reading what a person brings: a run's members at one epoch, ready to be asked."""
 
 import functools
 from collections.abc import Sequence
@@ -11,19 +11,20 @@ from ensemble import datasets
 from ensemble.analysis.quality.averaging import average
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import find as find_dataset
-from ensemble.errors import ConfigError, RunError
+from ensemble.errors import ConfigError
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.pictures.files.opening import Picture
 from ensemble.pictures.ink.extraction import Choices
-from ensemble.pictures.prepare import AUTOMATIC, Prepared, prepare
+from ensemble.pictures.prepare import AUTOMATIC, Prepared, prepare, prepare_whole
 from ensemble.pictures.segmentation.marks import Mark
-from ensemble.recognition import neighbours, occlusion
+from ensemble.pictures.whole import Form
+from ensemble.recognition import calibration_images, neighbours, occlusion
 from ensemble.recognition.answer import Digit, Reading, make_reading
 from ensemble.recognition.neighbours import Neighbours
-from ensemble.recognition.novelty import pictures
 from ensemble.recognition.occlusion import Occlusion
 from ensemble.runs.members import member_epochs, open_members
 from ensemble.runs.store import find, trained_here
+from ensemble.runs.test_set import dataset_of
 
 if TYPE_CHECKING:
     from ensemble.recognition.rejection_threshold import RejectionThreshold
@@ -54,6 +55,9 @@ class Classifier:
       epochs: all epochs of the run that can be opened.
       dataset: the name of what they have learnt.
       class_names: what people call the classes.
+      noun: what people call one image.
+      written: whether it reads what a pen wrote: several marks to a picture. Else one picture is
+        one image.
       members: M.
     """
 
@@ -65,7 +69,10 @@ class Classifier:
 
         self.run_id, self.epoch, self.epochs = run_id, epoch, epochs
         self.dataset = dataset = config.dataset
-        self.class_names = find_dataset(dataset).class_names
+        entry = find_dataset(dataset)
+        self._fingerprint = entry.fingerprint
+        self.class_names, self.noun = entry.class_names, entry.noun
+        self.shape, self.written = entry.image_shape, entry.written
         self.members = len(jax.tree.leaves(params)[0])
         self._params, self._judge = params, Judge(params, dataset, config)
 
@@ -75,7 +82,8 @@ class Classifier:
         """What the ensemble says of a picture's marks.
 
         Args:
-          images: uint8 (N, 28, 28, 1), 0 ground and 255 ink, in reading order.
+          images: uint8 (N, H, W, channels), of written marks 0 ground and 255 ink, in reading
+            order.
           refuse: the share of real digits that may be rejected, in (0, 1).
           boxes: left, top, right, bottom of each mark in its picture, so that specks do not
             count when the whole picture is judged; without them all are taken for equal.
@@ -93,16 +101,27 @@ class Classifier:
             sizes = np.array([max(b[2] - b[0], b[3] - b[1]) for b in boxes], np.float64)
         measures = self._judge.measures(images, probabilities)
         return make_reading(
-            probabilities, measures, self._judge.rejection, refuse, sizes, self.class_names
+            probabilities,
+            measures,
+            self._judge.rejection,
+            refuse,
+            sizes,
+            self.class_names,
+            self._judge.named,
         )
 
     def prepare(self, picture: Picture, choices: Choices = AUTOMATIC) -> Prepared:
-        """A person's picture as marks; where digits touch, the members have a say in the cut."""
+        """A person's picture as marks; where digits touch, the members have a say in the cut.
+
+        Of a dataset that no pen wrote the picture is one mark: all of it, or its middle.
+        """
+        if not self.written:
+            return prepare_whole(picture, choices, _form(self.dataset, self._fingerprint))
         return prepare(picture, choices, decide=self._averaged)
 
     def read_marks(self, marks: Sequence[Mark], refuse: float = REFUSE) -> Reading:
         """`read` for the marks of a picture, which know how large they are."""
-        images = np.array([mark.image for mark in marks], np.uint8).reshape(-1, 28, 28, 1)
+        images = np.array([mark.image for mark in marks], np.uint8).reshape(-1, *self.shape)
         return self.read(images, refuse, [mark.box for mark in marks])
 
     def rejection_threshold(self, refuse: float = REFUSE) -> "RejectionThreshold":
@@ -110,18 +129,20 @@ class Classifier:
         return self._judge.rejection_threshold(refuse)
 
     def neighbours(self, image: Pixels, count: int = 8) -> Neighbours:
-        """The test digits nearest to a mark in the members' own features.
+        """The test images nearest to a mark in the members' own features.
 
         Looked for among the 128 that are nearest as pictures (32 where there are many members):
         the whole test set would have to go through all members before the first answer.
 
         Args:
-          image: uint8 (28, 28, 1).
+          image: uint8 (H, W, channels).
           count: how many, at most 32.
         """
         dataset = datasets.load(self.dataset)
         most = max(LEAST, min(CANDIDATES, ASKED // self.members))
-        near = neighbours.candidates(pictures(image[None])[0], _test_pictures(self.dataset), most)
+        numbers, known = calibration_images.pictures(self.dataset, self._fingerprint)
+        reduced = calibration_images.picture(self.dataset)(image[None])[0]
+        near = numbers[neighbours.candidates(reduced, known, most)]
         images = np.asarray(dataset.test_images[near])
         found, own = self._ask(images), self._ask(image[None])
         distances = neighbours.feature_distances(own.features[:, 0], found.features)
@@ -132,15 +153,18 @@ class Classifier:
         )  # fmt: skip
 
     def occlusion(self, image: Pixels) -> Occlusion:
-        """What each member's verdict on a mark, uint8 (28, 28, 1), rests on."""
-        boxes = occlusion.patches(image)
-        shown = np.concatenate([image[None], occlusion.covered(image, boxes)])
+        """What each member's verdict on a mark, uint8 (H, W, channels), rests on."""
+        form = _form(self.dataset, self._fingerprint)
+        ground = form.ground == "dark"  # to cover is then to take something away
+        boxes = occlusion.patches(image if ground else np.ones_like(image))
+        covered = occlusion.covered(image, boxes, ground=ground)
+        shown = np.concatenate([image[None], covered])
         asked = self._ask(shown).probabilities
         return occlusion.occlusion(image.shape, boxes, asked[:, 0], asked[:, 1:])
 
     def _averaged(self, images: Pixels) -> NDArray[np.float64]:
-        """The ensemble's probabilities (K, C) of images (K, 28, 28) or (K, 28, 28, 1)."""
-        return average(self._ask(images.reshape(-1, 28, 28, 1)).probabilities)
+        """The ensemble's probabilities (K, C) of images (K, *shape)."""
+        return average(self._ask(images.reshape(-1, *self.shape)).probabilities)
 
     def _ask(self, images: Pixels) -> Any:
         from ensemble.engine import activations
@@ -149,7 +173,7 @@ class Classifier:
 
 
 def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
-    """A run's members on the CPU, ready to read digits.
+    """A run's members on the CPU, ready to read.
 
     Args:
       run_id: whose members.
@@ -157,25 +181,20 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
 
     Raises:
       UnknownRunError: there is no such run.
-      RunError: nothing of that epoch is kept, or the run's dataset is no handwriting.
+      RunError: nothing of that epoch is kept.
       NotPreparedError: the run's dataset is not on this machine.
     """
     run = find(run_id)
     config = trained_here(run)
-    entry = find_dataset(run.config.dataset)
-    if not entry.handwritten:
-        raise RunError(
-            f"The members of “{run.name}” have learnt {entry.title}, not handwriting: choose a "
-            "run on digits to read what you have written."
-        )
-    datasets.load(entry.name)
+    dataset_of(run)
     prepare_jax()
     epochs = member_epochs(run_id)
     members = open_members(run_id, epochs[-1] if epoch is None and epochs else epoch)
     return Classifier(run_id, members.epoch, epochs, members.params, config)
 
 
-@functools.lru_cache(maxsize=2)
-def _test_pictures(dataset: str) -> NDArray[np.float32]:
-    """The test images as distances are taken in, (N, 144): 6 MB at most."""
-    return pictures(np.asarray(datasets.load(dataset).test_images))
+@functools.lru_cache(maxsize=8)
+def _form(dataset: str, fingerprint: str) -> Form:
+    """What the dataset's images are like, from a few of its training images."""
+    images = datasets.load(dataset).train_images
+    return Form.of(np.asarray(images[calibration_images.evenly(np.arange(len(images)), 200)]))

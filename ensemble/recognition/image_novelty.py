@@ -8,7 +8,7 @@ taken out, as a form; and how unusual its colours and textures are for that clas
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ GREY_SIDE, COLOUR_SIDE = 12, 8  # of the small picture: 144 and 192 numbers
 BLOCK = 256  # images looked at together: 40 MB of 224×224 in colour
 SCALES = (1, 2, 4)  # pixels apart, between which texture is told
 FLAT = 2.0  # levels of 255 that an image with nothing on it is taken to vary by
-NAMES = ("decision", "picture", "form", "texture")
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +57,8 @@ class KnownImages:
         have fewer images than traits.
       scale: (T,), what the traits are divided by.
     """
+
+    NAMES: ClassVar = ("decision", "picture", "form", "texture")
 
     pictures: tuple[NDArray[np.float32], ...]
     forms: tuple[NDArray[np.float32], ...]
@@ -105,7 +106,7 @@ class KnownImages:
         """
         averaged = average(probabilities)
         said = averaged.argmax(axis=-1)
-        result = np.zeros((len(NAMES), len(images)))
+        result = np.zeros((len(self.NAMES), len(images)))
         result[0] = entropy(averaged)
         if not len(images):
             return result

@@ -8,7 +8,7 @@ as a form, from the nearest digit of its class; and how unusual its strokes are 
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,8 @@ class Known:
       strokes: by class, the mean (T,) of the traits of strokes, and the inverse (T, T) of
         their covariance.
     """
+
+    NAMES: ClassVar = ("decision", "picture", "form", "strokes")
 
     classes: int
     pictures: tuple[NDArray[np.float32], ...]
@@ -100,7 +102,7 @@ class Known:
         return result
 
 
-NAMES = ("decision", "picture", "form", "strokes")
+NAMES = Known.NAMES
 
 
 def pictures(images: Pixels) -> NDArray[np.float32]:

@@ -1,6 +1,7 @@
 """A run's rejection threshold: the digits that it is set on, and the share of others it rejects."""
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import average
+from ensemble.datasets.registry import find
 from ensemble.datasets.split import Held
 from ensemble.engine import activations
 from ensemble.recognition.calibration_images import Source, held_out, known
@@ -56,6 +58,8 @@ class RejectionThreshold:
       accuracy_all: the same of all of them.
       non_digits: what becomes of images that are no digits.
       set_on: on which images it is set: "validation", or one half of the "test" images.
+      written: whether the dataset's images are what a pen wrote; what they are like is changed as
+        pens do, and letters and signs are among the others.
     """
 
     refuse: float
@@ -68,6 +72,7 @@ class RejectionThreshold:
     accuracy_all: float
     non_digits: tuple[Rejected, ...]
     set_on: str = "test"
+    written: bool = True
 
 
 class Judge:
@@ -88,8 +93,13 @@ class Judge:
         self.rejection = Rejection.of(found["measures"])
         self._measured = functools.cache(self._measure)
 
+    @property
+    def named(self) -> Sequence[str]:
+        """What the four measures are called."""
+        return self._known.NAMES
+
     def measures(self, images: Pixels, probabilities: NDArray[np.float32]) -> NDArray[np.float64]:
-        """`Known.measures` of images (N, 28, 28, 1): (4, N)."""
+        """`Known.measures` of images (N, H, W, channels): (4, N)."""
         return self._known.measures(images, probabilities)
 
     def rejection_threshold(self, refuse: float) -> RejectionThreshold:
@@ -110,6 +120,7 @@ class Judge:
             refuse, threshold, len(ranked), ranked, len(accepted),
             float(accepted.mean()), float(right[accepted].mean()) if accepted.any() else 0.0,
             float(right.mean()), rejected, self._source.set_on,
+            find(self._source.dataset).written,
         )  # fmt: skip
 
     def _measure_held_out(self) -> Arrays:
@@ -125,7 +136,7 @@ class Judge:
     def _measure_others(self) -> Arrays:
         images, labels = held_out(self._source, fitted=False)
         asked = self._asked(images)
-        kinds = ood_images(self._source.dataset)
+        kinds = ood_images(self._source.dataset, self._source.fingerprint)
         shown = np.concatenate([images for _, _, images in kinds])
         return {
             "scores": self._scores(images, asked),
@@ -144,9 +155,13 @@ class Judge:
 
 
 @functools.lru_cache(maxsize=2)
-def ood_images(dataset: str) -> tuple[tuple[str, str, Pixels], ...]:
-    """Key, title and images of each kind of out-of-distribution image that there is."""
-    drawn = [(kind.key, kind.title, _drawn(kind.key)) for kind in KINDS.values()]
+def ood_images(dataset: str, fingerprint: str = "") -> tuple[tuple[str, str, Pixels], ...]:
+    """Key, title and images of each kind of out-of-distribution image that there is.
+
+    Letters, signs and scribbles are shown only to those that have learnt what a pen writes.
+    """
+    kinds = KINDS.values() if find(dataset).written else ()
+    drawn = [(kind.key, kind.title, _drawn(kind.key)) for kind in kinds]
     others = [(one.key, one.title, one.load()) for one in ood_sets(dataset, NON_DIGITS)]
     return (*drawn, *others)
 

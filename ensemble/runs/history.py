@@ -37,7 +37,7 @@ def write_predictions(
     """Keep an epoch's probabilities (M, N, C) on the test images, or on those of "validation"."""
     path = epoch_file(folder, what, epoch)
     path.parent.mkdir(exist_ok=True)
-    write_arrays(path, {"probabilities": probabilities.astype(np.float32)})
+    write_arrays(path, {"probabilities": probabilities.astype(np.float32, copy=False)})
 
 
 def drop_predictions(folder: Path, after: int, what: str = "predictions") -> None:

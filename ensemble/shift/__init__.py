@@ -2,7 +2,7 @@
 
 from ensemble.runs.checkpoints.folders import last_tick
 from ensemble.shift.commands import queue_stress, start_stress, stop_stress, work_stress
-from ensemble.shift.results import Results, Stress, read_scores, read_stress
+from ensemble.shift.results import Results, Stress, most_images, read_scores, read_stress
 from ensemble.shift.status import StressStatus
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Stress",
     "StressStatus",
     "last_tick",
+    "most_images",
     "queue_stress",
     "read_scores",
     "read_stress",

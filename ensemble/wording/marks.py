@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit
     from ensemble.recognition.rejection_threshold import RejectionThreshold
 
+ANYTHING = "image"  # the noun of datasets of which nobody has said what they show
 # Members that vote alike are as sure as each other up to this difference of probabilities.
 ALIKE = 0.1
 
@@ -32,9 +33,16 @@ def predictions(digit: "Digit") -> Predictions:
     return judge(np.asarray(digit.members)[:, None], np.array([digit.label]))
 
 
-def rejection(names: Sequence[str]) -> str:
-    """What stands in place of the verdict on a rejected mark."""
-    word = images_words.noun(names)
+def rejection(names: Sequence[str], noun: str = "") -> str:
+    """What stands in place of the verdict on a rejected mark.
+
+    Args:
+      names: the classes' names.
+      noun: what one image of the dataset is called; by default what its classes say.
+    """
+    word = noun or images_words.noun(names)
+    if word == ANYTHING:
+        return "None of the classes that I know"
     return f"Not {article(word)} {word}, or not one I know"
 
 
@@ -43,9 +51,9 @@ def article(word: str) -> str:
     return "an" if word[0] in "aeiou" else "a"
 
 
-def verdict(digit: "Digit", names: Sequence[str]) -> str:
-    """The headline: "7 with 97.3 %", or that it is no digit."""
-    return rejection(names) if digit.rejected else said(digit, names)
+def verdict(digit: "Digit", names: Sequence[str], noun: str = "") -> str:
+    """The headline: "7 with 97.3 %", or that it is no digit; `noun` as in `rejection`."""
+    return rejection(names, noun) if digit.rejected else said(digit, names)
 
 
 def said(digit: "Digit", names: Sequence[str]) -> str:
@@ -98,15 +106,16 @@ def information(digit: "Digit", names: Sequence[str]) -> str:
     return INFORMATION.format(most=formats.significant(most, 3))
 
 
-def ood_score(digit: "Digit", refuse: float, names: Sequence[str]) -> str:
+def ood_score(digit: "Digit", refuse: float, names: Sequence[str], noun: str = "") -> str:
     """The mark's OOD score, as the share of real digits that score at least as high.
 
     Args:
       digit: what is said of the mark.
       refuse: the share of real digits that may be rejected.
       names: the classes' names.
+      noun: as in `rejection`.
     """
-    word, share = images_words.noun(names), 1 - float(digit.quantile)
+    word, share = noun or images_words.noun(names), 1 - float(digit.quantile)
     strangest = formats.percent(refuse, figures=2)
     limit = f"the strangest {strangest} are rejected"
     if math.isinf(digit.threshold):
@@ -118,6 +127,17 @@ def ood_score(digit: "Digit", refuse: float, names: Sequence[str]) -> str:
     return f"{said}; {limit}."
 
 
+CHANGED = {
+    True: "turned, slanted, stretched, bent and blurred a little, as pens and cameras do",
+    False: "turned, enlarged, moved, lit and blurred a little, as cameras do",
+}
+
+
+def non(noun: str) -> str:
+    """What is shown that is no such image, in the plural: "non-digits"."""
+    return "images of something else" if noun == ANYTHING else f"non-{noun}s"
+
+
 def threshold_set_on(threshold: "RejectionThreshold", title: str) -> str:
     """On which images of the dataset `title` the threshold was set and on which judged."""
     share = formats.percent(threshold.refuse, figures=2)
@@ -127,7 +147,7 @@ def threshold_set_on(threshold: "RejectionThreshold", title: str) -> str:
         set_at = f"{share} needs {needed:,} of them at least, so nothing is rejected"
     return (
         f"Set on {threshold.n:,} {threshold.set_on} images of {title}, one in four as it is, the "
-        "others turned, slanted, stretched, bent and blurred a little, as pens and cameras do: "
+        f"others {CHANGED[threshold.written]}: "
         f"{set_at}. No out-of-distribution image had a part in it. Judged on {threshold.judged:,} "
         f"{'other ' if threshold.set_on == 'test' else ''}test images, changed likewise, and on "
         "out-of-distribution ones."

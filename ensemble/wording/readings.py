@@ -44,9 +44,9 @@ def spaced(texts: Sequence[str]) -> bool:
     return UNKNOWN in texts or any(len(text) > 1 for text in texts)
 
 
-def nothing(names: Sequence[str]) -> str:
+def nothing(names: Sequence[str], noun: str = "") -> str:
     """What stands where there is no mark on the picture."""
-    return f"I see no {images_words.noun(names)} here"
+    return f"I see no {noun or images_words.noun(names)} here"
 
 
 def sure(share: float) -> str:
@@ -54,22 +54,22 @@ def sure(share: float) -> str:
     return next(words for least, words in SURE if share >= least)
 
 
-def rejected(reading: Reading, names: Sequence[str]) -> str:
+def rejected(reading: Reading, names: Sequence[str], noun: str = "") -> str:
     """Why nothing on the picture is read, a sentence; "" where something is."""
     if reading.refused:
         return reading.refused
     if reading.digits and all(digit.rejected for digit in reading.digits):
         if len(reading.digits) == 1:
-            return f"{marks_words.rejection(names)}. {reading.digits[0].why}".strip()
-        word = images_words.noun(names)
+            return f"{marks_words.rejection(names, noun)}. {reading.digits[0].why}".strip()
+        word = noun or images_words.noun(names)
         article = marks_words.article(word)
         return f"None of the {len(reading.digits)} marks is {article} {word} I know."
     return ""
 
 
-def sentence(reading: Reading, names: Sequence[str]) -> str:
+def sentence(reading: Reading, names: Sequence[str], noun: str = "") -> str:
     """How sure the ensemble is of the whole, in words and figures."""
-    word = images_words.noun(names)
+    word = noun or images_words.noun(names)
     known = sum(not digit.rejected for digit in reading.digits)
     unknown = len(reading.digits) - known
     if unknown:
@@ -83,54 +83,63 @@ def sentence(reading: Reading, names: Sequence[str]) -> str:
     return f"{what} no {word}, or none I know. {begin}" if unknown else begin
 
 
-def can_pass(names: Sequence[str]) -> str:
+def can_pass(names: Sequence[str], noun: str = "") -> str:
     """What is to be said beside every verdict, until it is known how often it comes about."""
-    word = images_words.noun(names)
+    word = noun or images_words.noun(names)
+    if word == marks_words.ANYTHING:
+        return "Pictures of something else can pass for one of these: look at the picture."
     return f"Shapes that are no {word} can pass for one: look at the picture."
 
 
-def how_often_rejected(threshold: RejectionThreshold, names: Sequence[str]) -> str:
+def how_often_rejected(threshold: RejectionThreshold, names: Sequence[str], noun: str = "") -> str:
     """How often what is no digit is rejected, all kinds of shapes together."""
     if not threshold.non_digits:
-        return can_pass(names)
+        return can_pass(names, noun)
     shown = sum(one.n for one in threshold.non_digits)
     share = sum(one.n * one.share for one in threshold.non_digits) / shown
     tenths = math.floor(10 * share + 0.5)
     times = f"about {tenths} times in 10"
     if tenths in (0, 10):
         times = "nearly always" if tenths else "hardly ever"
-    word = images_words.noun(names)
-    return f"Shapes that are no {word} are rejected {times}: look at the picture."
+    word = noun or images_words.noun(names)
+    others = f"Shapes that are no {word}"
+    if word == marks_words.ANYTHING:
+        others = "Pictures of something else"
+    return f"{others} are rejected {times}: look at the picture."
 
 
-def rejected_of_what(threshold: RejectionThreshold, names: Sequence[str]) -> str:
+def rejected_of_what(threshold: RejectionThreshold, names: Sequence[str], noun: str = "") -> str:
     """What shapes these were, and which of them pass most often."""
-    word = images_words.noun(names)
+    word = noun or images_words.noun(names)
     if not threshold.non_digits:
         return f"No shapes that are no {word} could be shown to the members."
     least = min(threshold.non_digits, key=lambda one: one.share)
     shown = sum(one.n for one in threshold.non_digits)
+    kinds = f"{shown:,} shapes of {len(threshold.non_digits)} kinds, drawn letters and figures"
+    if not threshold.written:
+        kinds = f"{shown:,} images of {len(threshold.non_digits)} kinds, noise"
     return (
-        f"Counted on {shown:,} shapes of {len(threshold.non_digits)} kinds, drawn letters and "
-        f"figures among them. Least often: {least.title}, "
+        f"Counted on {kinds} among them. Least often: {least.title}, "
         f"{formats.percent(least.share, least.n)}. Yours may be of another kind."
     )
 
 
-def row(reading: Reading, lines: Sequence[int], names: Sequence[str]) -> tuple[str, str, str]:
+def row(
+    reading: Reading, lines: Sequence[int], names: Sequence[str], noun: str = ""
+) -> tuple[str, str, str]:
     """A picture in a list: what is said, how surely, and why not."""
     if not reading.digits:
-        return "–", "", f"{nothing(names)}."
-    if why := rejected(reading, names):
+        return "–", "", f"{nothing(names, noun)}."
+    if why := rejected(reading, names, noun):
         return UNKNOWN, "", why
     return joined(reading, lines, names), formats.chance(reading.confidence), ""
 
 
-def alt(digit: Digit, index: int, of: int, names: Sequence[str]) -> str:
+def alt(digit: Digit, index: int, of: int, names: Sequence[str], noun: str = "") -> str:
     """A mark for whoever cannot see it."""
     place = f" · mark {index + 1} of {of}" if of > 1 else ""
     if digit.rejected:
-        return f"{marks_words.rejection(names)}{place}"
+        return f"{marks_words.rejection(names, noun)}{place}"
     return f"{names[digit.label]}, {formats.chance(float(digit.probabilities[digit.label]))}{place}"
 
 

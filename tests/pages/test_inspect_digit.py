@@ -10,7 +10,7 @@ from ensemble import datasets, runs
 from ensemble.analysis.predictions import judge
 from ensemble.runs import Run
 from ensemble.shift.corruptions import KINDS
-from ensemble.ui.inspect.shift.answers import AMOUNTS
+from ensemble.ui.inspect.shift.answers import amounts as places
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import value, widget
 from tests.pages.stressed import checkpointed, figure, opened, said, values
@@ -35,7 +35,7 @@ def run(of_this_file: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_slider_goes_from_none_to_the_strongest_step_and_finer(kind: str) -> None:
-    amounts = AMOUNTS[kind]
+    amounts = places(KINDS[kind])
     assert KINDS[kind].neutral in amounts
     assert set(KINDS[kind].amounts) <= {*amounts}
     assert len(set(np.sign(np.diff(amounts)))) == 1
@@ -55,7 +55,7 @@ def test_every_line_is_what_the_members_say_of_the_corrupted_digit(run: Run) -> 
     images = datasets.load("digits").test_images[7, ..., 0].astype(float)
     turned = np.stack([
         ndimage.rotate(images, angle, reshape=False, order=1, mode="grid-constant")
-        for angle in AMOUNTS["rotation"]
+        for angle in places(KINDS["rotation"])
     ])  # fmt: skip
     answers = runs.open_members(run.id).probabilities(
         np.rint(turned).clip(0, 255).astype(np.uint8)[..., None]
@@ -76,7 +76,7 @@ def test_every_line_is_what_the_members_say_of_the_corrupted_digit(run: Run) -> 
     votes = np.vstack([mean.argmax(-1), answers.argmax(-1)])
     assert cells["text"] == [[str(vote) for vote in row] for row in votes]
     assert cells["z"]
-    here = AMOUNTS["rotation"].index(45)
+    here = places(KINDS["rotation"]).index(45)
     mark = "✓ Right" if votes[0, here] == label else "✗ Wrong"
     assert f"**{mark} at 45°.** The ensemble says {votes[0, here]} with" in said(at)
     assert "Members of the last checkpoint, at epoch 2 and 4 steps" in said(at)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.blocks import SUMMED, blocks
 from ensemble.analysis.inference.paired import Moments
 from ensemble.analysis.quality.averaging import Floats, Ints
 
@@ -42,20 +43,24 @@ def brier(probabilities: Floats, labels: Ints, held: NDArray[np.bool_], block: I
       held: (S, M), who is in which committee; all are in the last.
       block: (N,), the block of each example, in [0, B).
     """
-    M, n, _ = probabilities.shape
+    M, n, C = probabilities.shape
     weights = held / held.sum(axis=1, keepdims=True)
     pairs = np.triu_indices(M)
     products, squares = [], np.zeros((M + len(pairs[0]),) * 2)
     for number in range(block.max() + 1):
-        rows = np.flatnonzero(block == number)
-        apart = probabilities[:, rows].astype(np.float64)
-        apart[:, np.arange(len(rows)), labels[rows]] -= 1
-        flat = apart.reshape(M, -1)
-        products.append(flat @ flat.T)
-        terms = _terms(apart, pairs)
-        squares += terms.T @ terms
-    blocks = np.stack([((weights @ one) * weights).sum(axis=1) for one in products], axis=1)
-    mean = blocks.sum(axis=1) / n
+        inside = np.flatnonzero(block == number)
+        product = np.zeros((M, M))
+        for part in blocks(len(inside), M * C, SUMMED):
+            rows = inside[part]
+            apart = probabilities[:, rows].astype(np.float64)
+            apart[:, np.arange(len(rows)), labels[rows]] -= 1
+            flat = apart.reshape(M, -1)
+            product += flat @ flat.T
+            terms = _terms(apart, pairs)
+            squares += terms.T @ terms
+        products.append(product)
+    each = np.stack([((weights @ one) * weights).sum(axis=1) for one in products], axis=1)
+    mean = each.sum(axis=1) / n
     loss = mean - mean[-1]
     twice = np.where(pairs[0] == pairs[1], 1.0, 2.0)
     by = np.concatenate([weights, weights[:, pairs[0]] * weights[:, pairs[1]] * twice], axis=1)
@@ -63,7 +68,7 @@ def brier(probabilities: Floats, labels: Ints, held: NDArray[np.bool_], block: I
     square = np.einsum("sp,sp->s", by @ squares.astype(np.float32), by, dtype=np.float64) / n
     variance = np.maximum(square - loss * loss, 0)
     variance[-1] = 0  # the whole is no distance from itself, whatever rounding says
-    return Scores(mean, Moments(n, loss, variance, np.zeros_like(loss), BOUND), blocks)
+    return Scores(mean, Moments(n, loss, variance, np.zeros_like(loss), BOUND), each)
 
 
 def _terms(apart: Doubles, pairs: tuple[Ints, Ints]) -> NDArray[np.float32]:

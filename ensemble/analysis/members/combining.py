@@ -5,15 +5,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.blocks import blocks
 from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.inference.multiple_tests import holm
 from ensemble.analysis.members.gain import Gain, paired_gain
-from ensemble.analysis.members.weights import weights
+from ensemble.analysis.members.weights import fitted_weights
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Floats, Ints, votes
 from ensemble.analysis.quality.calibration import adaptive_error, expected_error, maximum_error
 from ensemble.analysis.quality.halves import halves
-from ensemble.analysis.quality.scores import TINY, log_loss
+from ensemble.analysis.quality.scores import TINY, at_label, log_loss
 from ensemble.analysis.quality.summary import Quality, quality
 
 OTHERS = ("geometric", "majority", "weighted")  # than the arithmetic mean
@@ -97,12 +98,15 @@ def geometric(probabilities: Floats) -> NDArray[np.float64]:
     Source: L. I. Kuncheva, "Combining Pattern Classifiers", 2nd ed. (2014), ch. 5 (the
     product rule); the logarithmic opinion pool.
     """
-    total = np.zeros(probabilities.shape[1:])
-    for member in probabilities:
-        total += np.log(np.maximum(member.astype(np.float64), TINY))
-    total /= len(probabilities)
-    powers = np.exp(total - total.max(axis=-1, keepdims=True))
-    return powers / powers.sum(axis=-1, keepdims=True)
+    found = np.zeros(probabilities.shape[1:])
+    for rows in blocks(*found.shape):
+        total = found[rows]
+        for member in probabilities:
+            total += np.log(np.maximum(member[rows].astype(np.float64), TINY))
+        total /= len(probabilities)
+        powers = np.exp(total - total.max(axis=-1, keepdims=True))
+        np.divide(powers, powers.sum(axis=-1, keepdims=True), out=total)
+    return found
 
 
 def majority(tallies: Ints, averaged: Floats) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -118,9 +122,13 @@ def majority(tallies: Ints, averaged: Floats) -> tuple[NDArray[np.int64], NDArra
     Source: L. I. Kuncheva, "Combining Pattern Classifiers", 2nd ed. (2014), ch. 4 (majority,
     here plurality, vote).
     """
-    leading = tallies == tallies.max(axis=1, keepdims=True)
-    said = np.where(leading, averaged, -1.0).argmax(axis=1)
-    return said, tallies / tallies.sum(axis=1, keepdims=True)
+    said, shares = np.empty(len(tallies), np.int64), np.empty(tallies.shape)
+    for rows in blocks(*tallies.shape):
+        part = tallies[rows]
+        leading = part == part.max(axis=1, keepdims=True)
+        said[rows] = np.where(leading, averaged[rows], -1.0).argmax(axis=1)
+        np.divide(part, part.sum(axis=1, keepdims=True), out=shares[rows])
+    return said, shares
 
 
 def compare(made: Predictions, fit: Predictions | None = None) -> Combined:
@@ -136,15 +144,16 @@ def compare(made: Predictions, fit: Predictions | None = None) -> Combined:
     """
     if fit is None:
         fitted, judged = halves(made.labels)
-        known, labels = made.probabilities[:, fitted], made.labels[fitted]
+        known = [at_label(member, made.labels)[fitted] for member in made.probabilities]
     else:
-        judged, known, labels = np.ones(len(made.labels), bool), fit.probabilities, fit.labels
-    found = weights(known, labels)
-    weighted = np.zeros(made.averaged.shape)
-    for weight, member in zip(found, made.probabilities, strict=True):
-        weighted += weight * member.astype(np.float64)
-    said, shares = majority(made.tallies, made.averaged)
-    voted = _quality_of_votes(shares[judged], said[judged], made.labels[judged])
+        judged = np.ones(len(made.labels), bool)
+        known = [at_label(member, fit.labels) for member in fit.probabilities]
+    found = fitted_weights(np.stack(known))
+
+    def voted() -> Combination:
+        said, shares = majority(made.tallies, made.averaged)
+        figures = _quality_of_votes(shares[judged], said[judged], made.labels[judged])
+        return _against_mean(made, judged, shares, said, figures)
 
     def combination(distributions: Floats) -> Combination:
         figures = quality(distributions[judged], made.labels[judged])
@@ -153,12 +162,20 @@ def compare(made: Predictions, fit: Predictions | None = None) -> Combined:
     return Combined(
         arithmetic=combination(made.averaged),
         geometric=combination(geometric(made.probabilities)),
-        majority=_against_mean(made, judged, shares, said, voted),
-        weighted=combination(weighted),
+        majority=voted(),
+        weighted=combination(_weighted_mean(made.probabilities, found)),
         weights=found,
         judged=judged,
-        fitted=len(labels),
+        fitted=len(known[0]),
     )
+
+
+def _weighted_mean(probabilities: Floats, weight: NDArray[np.float64]) -> NDArray[np.float64]:
+    found = np.zeros(probabilities.shape[1:])
+    for rows in blocks(*found.shape):
+        for one, member in zip(weight, probabilities, strict=True):
+            found[rows] += one * member[rows].astype(np.float64)
+    return found
 
 
 def _against_mean(
@@ -170,7 +187,7 @@ def _against_mean(
 ) -> Combination:
     """One way beside the arithmetic mean, paired example by example."""
     labels = made.labels[judged]
-    saved = log_loss(made.averaged[judged], labels) - log_loss(distributions[judged], labels)
+    saved = (log_loss(made.averaged, made.labels) - log_loss(distributions, made.labels))[judged]
     found = paired_gain(said[judged] == labels, made.right[judged], saved)
     return Combination(figures, said, np.flatnonzero(said != made.said), found)
 

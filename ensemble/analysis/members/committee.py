@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.inference.paired import Moments
+from ensemble.analysis.members.arranged import arrange
 from ensemble.analysis.members.brier import brier
 from ensemble.analysis.members.subsets import (
     EXACT_UP_TO,
@@ -15,7 +16,7 @@ from ensemble.analysis.members.subsets import (
     prefix_sums,
     subsets,
 )
-from ensemble.analysis.members.verdicts import Told, arrange, tell
+from ensemble.analysis.members.verdicts import Told, tell
 from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.scores import at_label
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.blocks import blocks
 from ensemble.analysis.quality.averaging import Floats, Ints, average, tally, votes
 
 
@@ -61,8 +62,12 @@ def entropy(distributions: Floats) -> Floats:
     Returns:
       (...), in [0, ln C].
     """
-    safe = np.where(distributions > 0, distributions, 1)
-    return -(distributions * np.log(safe)).sum(axis=-1)
+    if distributions.ndim != 2:
+        return _entropy(distributions)
+    found = np.empty(len(distributions), distributions.dtype)
+    for rows in blocks(*distributions.shape):
+        found[rows] = _entropy(distributions[rows])
+    return found
 
 
 def expected_entropy(probabilities: Floats) -> NDArray[np.float64]:
@@ -75,8 +80,9 @@ def expected_entropy(probabilities: Floats) -> NDArray[np.float64]:
       (N,), in [0, ln C].
     """
     total = np.zeros(probabilities.shape[1])
-    for member in probabilities:
-        total += entropy(member.astype(np.float64))
+    for rows in blocks(*probabilities.shape[1:]):
+        for member in probabilities:
+            total[rows] += _entropy(member[rows].astype(np.float64))
     return total / len(probabilities)
 
 
@@ -98,3 +104,8 @@ def mutual_information(probabilities: Floats, averaged: Floats) -> NDArray[np.fl
     """
     # Rounding can put an exact zero a little below it.
     return np.maximum(entropy(averaged) - expected_entropy(probabilities), 0.0)
+
+
+def _entropy(distributions: Floats) -> Floats:
+    safe = np.where(distributions > 0, distributions, 1)
+    return -(distributions * np.log(safe)).sum(axis=-1)

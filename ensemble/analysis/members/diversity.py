@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.blocks import SUMMED, blocks
 from ensemble.analysis.quality.averaging import Floats, Ints, average
 from ensemble.analysis.quality.scores import TINY, at_label
 
@@ -56,8 +57,12 @@ def mean_kl(probabilities: Floats) -> NDArray[np.float64]:
     Source: S. Kullback and R. A. Leibler, "On information and sufficiency", Annals of
     Mathematical Statistics 22 (1951), 79-86.
     """
-    flat = probabilities.reshape(len(probabilities), -1).astype(np.float64)
-    crossed = flat @ np.log(np.maximum(flat, TINY)).T
+    M, N, C = probabilities.shape
+    crossed = np.zeros((M, M))
+    for rows in blocks(N, M * C, SUMMED):
+        flat = probabilities[:, rows].reshape(M, -1).astype(np.float64)
+        logs = np.maximum(flat, TINY)
+        crossed += flat @ np.log(logs, out=logs).T
     apart = np.diag(crossed)[:, None] - crossed
     # Stored rows sum to 1 only to float32's precision, which can put a zero a little below it.
     return np.maximum(apart / probabilities.shape[1], 0.0)
@@ -79,12 +84,13 @@ def kl_to_ensemble(probabilities: Floats, averaged: Floats) -> NDArray[np.float6
     Source: S. Kullback and R. A. Leibler (1951); as the members' diversity, T. Abe and others,
     "Deep ensembles work, but are they necessary?", NeurIPS 2022.
     """
-    logs = np.log(np.maximum(averaged, TINY))
-    found = np.empty(len(probabilities))
-    for number, member in enumerate(probabilities):
-        own = member.astype(np.float64)
-        found[number] = np.vdot(own, np.log(np.maximum(own, TINY)) - logs) / len(own)
-    return np.maximum(found, 0.0)
+    found = np.zeros(len(probabilities))
+    for rows in blocks(*averaged.shape, SUMMED >> 3):
+        logs = np.log(np.maximum(averaged[rows], TINY))
+        for number, member in enumerate(probabilities):
+            own = member[rows].astype(np.float64)
+            found[number] += np.vdot(own, np.log(np.maximum(own, TINY)) - logs)
+    return np.maximum(found / len(averaged), 0.0)
 
 
 def q_statistic(right: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -138,7 +144,9 @@ def decomposition(probabilities: Floats, labels: Ints) -> Decomposition:
 
     Source: T. Abe and others, "Deep ensembles work, but are they necessary?", NeurIPS 2022.
     """
-    ensemble = at_label(average(probabilities), labels)
+    # Of the average only the label's entries count, and each of them is averaged by itself.
+    given = probabilities[:, np.arange(len(labels)), labels]
+    ensemble = np.maximum(average(given), TINY)
     own = at_label(probabilities, labels)
     return Decomposition(
         ensemble_nll=float(-np.log(ensemble).mean()),

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.blocks import blocks
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints, average, votes
 
@@ -21,9 +22,12 @@ def swings(made: Predictions) -> NDArray[np.bool_]:
     """
     found = np.zeros(made.votes.shape, bool)
     if made.members > 1:
-        for member in range(made.members):
-            others = np.delete(made.probabilities, member, axis=0)
-            found[member] = votes(average(others)) != made.said
+        M, N, C = made.probabilities.shape
+        for rows in blocks(N, M * C):
+            part = made.probabilities[:, rows]
+            for member in range(M):
+                others = np.delete(part, member, axis=0)
+                found[member, rows] = votes(average(others)) != made.said[rows]
     return found
 
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.blocks import blocks
 from ensemble.analysis.members.disagreement import entropy, expected_entropy
 from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality.averaging import Floats
+from ensemble.analysis.quality.averaging import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,12 +42,21 @@ def uncertainty(made: Predictions) -> Uncertainty:
     "Decomposition of uncertainty in Bayesian deep learning", ICML 2018, for the parts; L. C.
     Freeman, "Elementary applied statistics", 1965, for the variation ratio.
     """
-    ranked = np.sort(made.tallies, axis=1)[:, ::-1]
-    second = ranked[:, 1] if ranked.shape[1] > 1 else 0
+    first, second = _most_votes(made.tallies)
     return Uncertainty(
         predictive=entropy(made.averaged),
         expected=expected_entropy(made.probabilities),
         information=made.information,
-        variation_ratio=1 - ranked[:, 0] / made.members,
-        vote_margin=(ranked[:, 0] - second) / made.members,
+        variation_ratio=1 - first / made.members,
+        vote_margin=(first - second) / made.members,
     )
+
+
+def _most_votes(tallies: Ints) -> tuple[Ints, Ints]:
+    """The most votes for any class, and the second most, of each example, (N,) and (N,)."""
+    first = tallies.max(axis=1)
+    second = np.zeros_like(first)
+    for rows in blocks(*tallies.shape):
+        if tallies.shape[1] > 1:
+            second[rows] = np.partition(tallies[rows], -2, axis=1)[:, -2]
+    return first, second

@@ -7,22 +7,20 @@ probability and the label's are followed there. Only where they do not are all c
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.members.arranged import Arranged
 from ensemble.analysis.members.subsets import prefix_sums
-from ensemble.analysis.quality.averaging import Floats, Ints
+from ensemble.analysis.quality.averaging import Ints
 from ensemble.analysis.quality.calibration import BINS
 from ensemble.analysis.quality.scores import TINY
 
 Doubles = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-# A million times what rounding can move in a sum of 64 doubles, so it cannot turn a verdict.
-CLEAR = 1e-9
 PARTS_PER_THREAD = 4  # so that no thread waits long for the last
 
 
@@ -62,77 +60,6 @@ class Whole(NamedTuple):
 
     right: Bools
     logs: Doubles
-
-
-@dataclass(frozen=True, eq=False)
-class Arranged:
-    """The members' probabilities, laid out so that the average of a subset is quickly judged.
-
-    Of the N examples, in U all members say the same class by a clear margin, W of them wrongly;
-    V are contested. A row holds, one after the other: the probability of that class (U, the
-    wrong ones first), that of the label (W, then V), those of the label's rivals (C − 1 times
-    V). From W on, N numbers in a row are thus the label's probability of every example.
-
-    Attributes:
-      rows: (M, L), in double precision.
-      united: U.
-      wrong: W.
-      below: (C − 1, V), where a rival is a lower class than the label: in a tie it is said.
-      block: (N,), the block that each example is in, in the order of the label's probabilities.
-      blocks: B.
-    """
-
-    rows: Doubles
-    united: int
-    wrong: int
-    below: Bools
-    block: Ints
-    blocks: int
-
-    @property
-    def contested(self) -> int:
-        """V."""
-        return self.below.shape[1]
-
-    @property
-    def examples(self) -> int:
-        """N."""
-        return self.united + self.contested
-
-
-def arrange(probabilities: Floats, labels: Ints, block: Ints | None = None) -> Arranged:
-    """Lay out the probabilities (M, N, C) of labelled examples (N,).
-
-    Args:
-      probabilities: (M, N, C).
-      labels: (N,).
-      block: (N,), the block of each example, from 0; None for one block.
-    """
-    block = np.zeros(len(labels), np.int64) if block is None else block
-    by_block = np.argsort(block, kind="stable")
-    top = probabilities[0].argmax(axis=-1)
-    clear = np.logical_and.reduce([_is_clear(member, top) for member in probabilities])
-    wrong = by_block[(clear & (top != labels))[by_block]]
-    right = by_block[(clear & (top == labels))[by_block]]
-    contested = by_block[~clear[by_block]]
-    united, known = np.concatenate([wrong, right]), np.concatenate([wrong, contested])
-    classes = np.arange(probabilities.shape[2])
-    others = np.nonzero(classes != labels[contested, None])[1]
-    rivals = others.reshape(len(contested), len(classes) - 1).T
-    rows = [
-        np.concatenate(
-            [
-                member[united, top[united]],
-                member[known, labels[known]],
-                member[contested, rivals].ravel(),
-            ],
-            dtype=np.float64,
-        )
-        for member in probabilities
-    ]
-    order = np.concatenate([wrong, right, contested])
-    below, blocks = rivals < labels[contested], int(block.max()) + 1
-    return Arranged(np.stack(rows), len(united), len(wrong), below, block[order], blocks)
 
 
 def tell(
@@ -183,16 +110,27 @@ class _Judge:
 
     def right(self, sums: Doubles, size: int) -> Bools:
         """(V,), where a subset is right of the contested; fills in what `tell` goes on with."""
-        rivals = sums[len(self.averaged) :].reshape(self.arranged.below.shape)
+        rivals, first = sums[len(self.averaged) :], self.arranged.first
         np.divide(sums[: len(self.averaged)], size, out=self.averaged)
         # Dividing keeps the order, so the largest sum is also the largest average.
-        np.maximum.reduce(rivals, axis=0, out=self.rival, initial=0.0)
+        if len(first):
+            np.maximum.reduceat(rivals, first, out=self.rival)
         self.rival /= size
         right = np.greater(self.contested, self.rival, out=self.verdict[self.arranged.united :])
         if len(ties := np.flatnonzero(self.contested == self.rival)):
-            level = rivals[:, ties] / size == self.contested[ties]
-            right[ties] = ~(level & self.arranged.below[:, ties]).any(axis=0)
+            right[ties] = True
+            tied, owner = self._rivals_of(ties)
+            level = rivals[tied] / size == self.contested[owner]
+            right[owner[level & self.arranged.below[tied]]] = False
         return right
+
+    def _rivals_of(self, examples: Ints) -> tuple[Ints, Ints]:
+        """Where all rivals of some contested examples stand, and whose each is."""
+        first = self.arranged.first[examples]
+        count = np.append(self.arranged.first, len(self.arranged.below))[examples + 1] - first
+        owner = np.repeat(examples, count)
+        along = np.arange(len(owner)) - np.repeat(np.cumsum(count) - count, count)
+        return np.repeat(first, count) + along, owner
 
     def logs(self) -> Doubles:
         """(N,), the log of the label's probability; filled in by `right`."""
@@ -239,11 +177,3 @@ class _Judge:
         bins = np.bincount(within, apart[less], minlength=BINS).astype(np.float64)
         bins[-1] = apart.sum() - bins.sum()
         return float(np.abs(bins).sum() / len(apart))
-
-
-def _is_clear(member: Floats, top: Ints) -> Bools:
-    """(N,), where one member (N, C) says the class `top` by a clear margin."""
-    rows = np.arange(len(top))
-    others = member.astype(np.float64)
-    others[rows, top] = -np.inf
-    return member[rows, top] - others.max(axis=-1) > CLEAR

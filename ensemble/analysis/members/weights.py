@@ -36,9 +36,17 @@ def weights(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
     C. Roland, "Simple and globally convergent methods for accelerating the convergence of any
     EM algorithm", Scandinavian Journal of Statistics 35 (2008), 335-353.
     """
-    if not len(labels):
+    return fitted_weights(np.stack([at_label(member, labels) for member in probabilities]))
+
+
+def fitted_weights(known: NDArray[np.float64]) -> NDArray[np.float64]:
+    """As `weights`, from what each member gave the label: (M, N), from `scores.at_label`.
+
+    Raises:
+      ValueError: there is no example.
+    """
+    if not known.shape[1]:
         raise ValueError("Weights need at least one example to be fitted on.")
-    known = np.stack([at_label(member, labels) for member in probabilities])
     found = np.full(len(known), 1 / len(known))
     for _ in range(ROUNDS):
         once, excess, _ = _em_step(found, known)

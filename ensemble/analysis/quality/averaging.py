@@ -6,6 +6,8 @@ Probabilities are averaged, never logits: the ensemble is the mixture of its mem
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.blocks import blocks
+
 Floats = NDArray[np.floating]
 Ints = NDArray[np.integer]
 
@@ -35,7 +37,12 @@ def votes(probabilities: Floats) -> NDArray[np.int64]:
     Returns:
       (...), class numbers in [0, C).
     """
-    return probabilities.argmax(axis=-1)
+    if probabilities.ndim != 2:
+        return probabilities.argmax(axis=-1)
+    found = np.empty(len(probabilities), np.int64)
+    for rows in blocks(*probabilities.shape):  # of what is read-only NumPy makes a copy
+        found[rows] = probabilities[rows].argmax(axis=-1)
+    return found
 
 
 def confidence(averaged: Floats) -> Floats:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
 
+from ensemble.analysis.blocks import blocks
 from ensemble.analysis.quality.averaging import Floats, Ints
 
 METHODS = ("aps", "raps", "lac")
@@ -71,16 +72,30 @@ class Calibrated:
 
     def sets(self, averaged: Floats) -> NDArray[np.bool_]:
         """The classes that each example may be, (N, C), of the ensemble's (N, C)."""
-        if self.method == "lac":
-            return 1 - averaged <= self.threshold
-        order, ahead = _ranked(averaged)
+        if not self.enough:
+            return np.ones(averaged.shape, bool)
+        found = np.empty(averaged.shape, bool)
+        for rows in blocks(*averaged.shape):
+            part = averaged[rows]
+            if self.method == "lac":
+                found[rows] = 1 - part <= self.threshold
+            else:
+                found[rows] = self._likeliest(part)
+        return found
+
+    def _likeliest(self, averaged: Floats) -> NDArray[np.bool_]:
+        falling, ahead = _falling(averaged)
         # Up to and with the class at which the sum reaches the threshold: what a class itself
         # has does not count, nor does its own place. So no set is empty.
-        place = np.arange(averaged.shape[1])
-        kept = ahead + self.penalty_at(place) <= self.threshold
-        kept[:, 0] = True
-        found = np.empty_like(kept)
-        np.put_along_axis(found, order, kept, axis=1)
+        kept = ahead + self.penalty_at(np.arange(averaged.shape[1])) <= self.threshold
+        size = np.maximum(kept.sum(axis=1), 1)
+        last = np.take_along_axis(falling, size[:, None] - 1, axis=1)
+        found = averaged >= last
+        # Of classes as likely as the last of the set, the lower ones are in it.
+        torn = np.flatnonzero(found.sum(axis=1) > size)
+        level, above = averaged[torn] == last[torn], averaged[torn] > last[torn]
+        room = (size[torn] - above.sum(axis=1))[:, None]
+        found[torn] = above | level & (np.cumsum(level, axis=1) <= room)
         return found
 
     def penalty_at(self, place: Ints) -> Floats:
@@ -150,19 +165,24 @@ def calibrate(averaged: Floats, labels: Ints, error_rate: float, method: str = M
     return Calibrated(method, error_rate, quantile(scores, error_rate), len(labels), penalty, free)
 
 
-def _ranked(averaged: Floats) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """The classes of each row, the likeliest first, and what all ahead of each sum to."""
-    order = np.argsort(-averaged, axis=1, kind="stable")
-    falling = np.take_along_axis(averaged, order, axis=1).astype(np.float64)
+def _falling(averaged: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The probabilities of each row, the largest first, and what all ahead of each sum to."""
+    falling = np.sort(averaged, axis=1)[:, ::-1].astype(np.float64)
     ahead = np.zeros_like(falling)
     np.cumsum(falling[:, :-1], axis=1, out=ahead[:, 1:])
-    return order, ahead
+    return falling, ahead
 
 
 def _label_scores(made: Calibrated, averaged: Floats, labels: Ints) -> Floats:
     """How ill each example's label fits it, (n,)."""
     if made.method == "lac":
         return 1 - averaged[np.arange(len(labels)), labels]
-    order, ahead = _ranked(averaged)
-    place = (order == labels[:, None]).argmax(axis=1)
-    return ahead[np.arange(len(labels)), place] + made.penalty_at(place + 1)
+    own, place = averaged[np.arange(len(labels)), labels], np.empty(len(labels), np.int64)
+    summed = np.empty(len(labels))
+    for rows in blocks(*averaged.shape):
+        part, level = averaged[rows], averaged[rows] == own[rows, None]
+        # Of classes that are equally likely the lower one stands ahead.
+        lower = level & (np.arange(part.shape[1]) < labels[rows, None])
+        place[rows] = (part > own[rows, None]).sum(axis=1) + lower.sum(axis=1)
+        summed[rows] = _falling(part)[1][np.arange(len(part)), place[rows]]
+    return summed + made.penalty_at(place + 1)

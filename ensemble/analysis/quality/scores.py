@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.analysis.blocks import blocks
 from ensemble.analysis.quality.averaging import Floats, Ints
 
 TINY = float(np.finfo(np.float32).tiny)  # the least normal number that a stored float32 can be
@@ -55,6 +56,9 @@ def brier_score(probabilities: Floats, labels: Ints) -> NDArray[np.float64]:
     Source: G. W. Brier, "Verification of forecasts expressed in terms of probability",
     Monthly Weather Review 78 (1950), 1-3.
     """
-    apart = probabilities.astype(np.float64)
-    apart[..., np.arange(len(labels)), labels] -= 1
-    return np.einsum("...c,...c->...", apart, apart)
+    found = np.empty(probabilities.shape[:-1])
+    for rows in blocks(len(labels), probabilities.size // max(1, len(labels))):
+        apart = probabilities[..., rows, :].astype(np.float64)
+        apart[..., np.arange(apart.shape[-2]), labels[rows]] -= 1
+        found[..., rows] = np.einsum("...c,...c->...", apart, apart)
+    return found

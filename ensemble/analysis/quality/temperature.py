@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
+from ensemble.analysis.blocks import blocks
 from ensemble.analysis.inference.paired import mean_interval
 from ensemble.analysis.quality.averaging import Floats, Ints, average, confidence, votes
 from ensemble.analysis.quality.calibration import Reliability, reliability
@@ -16,6 +17,9 @@ from ensemble.analysis.quality.summary import Quality, quality
 
 COLDEST, HOTTEST = 1 / 16, 16.0
 FLAT = 1e-12  # nats: less is rounding
+FITTED = 1 << 24  # probabilities that a temperature is fitted on, in about a second,
+FEWEST = 1_000  # but on no fewer examples than these
+TOGETHER = 1 << 18  # of these at a time: more than a cache holds, for sums over long rows
 LEAST = 25  # judged examples, below which the interval of what is saved is too short
 
 
@@ -58,6 +62,7 @@ class Temperatures:
       before: all members tempered with the same temperature, then averaged.
       after: averaged, then tempered.
       fitted: on how many examples both temperatures were fitted.
+      offered: how many there were to fit on: of more than `FITTED` allows, some are left out.
       judged: on how many others all three are judged.
       halved: whether both are halves of one set, rather than two sets.
     """
@@ -66,6 +71,7 @@ class Temperatures:
     before: Tempered
     after: Tempered
     fitted: int
+    offered: int
     judged: int
     halved: bool
 
@@ -90,9 +96,14 @@ def tempered(probabilities: Floats, temperature: float) -> NDArray[np.float64]:
     """
     if not temperature > 0:
         raise ValueError(f"A temperature is above 0, not {temperature:g}.")
-    logs = np.log(np.maximum(probabilities.astype(np.float64), TINY))
-    powers = np.exp((logs - logs.max(axis=-1, keepdims=True)) / temperature)
-    return powers / powers.sum(axis=-1, keepdims=True)
+    found = np.empty(probabilities.shape)
+    rows = found.reshape(-1, found.shape[-1])
+    rows[:] = probabilities.reshape(rows.shape)
+    for part in blocks(*rows.shape):
+        logs = np.log(np.maximum(rows[part], TINY))
+        powers = np.exp((logs - logs.max(axis=-1, keepdims=True)) / temperature)
+        np.divide(powers, powers.sum(axis=-1, keepdims=True), out=rows[part])
+    return found
 
 
 def fit_temperature(probabilities: Floats, labels: Ints) -> float:
@@ -152,22 +163,43 @@ def compare(
     """
     halved = fitting is None
     if fitting is None:
-        first, rest = halves(labels)
-        fitting = probabilities[:, first], labels[first]
-        probabilities, labels = probabilities[:, rest], labels[rest]
-    before = fit_temperature(*fitting)
-    after = fit_temperature(average(fitting[0]), fitting[1])
-    averaged = average(probabilities)
-    each = average(np.stack([tempered(member, before) for member in probabilities]))
+        first, rest = (np.flatnonzero(half) for half in halves(labels))
+        fitting = probabilities, labels
+    else:
+        first, rest = np.arange(len(fitting[1])), np.arange(len(labels))
+    chosen = first[_spread(fitting[1][first], len(probabilities) * probabilities.shape[2])]
+    known, known_labels = fitting[0][:, chosen], fitting[1][chosen]
+    before = fit_temperature(known, known_labels)
+    after = fit_temperature(average(known), known_labels)
+    del known
+    labels = labels[rest]
+    averaged, each = np.empty((2, len(rest), probabilities.shape[2]))
+    for rows in blocks(len(rest), probabilities[:, 0].size):
+        part = probabilities[:, rest[rows]]
+        averaged[rows] = average(part)
+        each[rows] = average(tempered(part, before))
     loss = log_loss(averaged, labels)
     return Temperatures(
         as_it_is=_judge(1.0, averaged, labels, loss),
         before=_judge(before, each, labels, loss),
         after=_judge(after, tempered(averaged, after), labels, loss),
-        fitted=len(fitting[1]),
+        fitted=len(chosen),
+        offered=len(first),
         judged=len(labels),
         halved=halved,
     )
+
+
+def _spread(labels: Ints, numbers: int) -> NDArray[np.int64]:
+    """Which of the examples to fit on: all, or as many as are quick, of each class alike.
+
+    Args:
+      labels: (N,).
+      numbers: how many probabilities there are of each example, M times C.
+    """
+    kept = min(len(labels), max(FEWEST, FITTED // numbers))
+    every = np.linspace(0, len(labels) - 1, kept).round().astype(np.int64)
+    return np.sort(np.argsort(labels, kind="stable")[every])
 
 
 def _judge(
@@ -186,13 +218,21 @@ def _judge(
 def _loss(probabilities: Floats, labels: Ints) -> Callable[[float], float]:
     """The mean loss of the average as a function of 1/T; the logarithms are taken once."""
     members = probabilities.reshape(-1, *probabilities.shape[-2:])
-    # Classes first: sums over a short last axis are several times slower.
-    logs = np.log(np.maximum(np.moveaxis(members, -1, 0).astype(np.float64, order="C"), TINY))
-    logs -= logs.max(axis=0)
-    label = logs[labels, :, np.arange(len(labels))].T
+    M, N, C = members.shape
+    label, sums, parts = np.empty((N, M)).T, np.empty((M, N)), []
+    for rows in blocks(N, M * C, TOGETHER):
+        # Classes first: sums over a short last axis are several times slower.
+        part = np.moveaxis(members[:, rows], -1, 0).astype(np.float64, order="C")
+        logs = np.log(np.maximum(part, TINY, out=part), out=part)
+        logs -= logs.max(axis=0)
+        label[:, rows] = logs[labels[rows], :, np.arange(logs.shape[2])].T
+        parts.append((rows, logs))
 
     def at(inverse: float) -> float:
-        own = label * inverse - np.log(np.exp(logs * inverse).sum(axis=0))  # (M, N), ln p_label
+        for rows, logs in parts:
+            powers = logs * inverse
+            sums[:, rows] = np.exp(powers, out=powers).sum(axis=0)
+        own = label * inverse - np.log(sums)  # (M, N), ln p_label
         top = own.max(axis=0)
         return float(np.log(len(own)) - (top + np.log(np.exp(own - top).sum(axis=0))).mean())
 

@@ -24,6 +24,7 @@ PALE = 0.5  # of the threshold: what a stroke may have between its surer places
 CRUMBS = 2.5  # times as many components as there are with that: the stroke has come apart
 MORE = 1.8  # times as much ink: with more it was paper
 INKS = ("auto", "dark", "light")
+FITS = ("crop", "whole")
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,8 @@ class Choices:
       ink: "auto", "dark" or "light": which side of the paper ink is on.
       threshold: -1..1; 0 is automatic, higher asks for more contrast and so finds less ink.
       crop: (left, top, right, bottom) as shares of the upright picture in 0..1, or None.
+      fit: of a picture that is one image: "crop", its middle in the networks' proportions, or
+        "whole", all of it.
 
     Raises:
       ImageError: one of them is out of its range.
@@ -42,10 +45,13 @@ class Choices:
     ink: str = "auto"
     threshold: float = 0.0
     crop: tuple[float, float, float, float] | None = None
+    fit: str = "crop"
 
     def __post_init__(self) -> None:
         if self.ink not in INKS:
             raise ImageError(f"Ink is one of {', '.join(INKS)}, not {self.ink!r}.")
+        if self.fit not in FITS:
+            raise ImageError(f"The fit is one of {', '.join(FITS)}, not {self.fit!r}.")
         if not -1 <= self.threshold <= 1:
             raise ImageError("The threshold has to lie between -1 and 1.")
         if self.crop is not None:

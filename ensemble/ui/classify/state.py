@@ -45,23 +45,26 @@ class Overrule:
       ink: "auto", "dark" or "light".
       threshold: -1 to 1; more wants darker ink.
       crop: left, top, right and bottom of the part that is read, in shares of the picture.
+      fit: "crop" or "whole", of a picture that is one image.
     """
 
     ink: str = "auto"
     threshold: float = 0.0
     crop: Crop = WHOLE
+    fit: str = "crop"
 
     @property
     def word(self) -> str:
         """Differs when any of them does: for the keys of caches."""
-        return f"{self.ink}{self.threshold:+.2f}" + "".join(f",{side:.4f}" for side in self.crop)
+        sides = "".join(f",{side:.4f}" for side in self.crop)
+        return f"{self.ink}{self.threshold:+.2f}{sides}{self.fit}"
 
     def choices(self) -> Choices:
         """As the preparation takes them."""
         from ensemble.pictures.ink.extraction import Choices
 
         ink: Any = self.ink
-        return Choices(ink, self.threshold, None if self.crop == WHOLE else self.crop)
+        return Choices(ink, self.threshold, None if self.crop == WHOLE else self.crop, self.fit)
 
 
 @dataclass(frozen=True)

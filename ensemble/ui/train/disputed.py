@@ -28,7 +28,7 @@ def latest(run: runs.Run, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
     listed = images_words.listed_for(run.config.members, names)
     # The room that votes take: the same from the first look on.
     room = {"lines": 1 if listed else images_words.LINES}
-    return room | _newest(run, history.latest(rows), images_words.noun(names))
+    return room | _newest(run, history.latest(rows), run.data.noun)
 
 
 def _newest(run: runs.Run, last: dict[str, Any] | None, noun: str) -> dict[str, Any]:

@@ -115,11 +115,13 @@ def temperature(scaled: Temperatures, noun: str) -> str:
 def temperature_evidence(scaled: Temperatures, noun: str) -> str:
     """The interval of what it saves, on which images it was fitted and on which judged."""
     one = scaled.after
+    whole = scaled.fitted == scaled.offered
+    some = "" if whole else f"{scaled.fitted:,} of "  # the rest would take long
     fitted_on = (
-        f"Fitted on one half of the test {noun}s ({scaled.fitted:,}), judged on the other "
+        f"Fitted on {some}one half of the test {noun}s ({scaled.offered:,}), judged on the other "
         f"{scaled.judged:,}."
         if scaled.halved
-        else f"Fitted on the {scaled.fitted:,} validation {noun}s, judged on the "
+        else f"Fitted on {some}the {scaled.offered:,} validation {noun}s, judged on the "
         f"{scaled.judged:,} test {noun}s."
     )
     return (

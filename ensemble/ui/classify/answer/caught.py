@@ -33,17 +33,17 @@ def show(asked: Classifier, refuse: float) -> None:
     elif tried[0]:
         threshold = asked.rejection_threshold(refuse)
         st.markdown(
-            readings_words.how_often_rejected(threshold, asked.class_names),
-            help=readings_words.rejected_of_what(threshold, asked.class_names),
+            readings_words.how_often_rejected(threshold, asked.class_names, asked.noun),
+            help=readings_words.rejected_of_what(threshold, asked.class_names, asked.noun),
         )
     else:
-        st.markdown(readings_words.can_pass(asked.class_names))
+        st.markdown(readings_words.can_pass(asked.class_names, asked.noun))
 
 
 def waiting(asked: Classifier, refuse: float, drawings: Iterator[int], tried: list[bool]) -> None:
     """The body of `show` while nothing is measured: measures when it is drawn again by itself."""
     with guarded():
-        st.markdown(readings_words.can_pass(asked.class_names))
+        st.markdown(readings_words.can_pass(asked.class_names, asked.noun))
         if next(drawings):
             measure(asked, refuse, tried)
             st.rerun()

@@ -123,7 +123,7 @@ def _row(
         return Row("–", "", found.problem)
     said = _asked.read_marks(found.marks, refuse)
     lines = tuple(mark.line for mark in found.marks)
-    return Row(*readings_words.row(said, lines, _asked.class_names))
+    return Row(*readings_words.row(said, lines, _asked.class_names, _asked.noun))
 
 
 @st.cache_resource(max_entries=ROWS, show_spinner=False)

@@ -12,7 +12,6 @@ from ensemble.ui.classify.answer import caught
 from ensemble.ui.classify.input import selected
 from ensemble.ui.shared import theme
 from ensemble.wording import escaping
-from ensemble.wording import images as images_words
 from ensemble.wording import readings as readings_words
 
 if TYPE_CHECKING:
@@ -39,8 +38,8 @@ def show(
     """
     names = asked.class_names
     if not reading.digits:
-        st.subheader(readings_words.nothing(names), anchor=False)
-    elif why := readings_words.rejected(reading, names):
+        st.subheader(readings_words.nothing(names, asked.noun), anchor=False)
+    elif why := readings_words.rejected(reading, names, asked.noun):
         # Of one mark the reason stands below, with the mark.
         alone = len(reading.digits) == 1 and not reading.refused
         st.subheader(readings_words.RATHER_NOT, anchor=False)
@@ -52,8 +51,8 @@ def show(
         many = len(reading.digits)
         size = "large" if many <= LARGE else "medium" if many <= MEDIUM else "small"
         number(asked, prepared, reading, index, ident, size)
-        st.markdown(escaping.markdown(readings_words.sentence(reading, names)),
-                    help=HELP.format(images_words.noun(names)) if many > 1 else None)  # fmt: skip
+        st.markdown(escaping.markdown(readings_words.sentence(reading, names, asked.noun)),
+                    help=HELP.format(asked.noun) if many > 1 else None)  # fmt: skip
         caught.show(asked, refuse)
     for note in prepared.notes:
         st.caption(escaping.markdown(note))
@@ -74,7 +73,8 @@ def number(
     for place, (mark, digit) in enumerate(zip(prepared.marks, reading.digits, strict=True)):
         lines.setdefault(mark.line, []).append({
             "index": place, "said": readings_words.said(digit, names), "open": place == index,
-            "rejected": digit.rejected, "alt": readings_words.alt(digit, place, of, names),
+            "rejected": digit.rejected,
+            "alt": readings_words.alt(digit, place, of, names, asked.noun),
         })  # fmt: skip
     said = [one["said"] for line in lines.values() for one in line]
     component()(

@@ -45,12 +45,10 @@ def show(
     index = selected.index(source.id, len(prepared.marks), newest)
     with left:
         if way == "draw":
-            boxes = picture.boxes_of(prepared, reading, index, asked.class_names, (1, 1))
+            boxes = picture.boxes_of(prepared, reading, index, asked, (1, 1))
             sheet.show(boxes, sheet.serial(), "")
         else:
-            boxes = picture.boxes_of(
-                prepared, reading, index, asked.class_names, looked.picture.size
-            )
+            boxes = picture.boxes_of(prepared, reading, index, asked, looked.picture.size)
             picture.show(looked.picture, source.key, boxes, overrule, source.id)
     with right:
         if way != "draw":

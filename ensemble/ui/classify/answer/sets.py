@@ -9,7 +9,6 @@ from ensemble.errors import EnsembleError
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.predictions import fitting, loader, sets
 from ensemble.wording import escaping
-from ensemble.wording import images as images_words
 from ensemble.wording.verdicts import sets as words
 
 MOST = 12  # sets that are listed beside each other
@@ -17,7 +16,7 @@ MOST = 12  # sets that are listed beside each other
 
 def show(shown: Shown) -> None:
     """The sets of the marks that are read, the rate behind a button, and what is not promised."""
-    noun = images_words.noun(shown.names)
+    noun = shown.noun
     if all(digit.rejected for digit in shown.reading.digits) or shown.reading.refused:
         return
     made, set_on = calibrated(shown)

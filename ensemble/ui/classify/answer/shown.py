@@ -59,7 +59,7 @@ class Shown:
 
     @property
     def image(self) -> NDArray[np.uint8]:
-        """The open mark as the networks see it: uint8 (28, 28, 1)."""
+        """The open mark as the networks see it: uint8 (H, W, channels)."""
         return self.mark.image
 
     @property
@@ -71,6 +71,11 @@ class Shown:
     def names(self) -> Sequence[str]:
         """The classes' names, C of them."""
         return self.classifier.class_names
+
+    @property
+    def noun(self) -> str:
+        """What one image is called."""
+        return self.run.data.noun
 
     @property
     def members(self) -> int:

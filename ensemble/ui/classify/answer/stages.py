@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 WIDE, HIGH = 160, 120  # pixels of the screen
 RIM = 205  # grey
+FITS = {"crop": "The middle", "whole": "All of it"}
 INK = {"auto": "Auto", "dark": "Dark", "light": "Light"}
 
 
@@ -56,8 +57,12 @@ def overruling(ident: str, prepared: Prepared) -> None:
     """Controls for what the program has chosen by itself; each answers at once."""
     chosen = overrule.of(ident)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        ink(ident, chosen, prepared)
-        threshold(ident, chosen)
+        if prepared.cut is None or prepared.cut.ground:
+            ink(ident, chosen, prepared)
+        if prepared.cut is None:
+            threshold(ident, chosen)
+        else:
+            fit(ident, chosen)
         with st.popover("Part", icon=":material/crop:", help="Read only a part of the picture."):
             crop(ident, chosen)
         st.button(
@@ -69,11 +74,23 @@ def overruling(ident: str, prepared: Prepared) -> None:
 
 def ink(ident: str, chosen: Overrule, prepared: Prepared) -> None:
     """Which is ink: what is darker than its ground, or what is lighter."""
-    found = "lighter" if prepared.light else "darker"
+    found, what = "lighter" if prepared.light else "darker", "Ink"
+    if prepared.cut:
+        found, what = "lighter" if prepared.cut.inverted != prepared.light else "darker", "It"
     bound(f"classify_ink_{ident}", chosen.ink, lambda key: st.segmented_control(
-        "Ink is", list(INK), key=key, required=True, format_func=INK.__getitem__,
+        f"{what} is", list(INK), key=key, required=True, format_func=INK.__getitem__,
         on_change=follow, args=(key, ident, "ink"),
         help=f"Darker or lighter than the ground around it. Here what is {found} is taken.",
+    ))  # fmt: skip
+
+
+def fit(ident: str, chosen: Overrule) -> None:
+    """Whether all of a picture is taken, or its middle in the networks' proportions."""
+    bound(f"classify_fit_{ident}", chosen.fit, lambda key: st.segmented_control(
+        "Take", list(FITS), key=key, required=True, format_func=FITS.__getitem__,
+        on_change=follow, args=(key, ident, "fit"),
+        help="The middle keeps the picture's proportions; all of it is drawn together to those of "
+        "the images that the networks have learnt.",
     ))  # fmt: skip
 
 

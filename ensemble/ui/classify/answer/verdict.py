@@ -34,7 +34,9 @@ def words(shown: Shown) -> None:
             alt=f"Mark {shown.index + 1} as the networks see it, {wide} by {high} pixels",
         )
         with st.container(width=230, gap="xsmall"):
-            st.subheader(escaping.markdown(marks_words.verdict(digit, names)), anchor=False)
+            st.subheader(
+                escaping.markdown(marks_words.verdict(digit, names, shown.noun)), anchor=False
+            )
             if digit.rejected:
                 said = escaping.markdown(marks_words.said(digit, names))
                 st.caption(f"It would have said {said}.")
@@ -46,8 +48,8 @@ def words(shown: Shown) -> None:
     if disagreement := marks_words.disagreement(digit):
         st.caption(disagreement, help=marks_words.information(digit, names))
     st.caption(
-        f"{marks_words.ood_score(digit, shown.refuse, names)}",
-        help=f"{OOD_SCORE.format(images_words.noun(names))} {marks_words.scores(digit)}.",
+        f"{marks_words.ood_score(digit, shown.refuse, names, shown.noun)}",
+        help=f"{OOD_SCORE.format(shown.noun)} {marks_words.scores(digit)}.",
     )
 
 

@@ -31,7 +31,7 @@ FEATURES = (
 def show(shown: Shown) -> None:
     """What the nearest test digits are, and they themselves; each opens at a press."""
     found = nearest(shown)
-    noun = images_words.noun(shown.names)
+    noun = shown.noun
     st.markdown(escaping.markdown(sentence(found, shown.names, noun)), help=FEATURES)
     grid.component()(
         data={

@@ -9,7 +9,6 @@ from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
-from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:  # it draws in JAX
@@ -27,9 +26,11 @@ SCORE = (
 
 def show(shown: Shown) -> None:
     """The control, what it comes to, the scores behind it, and a row for each kind of image."""
-    noun = images_words.noun(shown.names)
+    noun = shown.noun
     control(shown, noun)
-    with st.spinner(f"Showing {noun}s and non-{noun}s to the members, once", show_time=True):
+    with st.spinner(
+        f"Showing {noun}s and {marks_words.non(noun)} to the members, once", show_time=True
+    ):
         threshold = shown.classifier.rejection_threshold(shown.refuse)
     known = shown.run.data.title
     title = f"Rejected or accepted · {shown.source}"
@@ -51,7 +52,7 @@ def control(shown: Shown, noun: str) -> None:
     address.choose(
         address.REFUSE, f"Real {noun}s that may be rejected", options,
         str(address.REFUSE.default),
-        help=f"The fewer real ones are rejected, the more non-{noun}s pass for one.",
+        help=f"The fewer real ones are rejected, the more {marks_words.non(noun)} pass for one.",
     )  # fmt: skip
 
 
@@ -72,5 +73,6 @@ def sentence(threshold: "RejectionThreshold", noun: str) -> str:
     rejected = formats.percent(low, 500)
     if rejected != formats.percent(high, 500):
         rejected = f"{rejected} to {formats.percent(high, 500)}"
-    kinds = f"non-{noun}s" if len(threshold.non_digits) == 1 else f"each kind of non-{noun}s"
+    others = marks_words.non(noun)
+    kinds = others if len(threshold.non_digits) == 1 else f"each kind of {others}"
     return f"{said}; of {kinds} it rejects **{rejected}**."

@@ -13,7 +13,6 @@ from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.classify.details import saliency_picture as painting
 from ensemble.ui.predictions import downloads
 from ensemble.wording import escaping
-from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
 if TYPE_CHECKING:
@@ -158,5 +157,5 @@ def keep(shown: Shown, found: Occlusion, pictures: Any, captions: list[str]) -> 
             f"{shown.stem}-covered.csv", "text/csv", icon=":material/table:",
             key="classify_saliency_csv", on_click="ignore",
             help=f"A row for each of the {found.averaged.size} places: how far the probabilities "
-            f"of {images_words.noun(shown.names)}s said fall when it is covered.",
+            f"of {shown.noun}s said fall when it is covered.",
         )  # fmt: skip

@@ -9,6 +9,7 @@ from ensemble.ui.classify.input import members
 from ensemble.ui.predictions import controls, waiting
 from ensemble.ui.shared import address
 from ensemble.wording import escaping
+from ensemble.wording.marks import article
 from ensemble.wording.run_names import called
 
 
@@ -29,7 +30,8 @@ def choose(run: runs.Run) -> tuple[int, Sequence[int]] | None:
 def nothing_kept(run: runs.Run) -> None:
     """A run whose members cannot be opened yet, or not any more."""
     if run.active or not runs.prediction_epochs(run.id):
-        waiting.no_epoch(run, "You can give it a digit")
+        noun = run.data.noun
+        waiting.no_epoch(run, f"You can give it {article(noun)} {noun}")
         return
     st.info(
         f"The members of {escaping.markdown(called(run))} are not kept: only what they said of the "

@@ -16,7 +16,7 @@ from ensemble.runs.parameters import kept_epochs
 from ensemble.storage.folders import runs_folder
 from ensemble.ui.shared import preload
 from ensemble.ui.shared.guard import guarded
-from ensemble.wording import formats
+from ensemble.wording import escaping, formats
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Classifier
@@ -75,7 +75,7 @@ def _open(job: Future[Classifier], run_id: str, epoch: int) -> None:
         from ensemble.recognition.classifier import open_classifier
 
         asked = open_classifier(run_id, epoch)
-        asked.read(np.zeros((1, 28, 28, 1), np.uint8))
+        asked.read(np.zeros((1, *asked.shape), np.uint8))
     except Exception as error:
         job.set_exception(error)
         return
@@ -96,9 +96,11 @@ def waiting(run: runs.Run, epoch: int, handed_in: bool) -> None:
         if _job(str(runs_folder()), run.id, epoch).done():
             st.rerun()  # The page shows what came of it, also where they cannot be opened.
         then = "What you have handed in is read then." if handed_in else "Go on meanwhile."
+        noun = run.data.noun
         who = formats.count(run.config.members, "member")
         st.caption(
             f":material/hourglass_top: Opening the {who} of epoch {epoch}: a few seconds; the "
-            "first time ten to twenty, for they are shown digits that they have not learnt from. "
+            f"first time ten to twenty, for they are shown {escaping.markdown(noun)}s that they "
+            "have not learnt from. "
             f"{then}"
         )

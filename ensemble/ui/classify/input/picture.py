@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from ensemble.pictures.files.opening import Picture
     from ensemble.pictures.prepare import Prepared
-    from ensemble.recognition.classifier import Reading
+    from ensemble.recognition.classifier import Classifier, Reading
 
 KEY = "classify_picture"
 LONGEST, HIGHEST = 1100, 440  # pixels sent, and pixels of the screen
@@ -79,7 +79,7 @@ def part(ident: str) -> None:
 
 
 def boxes_of(
-    prepared: Prepared, reading: Reading, index: int, names: Sequence[str], size: tuple[int, int]
+    prepared: Prepared, reading: Reading, index: int, asked: Classifier, size: tuple[int, int]
 ) -> list[dict[str, Any]]:
     """Each mark's place in shares of the picture, and what is said of it."""
     wide, high = size
@@ -89,8 +89,8 @@ def boxes_of(
             "index": place,
             "place": [round(side / full, 5) for side, full in
                       zip(mark.box, (wide, high, wide, high), strict=True)],
-            "said": readings_words.said(digit, names),
-            "alt": readings_words.alt(digit, place, of, names),
+            "said": readings_words.said(digit, asked.class_names),
+            "alt": readings_words.alt(digit, place, of, asked.class_names, asked.noun),
             "rejected": digit.rejected,
             "open": place == index and of > 1,
         }

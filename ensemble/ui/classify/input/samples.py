@@ -1,4 +1,4 @@
-"""Test digits of the run's own dataset, for whoever has no picture at hand."""
+"""Test images of the run's own dataset, for whoever has no picture at hand."""
 
 import io
 
@@ -8,10 +8,12 @@ from PIL import Image
 
 from ensemble import datasets, runs
 from ensemble.datasets import Dataset
+from ensemble.figures import thumbnails
 from ensemble.ui.classify.input import tray
 from ensemble.ui.classify.state import Source, source
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.tab import tab
+from ensemble.wording import escaping
 
 STRIDE = 7919  # a prime: one test image after another from all over the test set
 LONG, MARGIN, TIMES = 4, 24, 4  # digits of a number, pixels around it, pixels to a pixel
@@ -25,10 +27,11 @@ def buttons(run: runs.Run, first: bool) -> None:
       first: whether there is no picture yet: then it is the thing to press.
     """
     noun = run.data.noun
-    st.button(f"Try a test {noun}", key="classify_try", on_click=try_one, icon=":material/casino:",
-              args=(run.config.dataset,), type="primary" if first else "secondary",
+    st.button(f"Try a test {escaping.markdown(noun)}", key="classify_try", on_click=try_one,
+              icon=":material/casino:", args=(run.config.dataset,),
+              type="primary" if first else "secondary",
               help="One that the members have not learnt from.")  # fmt: skip
-    if noun == "digit":
+    if noun == "digit" and run.data.written:
         st.button("Try a number", key="classify_try_number", on_click=try_number,
                   args=(run.config.dataset,), help="Four test digits on one paper.")  # fmt: skip
 
@@ -37,7 +40,7 @@ def try_one(name: str) -> None:
     """Callback: open another test image."""
     dataset, (number, *_) = loaders.dataset(name), following(loaders.dataset(name), 1)
     title = f"Test image {number} of {datasets.info(name).title}"
-    tray.add([sample(title, Image.fromarray(dataset.test_images[number, ..., 0]))])
+    tray.add([sample(title, thumbnails.picture(dataset.test_images[number]))])
 
 
 def try_number(name: str) -> None:

@@ -10,6 +10,7 @@ from ensemble.ui.classify.input import paste, samples, sheet, tray
 from ensemble.ui.classify.state import Source
 from ensemble.ui.shared import address, widget
 from ensemble.ui.shared.tab import tab
+from ensemble.wording.marks import article
 
 INPUTS = {"upload": "Upload", "draw": "Draw", "camera": "Camera"}
 # What one tab uploads at most: Streamlit lets go of it only with the tab, and says no earlier.
@@ -18,11 +19,14 @@ TOLD_APART = 1000  # uploaded files whose ids are known
 DRAWN = "drawing"  # the drawing's id: what is overruled stays with it, whatever is drawn
 
 
-def choose() -> str:
-    """Which way in is open; it stands in the address."""
+def choose(run: runs.Run) -> str:
+    """Which way in is open; it stands in the address. What no pen wrote cannot be drawn."""
+    info = run.data
+    ways = INPUTS if info.written else {w: s for w, s in INPUTS.items() if w != "draw"}
     return address.choose(
-        address.INPUT, "How to give it a digit", INPUTS, "upload", label_visibility="collapsed"
-    )
+        address.INPUT, f"How to give it {article(info.noun)} {info.noun}", ways, "upload",
+        label_visibility="collapsed",
+    )  # fmt: skip
 
 
 def show(way: str, run: runs.Run) -> Source | None:
@@ -30,7 +34,7 @@ def show(way: str, run: runs.Run) -> Source | None:
     if way == "upload":
         upload(run)
     elif way == "camera":
-        camera()
+        camera(run.data.noun)
     return source(way)
 
 
@@ -47,12 +51,14 @@ def source(way: str) -> Source | None:
 
 
 def upload(run: runs.Run) -> None:
-    """Files, dropped, pasted or browsed to; or test digits."""
+    """Files, dropped, pasted or browsed to; or test images."""
+    noun = run.data.noun
+    many = " or many" if run.data.written else ""
     key, full = f"classify_upload_{tab.uploads}", tab.uploaded_bytes >= MOST_BYTES
     st.file_uploader(
         "Drop pictures here, browse to them, or paste with Ctrl+V", accept_multiple_files=True,
         key=key, on_change=uploaded, args=(key,), disabled=full,
-        help="PNG, JPEG, WebP, BMP, GIF, TIFF, HEIC or AVIF, with one digit or many on each. "
+        help=f"PNG, JPEG, WebP, BMP, GIF, TIFF, HEIC or AVIF, with one {noun}{many} on each. "
         "They stay in this server's memory until you close the tab.",
     )  # fmt: skip
     if full:
@@ -96,9 +102,9 @@ def pasted(taken: paste.Taken) -> None:
     ])  # fmt: skip
 
 
-def camera() -> None:
+def camera(noun: str) -> None:
     """A photograph taken here and now."""
-    st.camera_input("Hold the digit up, large and in good light", key="classify_camera",
+    st.camera_input(f"Hold the {noun} up, large and in good light", key="classify_camera",
                     on_change=photographed)  # fmt: skip
     if not tab.photograph:
         st.caption(

@@ -105,10 +105,12 @@ def steps() -> int:
 
 def offer(shown: Inspected) -> str:
     """What the job does, in a sentence or two."""
+    most = shift.most_images(shown.n, shown.dataset.image_shape)
+    some = f"all {shown.n:,}" if most == shown.n else f"the first {most:,}"
     return (
         f"An ensemble that is good on its own test set may fail on {shown.noun}s that look a "
         f"little different, and should then at least be unsure. This turns, shifts, blurs, fades "
-        f"and adds noise to all {shown.n:,} test {shown.noun}s, in {steps() - OOD_SETS - 1} steps, "
+        f"and adds noise to {some} test {shown.noun}s, in {steps() - OOD_SETS - 1} steps, "
         "and asks every member each time; then it shows them images that belong to no class."
     )
 
@@ -117,7 +119,7 @@ def estimate(run: runs.Run) -> str:
     """About how long it will take, "about 4 min", from how fast the run trained; "" if unknown."""
     if not run.status.img_member_per_s:
         return ""
-    images = run.data.test_size * steps()
+    images = shift.most_images(run.data.test_size, run.data.image_shape) * steps()
     seconds = ASKING * images * run.config.members / run.status.img_member_per_s
     return f"about {formats.duration(rough(START_SECONDS + seconds))}"
 

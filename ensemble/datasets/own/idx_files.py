@@ -1,0 +1,136 @@
+"""Pictures in IDX files, as MNIST's and EMNIST's: a folder with two or four, gzipped or not."""
+
+import contextlib
+import gzip
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.datasets.idx import UINT8
+from ensemble.datasets.own import values
+from ensemble.datasets.own.npz import exactly
+from ensemble.datasets.own.source import Form, Pixels, Survey, Unreadable
+from ensemble.errors import DataError
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.reading import opened
+from ensemble.storage.refusals import named
+
+FILE = re.compile(r".*?(train|t10k|test)[-_.](images|labels)[-_.]idx\d[-_.]ubyte(?:\.gz)?", re.I)
+MOST_LABELS = 2**28
+BLOCK = 2**22  # bytes that are unpacked in one go
+Shape = tuple[int, ...]
+
+
+class Idx:
+    """Pictures in IDX files; a `source.Source`.
+
+    Raises:
+      DataError: the files cannot be read, or do not fit together.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.said = list[str]()
+        self.origin = f"IDX files of the folder {folder.name}"
+        self._files = files_in(folder)
+        if ("train", "images") not in self._files or len(self._files) % 2:
+            raise DataError(
+                f"{folder} needs images and labels: train-images-idx3-ubyte, "
+                "train-labels-idx1-ubyte, best with t10k-… too, with or without .gz."
+            )
+        self._shapes = {}
+        for (split, what), path in self._files.items():
+            with opened_idx(path) as (_, shape):
+                self._shapes[split, what] = shape
+        splits = sorted({split for split, _ in self._files}, reverse=True)
+        found = {split: self._labels(split) for split in splits}
+        self.class_names, self.labels = values.classes(found, None, folder.name)
+
+    def survey(self) -> Survey:
+        """The files' shapes."""
+        survey = Survey()
+        for split in self.labels:
+            shape = self._shapes[split, "images"]
+            count, height, width, channels = values.layout(shape, f"The {split} file")
+            survey.sizes[height, width] += count
+            survey.grey &= channels == 1
+        return survey
+
+    def pictures(self, split: str, form: Form) -> Iterator[Pixels | Unreadable]:
+        """Each picture of a split, unpacked a few at a time."""
+        path = self._files[split, "images"]
+        count, *shape = values.layout(self._shapes[split, "images"], path.name)
+        row = int(np.prod(shape))
+        rows = max(1, BLOCK // row)
+        with opened_idx(path) as (file, _):
+            for start in range(0, count, rows):
+                some = min(rows, count - start)
+                for one in exactly(file, some * row).reshape(some, *shape):
+                    yield values.in_form(one, form)
+            if file.read(1):
+                raise DataError(f"{path.name} is longer than it says: take another copy.")
+
+    def _labels(self, split: str) -> NDArray[np.uint8]:
+        if (split, "labels") not in self._files or (split, "images") not in self._files:
+            raise DataError(f"The {split} images need their labels, and these their images.")
+        images, shape = self._shapes[split, "images"], self._shapes[split, "labels"]
+        path = self._files[split, "labels"]
+        if len(shape) != 1 or shape[0] != images[0] or shape[0] > MOST_LABELS:
+            raise DataError(
+                f"{path.name} has shape {shape}, and there are {images[0]:,} {split} images: give "
+                "each one label."
+            )
+        with opened_idx(path) as (file, _):
+            return exactly(file, shape[0])
+
+
+def files_in(folder: Path) -> dict[tuple[str, str], Path]:
+    """The IDX files of a folder by split ("train", "test") and kind ("images", "labels").
+
+    Raises:
+      DataError: the folder cannot be read, or two files stand for the same.
+    """
+    found: dict[tuple[str, str], Path] = {}
+    try:
+        every = sorted(folder.iterdir())
+    except OSError as error:
+        raise DataError(f"The folder cannot be read ({named(error)}): name another.") from error
+    for path in every:
+        match = FILE.fullmatch(path.name)
+        if not match or path.name.startswith("."):
+            continue
+        split = "train" if match[1].lower() == "train" else "test"
+        role = split, match[2].lower()
+        if role in found and found[role].name.removesuffix(".gz") != path.name.removesuffix(".gz"):
+            raise DataError(
+                f"{found[role].name} and {path.name} stand for the same: leave one in the folder."
+            )
+        found.setdefault(role, path)
+    return found
+
+
+@contextmanager
+def opened_idx(path: Path) -> Iterator[tuple[IO[bytes], Shape]]:
+    """An IDX file of bytes, behind its header, and its shape; DataError where it is none."""
+    try:
+        with contextlib.ExitStack() as held:
+            file: IO[bytes] = held.enter_context(opened(path))
+            if path.name.lower().endswith(".gz"):
+                file = cast(IO[bytes], held.enter_context(gzip.GzipFile(fileobj=file)))
+            magic = file.read(4)
+            if len(magic) != 4 or magic[:3] != bytes((0, 0, UINT8)) or not 1 <= magic[3] <= 4:
+                raise DataError(f"{path.name} is no IDX file of bytes: take another copy.")
+            lengths = file.read(4 * magic[3])
+            if len(lengths) != 4 * magic[3]:
+                raise DamagedFileError("it is cut short")
+            yield file, struct.unpack(f">{magic[3]}I", lengths)
+    except (DamagedFileError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path.name} is damaged or cut short: take another copy.") from error
+    except OSError as error:
+        raise DataError(f"{path.name} cannot be read ({named(error)}): take another.") from error

@@ -1,0 +1,220 @@
+"""Pictures in an .npz file, read a few at a time: it need not fit into memory, nor be unpacked.
+
+Names: `train_images`, `train_labels`, and the same of `test` and `val`; or Keras's `x_train`,
+`y_train`; or `images` and `labels` alone. `class_names` is there or not. Nothing is unpickled.
+"""
+
+import re
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.datasets.own import values
+from ensemble.datasets.own.source import Form, Pixels, Survey, Unreadable, listing
+from ensemble.errors import DataError
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.arrays.npy import Header, read_header
+from ensemble.storage.arrays.npz import ODDITIES
+from ensemble.storage.reading import opened
+from ensemble.storage.refusals import named
+
+MOST_ENTRIES = 1000
+MOST_SMALL = 2**28  # bytes of labels and names
+MOST_TURNED = 2**31
+BLOCK = 2**22  # bytes that are unpacked in one go
+PIECE = 2**17
+IMAGES, LABELS = {"images", "image", "x"}, {"labels", "label", "y"}
+NAMES = {"class_names", "classes", "label_names"}
+WANTED = (
+    "It has to hold train_images (N, H, W) or (N, H, W, channels) and train_labels (N,), best with "
+    "test_images and test_labels too: np.savez(file, train_images=…, train_labels=…)."
+)
+
+
+class Npz:
+    """Pictures in an .npz file; a `source.Source`.
+
+    Raises:
+      DataError: it cannot be read, or does not hold what it has to.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self.said = path, list[str]()
+        self.origin = f"arrays of the file {path.name}"
+        with archive_at(path) as archive:
+            names = [name.removesuffix(".npy") for name in archive.namelist()]
+            if len(set(names)) != len(names) or len(names) > MOST_ENTRIES:
+                raise DataError(f"{path.name} is no file of NumPy's. {WANTED}")
+            roles = self._roles(names)
+            every = [name for part in roles.values() for name in part.values()]
+            self._headers = {name: self._header(archive, name) for name in every}
+            given = roles.pop("").get("names")
+            found = {split: self._small(archive, part["labels"]) for split, part in roles.items()}
+            class_names = self._small(archive, given) if given else None
+        self._images = {split: [part["images"]] for split, part in roles.items()}
+        self.class_names, self.labels = values.classes(found, class_names, path.name)
+        self._check_counts()
+        self._merge_validation()
+        self._scales: dict[str, float] = {}
+
+    def survey(self) -> Survey:
+        """The arrays' shapes; numbers other than uint8 are read once to learn their range."""
+        survey = Survey()
+        for name in (name for names in self._images.values() for name in names):
+            count, height, width, channels = values.layout(self._headers[name].shape, name)
+            survey.sizes[height, width] += count
+            survey.grey &= channels == 1
+            if self._headers[name].dtype != np.uint8:
+                low, high = np.inf, -np.inf
+                for block in self._blocks(name):
+                    low, high = values.spread(block, low, high)
+                self._scales[name] = values.scale(name, low, high)
+        return survey
+
+    def pictures(self, split: str, form: Form) -> Iterator[Pixels | Unreadable]:
+        """Each picture of a split, unpacked a few at a time."""
+        for name in self._images[split]:
+            shape = values.layout(self._headers[name].shape, name)[1:]
+            for block in self._blocks(name):
+                for one in values.as_bytes(block, self._scales.get(name)):
+                    yield values.in_form(one.reshape(shape), form)
+
+    def _roles(self, names: list[str]) -> dict[str, dict[str, str]]:
+        """The arrays of each split by what they are; under "" that of the classes' names."""
+        roles: dict[str, dict[str, str]] = {"": {}}
+        left = []
+        for name in names:
+            split, what = role(name)
+            if not what or what in roles.setdefault(split, {}):
+                left.append(name)
+            else:
+                roles[split][what] = name
+        splits = {split for split in roles if split}
+        if "train" not in splits or any(len(roles[split]) != 2 for split in splits):
+            raise DataError(f"{self._path.name} holds {listing(names, 8) or 'nothing'}. {WANTED}")
+        if left:
+            self.said.append(f"Of {self._path.name} these are not used: {listing(left, 8)}.")
+        return roles
+
+    def _check_counts(self) -> None:
+        for split, (name,) in self._images.items():
+            images, labels = self._headers[name].shape[:1], self.labels[split].shape
+            values.layout(self._headers[name].shape, name)
+            if images != labels:
+                raise DataError(
+                    f"{self._path.name} has {images[0]:,} {split} images and {labels[0]:,} labels: "
+                    "give each image one label."
+                )
+
+    def _merge_validation(self) -> None:
+        if "val" not in self._images:
+            return
+        into = values.validation_into(set(self._images), self.said)
+        self._images.setdefault(into, []).extend(self._images.pop("val"))
+        parts = [self.labels[one] for one in (into, "val") if one in self.labels]
+        self.labels[into] = np.concatenate(parts)
+        del self.labels["val"]
+
+    def _header(self, archive: zipfile.ZipFile, name: str) -> Header:
+        entry = entry_of(archive, name)
+        with sound(self._path, name), archive.open(entry) as file:
+            header = read_header(cast(BinaryIO, file))
+            if entry.file_size != header.start + header.nbytes:
+                raise DamagedFileError("its shape does not fit its length")
+        return header
+
+    def _small(self, archive: zipfile.ZipFile, name: str) -> NDArray[Any]:
+        header = self._headers[name]
+        if header.nbytes > MOST_SMALL:
+            raise DataError(f"{name} of {self._path.name} is too large to be labels or names.")
+        with sound(self._path, name), archive.open(entry_of(archive, name)) as file:
+            file.read(header.start)
+            return header.array(exactly(file, header.nbytes))
+
+    def _blocks(self, name: str) -> Iterator[NDArray[Any]]:
+        """The rows of an array, some at a time; all at once where its first axis varies fastest."""
+        header = self._headers[name]
+        count, *shape = header.shape
+        row = header.nbytes // max(1, count)
+        rows = count if header.fortran_order else max(1, BLOCK // row)
+        if header.fortran_order and header.nbytes > MOST_TURNED:
+            raise DataError(
+                f"{name} of {self._path.name} lies column by column and is too large to be turned: "
+                "save np.ascontiguousarray of it."
+            )
+        with (
+            archive_at(self._path) as archive,
+            sound(self._path, name),
+            archive.open(entry_of(archive, name)) as file,
+        ):
+            file.read(header.start)
+            for start in range(0, count, rows):
+                flat = exactly(file, min(rows, count - start) * row)
+                if header.fortran_order:
+                    yield header.array(flat)
+                else:
+                    yield flat.view(header.dtype).reshape(-1, *shape)
+
+
+def role(name: str) -> tuple[str, str]:
+    """Which split an array is of, and whether "images", "labels" or "names"; "" for neither."""
+    if name.lower() in NAMES:
+        return "", "names"
+    split, rest = "train", list[str]()
+    for word in re.split(r"[_\-]", name.lower()):
+        found = values.split_name(word)
+        split, rest = (found, rest) if found else (split, [*rest, word])
+    kind = "_".join(rest)
+    what = "images" if kind in IMAGES else "labels" if kind in LABELS else ""
+    return (split, what) if what else ("", "")
+
+
+@contextmanager
+def archive_at(path: Path) -> Iterator[zipfile.ZipFile]:
+    """The archive in a file; DataError where it is none."""
+    with sound(path, ""), opened(path) as file, zipfile.ZipFile(file) as archive:
+        yield archive
+
+
+@contextmanager
+def sound(path: Path, name: str) -> Iterator[None]:
+    """What is damaged or refused within is said of the file, and of the array in it."""
+    what = f"{name} of {path.name}" if name else path.name
+    try:
+        yield
+    except DataError:
+        raise
+    except OSError as error:
+        raise DataError(f"{what} cannot be read ({named(error)}): look what is there.") from error
+    except DamagedFileError as error:
+        raise DataError(
+            f"{what} cannot be taken ({error}): save it with np.savez, as numbers or text, not as "
+            "Python objects."
+        ) from error
+    except ODDITIES as error:
+        raise DataError(f"{what} is damaged, cut short or no .npz file: save it again.") from error
+
+
+def entry_of(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    """The entry of an array, which NumPy names with .npy at its end."""
+    try:
+        return archive.getinfo(f"{name}.npy")
+    except KeyError:
+        return archive.getinfo(name)
+
+
+def exactly(file: IO[bytes], size: int) -> NDArray[np.uint8]:
+    """So many bytes; DamagedFileError where there are fewer."""
+    content = np.empty(size, np.uint8)
+    for start in range(0, size, PIECE):
+        piece = content[start : start + PIECE]
+        got = file.read(len(piece))
+        if len(got) != len(piece):
+            raise DamagedFileError("it is cut short")
+        piece[:] = np.frombuffer(got, np.uint8)
+    return content

@@ -1,0 +1,95 @@
+"""What is asked for when a dataset is added: checked before a single picture is read."""
+
+from dataclasses import dataclass
+
+from ensemble.datasets.own import entries
+from ensemble.errors import ConfigError
+from ensemble.settings import Settings, setting
+
+USUAL_SIZE = 28
+LEAST_SIDE = 4
+WORDS = 80  # characters of a title, a noun, a class's name
+# What names something else: problems of the regression, out-of-distribution images.
+TAKEN = ("digits", "mnist", "fashion_mnist", "kmnist", "synthetic", "noise", "scrambled")
+
+
+@dataclass(frozen=True)
+class Preparation(Settings):
+    """How pictures become a dataset, checked when made.
+
+    Raises:
+      ConfigError: a value of the wrong type or out of its range, named with that range.
+    """
+
+    size: int = setting(
+        0,
+        "Side in pixels that every picture is brought to; 0 leaves them as they are where all are "
+        f"equal, and brings them to {USUAL_SIZE} where they are not.",
+        low=0,
+        high=entries.MOST_SIDE,
+    )
+    test_share: float = setting(
+        0.2, "Share of each class to test with, where the source has no test images.",
+        low=0.01, high=0.5,
+    )  # fmt: skip
+    seed: int = setting(
+        0, "Of the draw of test images, and of the order of a folder's.", low=0, high=2**31 - 1
+    )
+    max_unreadable: float = setting(
+        0.01, "Share of the files that may be unreadable; they are listed and left out.",
+        low=0.0, high=1.0,
+    )  # fmt: skip
+
+    def __post_init__(self) -> None:
+        self.check()
+        if 0 < self.size < LEAST_SIDE:
+            raise ConfigError(
+                f"size is {self.size}: it has to be from {LEAST_SIDE} to {entries.MOST_SIDE:,}, or "
+                "0 for as they are."
+            )
+
+
+@dataclass(frozen=True)
+class Called:
+    """What a dataset and its images are called, checked when made.
+
+    Attributes:
+      name: on the command line and in addresses.
+      title: for people; by default the name in words.
+      noun: one image of it, in the singular.
+
+    Raises:
+      ConfigError: no name, or one that is taken by something else; a title or noun too long.
+    """
+
+    name: str
+    title: str = ""
+    noun: str = "image"
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
+        title = words(self.title) or self.name.replace("_", " ").capitalize()
+        object.__setattr__(self, "title", title)
+        object.__setattr__(self, "noun", words(self.noun) or "image")
+        for what, said in (("title", self.title), ("noun", self.noun)):
+            if len(said) > WORDS:
+                raise ConfigError(
+                    f"The {what} has {len(said):,} characters: it has to have {WORDS} at most."
+                )
+
+
+def check_name(name: str) -> None:
+    """Raises ConfigError unless this can be the name of a person's own dataset."""
+    if name in TAKEN:
+        raise ConfigError(f"The name {name} is taken by the program itself: choose another.")
+    if not entries.NAME.fullmatch(name):
+        raise ConfigError(
+            f"{name!r:.60} is no name for a dataset: take small letters, digits and _, a letter "
+            "first, 32 at most, as in my_leaves."
+        )
+
+
+def words(text: str) -> str:
+    """Text in one line that can be shown and written: no control characters, no half ones."""
+    text = text.encode("utf-8", "backslashreplace").decode()
+    return " ".join("".join(one if one.isprintable() else " " for one in text).split())

@@ -1,0 +1,104 @@
+"""Looking through a folder that somebody else filled: pictures, strays, links, in a fixed order."""
+
+import os
+from pathlib import Path
+
+from ensemble.datasets.own.decoding import SUFFIXES
+from ensemble.datasets.own.source import listing
+from ensemble.errors import DataError
+from ensemble.storage.refusals import named
+
+LITTER = {"__macosx", "thumbs.db", "desktop.ini", "$recycle.bin"}
+MOST_PICTURES = 5_000_000
+DEEPEST = 32  # folders within one another
+
+
+class Walk:
+    """Looks into folders below `root`, and remembers what it passed over.
+
+    Attributes:
+      strays: files that are no pictures by their names, and pictures beside the classes.
+      links: links that were not followed.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.strays: list[str] = []
+        self.links: list[str] = []
+        self._seen: set[str] = set()
+        self._found = 0
+
+    def named(self, path: Path | str) -> str:
+        """A path for people: from the root on."""
+        return os.path.relpath(path, self.root)
+
+    def look(self, folder: Path) -> tuple[list[Path], list[Path]]:
+        """The folders and the pictures in a folder, each by name.
+
+        Raises:
+          DataError: it cannot be read.
+        """
+        folders, pictures = [], []
+        try:
+            with os.scandir(folder) as inside:
+                every = sorted(inside, key=lambda one: one.name)
+        except OSError as error:
+            raise DataError(
+                f"The folder cannot be read ({named(error)}): make it readable for you, or name "
+                "another."
+            ) from error
+        for one in every:
+            if one.name.startswith(".") or one.name.lower() in LITTER:
+                continue
+            if one.is_symlink() and not self._stays_within(one):
+                self._remember(self.links, one.path)
+            elif one.is_dir(follow_symlinks=False):
+                folders.append(Path(one.path))
+            elif one.is_file() and os.path.splitext(one.name)[1].lower() in SUFFIXES:
+                pictures.append(Path(one.path))
+            else:
+                self._remember(self.strays, one.path)
+        return folders, pictures
+
+    def pictures_below(self, folder: Path, depth: int = 0) -> list[Path]:
+        """All pictures in a folder and those within it.
+
+        Raises:
+          DataError: one cannot be read, or there are too many.
+        """
+        folders, pictures = self.look(folder)
+        self._found += len(pictures)
+        if self._found > MOST_PICTURES:
+            raise DataError(f"There are more than {MOST_PICTURES:,} pictures: add a part of them.")
+        if depth < DEEPEST:
+            for inner in folders:
+                pictures += self.pictures_below(inner, depth + 1)
+        return pictures
+
+    def said(self) -> list[str]:
+        """What was passed over, a sentence each."""
+        found = []
+        if self.strays:
+            one = "1 file is no picture of a class and is" if len(self.strays) == 1 else (
+                f"{len(self.strays):,} files are no pictures of a class and are")  # fmt: skip
+            found.append(f"{one} left out: {listing(self.strays)}.")
+        if self.links:
+            one = "1 link is" if len(self.links) == 1 else f"{len(self.links):,} links are"
+            found.append(
+                f"{one} not followed, to folders or out of the source: {listing(self.links)}."
+            )
+        return found
+
+    def hint(self) -> str:
+        """Why there may be so little, to follow a refusal."""
+        return "".join(f" {one}" for one in self.said())
+
+    def _stays_within(self, one: "os.DirEntry[str]") -> bool:
+        """Whether a link leads to a file below the root; those to folders may go in circles."""
+        target = Path(os.path.realpath(one.path))
+        return target.is_file() and target.is_relative_to(os.path.realpath(self.root))
+
+    def _remember(self, among: list[str], path: str) -> None:
+        if path not in self._seen:  # a folder may be looked into twice
+            self._seen.add(path)
+            among.append(self.named(path))

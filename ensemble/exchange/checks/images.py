@@ -1,0 +1,91 @@
+"""The examples' images, brought to uint8 (N, H, W, channels) from what frameworks keep them as."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.errors import PredictionsError
+from ensemble.exchange.checks.limits import MOST_SIDE
+
+GIVE = "give (examples, height, width) or (examples, height, width, channels), 1 or 3 channels"
+Pieces = Callable[[], Iterator[NDArray[Any]]]
+
+
+def uint8_images(
+    shape: tuple[int, ...], pieces: Pieces, examples: int
+) -> tuple[NDArray[np.uint8], list[str]]:
+    """Images as uint8, and what was done to them.
+
+    Args:
+      shape: of the array in the file.
+      pieces: its numbers in C order, flat (K,), anew with each call: they are looked through
+        once for their range, and once to be kept.
+      examples: N.
+
+    Returns:
+      uint8 (N, H, W, 1 or 3), and a sentence for each thing that was assumed.
+
+    Raises:
+      PredictionsError: another shape or number, or numbers that are no brightness.
+    """
+    form, channels_first = _form(shape, examples)
+    scale, notes = _scale(pieces)
+    found = np.empty(int(np.prod(form)), np.uint8)
+    at = 0
+    for piece in pieces():
+        scaled = piece if scale is None else np.rint(piece * np.float64(scale))
+        found[at : at + len(piece)] = scaled.astype(np.uint8)
+        at += len(piece)
+    made = found.reshape(form)
+    if channels_first:
+        made = np.ascontiguousarray(made.transpose(0, 2, 3, 1))
+        notes.append("`images` had its channels before height and width; they were put last.")
+    return made, notes
+
+
+def _form(shape: tuple[int, ...], examples: int) -> tuple[tuple[int, ...], bool]:
+    """The shape with its axis of channels, and whether that is the second."""
+    if not shape or shape[0] != examples:
+        raise PredictionsError(
+            f"`images` has the shape {shape}, and there are {examples:,} labels: give one image "
+            "for each, in their order, or leave `images` out."
+        )
+    if len(shape) == 3:
+        shape = (*shape, 1)
+    if len(shape) != 4 or 0 in shape:
+        raise PredictionsError(f"`images` has the shape {shape}: {GIVE}.")
+    last, first = shape[3] in (1, 3), shape[1] in (1, 3)
+    if not last and not first:
+        channels = f"`images` has {shape[3]} channels (its shape is {shape})"
+        raise PredictionsError(f"{channels}: {GIVE}, [..., :3] without transparency.")
+    sides = shape[1:3] if last else shape[2:]
+    if max(sides) > MOST_SIDE:
+        raise PredictionsError(
+            f"`images` are {sides[0]:,}×{sides[1]:,} pixels: bring them to {MOST_SIDE:,} at most."
+        )
+    return shape, not last
+
+
+def _scale(pieces: Pieces) -> tuple[float | None, list[str]]:
+    """What to multiply the numbers with, None where they are uint8 as they stand."""
+    least, most, whole, dtype = np.inf, -np.inf, True, np.dtype(np.uint8)
+    for piece in pieces():
+        dtype = piece.dtype
+        if dtype == np.uint8:
+            return None, []
+        least, most = np.minimum(least, piece.min()), np.maximum(most, piece.max())
+        whole = whole and (dtype.kind in "biu" or bool((np.floor(piece) == piece).all()))
+    if dtype.kind not in "biuf":
+        raise PredictionsError(f"`images` are no numbers: {GIVE}.")
+    if dtype.kind != "b" and whole and least >= 0 and 1 < most <= 255:
+        return None, []
+    if least >= 0 and most <= 1:
+        return 255.0, ["`images` went from 0 to 1 and were brought to 0 to 255."]
+    if least >= 0 and most <= 255:
+        return 1.0, ["`images` were rounded to whole numbers from 0 to 255."]
+    raise PredictionsError(
+        f"`images` go from {least:.3g} to {most:.3g}: give them before they are standardised, from "
+        "0 to 255 or from 0 to 1, or leave `images` out."
+    )

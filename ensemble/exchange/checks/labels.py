@@ -1,0 +1,111 @@
+"""What each example is: numbers of classes from what people have under `labels`."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.errors import PredictionsError
+
+GIVE = "give (N,) whole numbers from 0"
+
+
+def flattened(labels: NDArray[Any]) -> tuple[NDArray[Any], list[str]]:
+    """Labels (N,), still numbers or text, and what is to be said of it.
+
+    Args:
+      labels: (N,), (N, 1), or exactly one-hot (N, C).
+
+    Raises:
+      PredictionsError: another shape, or shares of several classes.
+    """
+    if labels.ndim == 2 and 1 in labels.shape and labels.size:
+        return labels.reshape(-1), []
+    if labels.ndim == 2 and labels.dtype.kind in "biuf" and labels.size:
+        return one_hot(labels), ["`labels` was one-hot: each example's class is where its 1 is."]
+    if labels.ndim != 1 or not labels.size:
+        raise PredictionsError(f"`labels` has the shape {labels.shape}: {GIVE}.")
+    return labels, []
+
+
+def one_hot(labels: NDArray[Any]) -> NDArray[Any]:
+    """The classes of rows that have one 1 and else 0; PredictionsError where one is otherwise."""
+    fine = ((labels == 0) | (labels == 1)).all(axis=1) & (labels.sum(axis=1) == 1)
+    if not fine.all():
+        raise PredictionsError(
+            f"`labels` has the shape {labels.shape} and its row {int(np.argmin(fine))} is not one "
+            f"1 and else 0: {GIVE}, labels.argmax(axis=1) where that is what is meant."
+        )
+    return labels.argmax(axis=1)
+
+
+def numbers(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) -> NDArray[np.int32]:
+    """The class number of each example.
+
+    Args:
+      labels: (N,), whole numbers in [0, C), or text among the names.
+      classes: C.
+      names: of the classes, or None: text needs them.
+
+    Returns:
+      int32 (N,).
+
+    Raises:
+      PredictionsError: one is no class, named with its example; or all are one too high.
+    """
+    if labels.dtype.kind == "U":
+        return _named(labels, classes, names)
+    if labels.dtype.kind == "f":
+        whole = np.isfinite(labels) & (np.floor(labels) == labels)
+        if not whole.all():
+            place = int(np.argmin(whole))
+            raise PredictionsError(f"`labels[{place}]` is {labels[place]:g}: {GIVE}.")
+    least, most = labels.min(), labels.max()
+    if least >= 1 and most == classes:
+        raise PredictionsError(
+            f"`labels` begins at 1 (it goes to {int(most)}, of {classes} classes): subtract 1."
+        )
+    if least < 0 or most >= classes:
+        place = int(np.argmax((labels < 0) | (labels >= classes)))
+        raise PredictionsError(
+            f"`labels[{place}]` is {int(labels[place])}, and there are {classes} classes: {GIVE} "
+            f"to {classes - 1}."
+        )
+    return labels.astype(np.int32)
+
+
+def _named(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) -> NDArray[np.int32]:
+    texts, codes = np.unique(np.char.strip(labels), return_inverse=True)
+    known = {name: number for number, name in enumerate(names or ())}
+    if all(text in known for text in texts):
+        return np.array([known[text] for text in texts], np.int32)[codes]
+    try:
+        values = texts.astype(np.float64)
+    except ValueError:
+        place, text = _first_unknown(labels, known)
+        if names is None:
+            raise PredictionsError(
+                f"`labels[{place}]` is “{text}”, and nothing says which class that is: give "
+                "`class_names` in the order of the probabilities, or numbers from 0."
+            ) from None
+        raise PredictionsError(
+            f"`labels[{place}]` is “{text}”, which is none of the {classes} class names: write "
+            "it as they do, or give numbers from 0."
+        ) from None
+    return numbers(values[codes], classes, None)
+
+
+def _first_unknown(labels: NDArray[Any], known: dict[str, int]) -> tuple[int, str]:
+    for place, text in enumerate(np.char.strip(labels).tolist()):
+        if text not in known and not text.lstrip("-").isdigit():
+            return place, f"{text:.60}"
+    return 0, f"{labels[0]:.60}"
+
+
+def two_classes(labels: NDArray[Any] | None) -> bool:
+    """Whether all labels (N,) are 0 or 1, or of two names."""
+    if labels is None:
+        return False
+    if labels.dtype.kind == "U":
+        return len(np.unique(labels)) <= 2
+    return bool(((labels == 0) | (labels == 1)).all())

@@ -1,0 +1,103 @@
+"""How much is taken from elsewhere: counts, bytes of an upload, and this machine's memory."""
+
+import os
+from collections.abc import Sequence
+
+import numpy as np
+import psutil
+
+from ensemble.errors import ConfigError, PredictionsError
+
+MOST_EPOCHS = 1000
+MOST_MEMBERS = 64
+FEWEST_CLASSES, MOST_CLASSES = 2, 1000
+MOST_EXAMPLES = 50_000
+MOST_SIDE = 1024  # pixels of an image
+MOST_UPLOAD_MB = 500  # without ENSEMBLE_MAX_IMPORT_MB
+TOLERANCE = 1e-3  # of a row's sum: 1,000 classes in float16 round to 0.9995 at the least
+SHARE = 0.8  # of the free memory that may be taken
+
+Shape = tuple[int, int, int, int]
+
+
+def most_upload_bytes() -> int:
+    """How large an upload may be: `ENSEMBLE_MAX_IMPORT_MB` megabytes, 500 by default.
+
+    Raises:
+      ConfigError: the variable is no whole number above 0.
+    """
+    said = os.environ.get("ENSEMBLE_MAX_IMPORT_MB") or str(MOST_UPLOAD_MB)
+    if not (said.isascii() and said.isdigit() and len(said) < 8 and int(said)):
+        raise ConfigError(
+            f"ENSEMBLE_MAX_IMPORT_MB is {said!r:.60}: it has to be a whole number of megabytes "
+            f"from 1 on, such as {MOST_UPLOAD_MB}."
+        )
+    return int(said) * 10**6
+
+
+def check_upload(nbytes: int) -> None:
+    """Refuse files that are larger together than an upload may be.
+
+    Raises:
+      PredictionsError: they are; ConfigError as `most_upload_bytes`.
+    """
+    if nbytes > (most := most_upload_bytes()):
+        raise PredictionsError(
+            f"This has {megabytes(nbytes)}, and an upload at most {megabytes(most)}: use `python "
+            "-m ensemble import` on the machine that serves this page, or raise "
+            "ENSEMBLE_MAX_IMPORT_MB."
+        )
+
+
+def check_counts(shape: Sequence[int]) -> None:
+    """Refuse more, or fewer, epochs, members, examples or classes than every screen can show.
+
+    Args:
+      shape: E, M, N, C.
+
+    Raises:
+      PredictionsError: one of them is outside its range.
+    """
+    ranges = (
+        ("epochs", 1, MOST_EPOCHS, "save fewer of them"),
+        ("members", 1, MOST_MEMBERS, "choose among them"),
+        ("examples", 1, MOST_EXAMPLES, f"take a sample, such as the first {MOST_EXAMPLES:,}"),
+        ("classes", FEWEST_CLASSES, MOST_CLASSES, "leave out or merge some"),
+    )
+    for count, (noun, least, most, mend) in zip(shape, ranges, strict=True):
+        if count < least:
+            raise PredictionsError(f"it has {count:,} {noun}: at least {least} are needed.")
+        if count > most:
+            raise PredictionsError(
+                f"it has {count:,} {noun}, and at most {most:,} are taken: {mend}."
+            )
+
+
+def check_memory(nbytes: int) -> None:
+    """Refuse what would not fit into this machine's free memory.
+
+    Raises:
+      PredictionsError: it would take more than there is.
+    """
+    free = psutil.virtual_memory().available
+    if nbytes > SHARE * free:
+        raise PredictionsError(
+            f"it would take {megabytes(nbytes)} of memory, and {megabytes(free)} are free: give "
+            "fewer epochs, members or examples."
+        )
+
+
+def needed(shape: Shape, images: int = 0) -> int:
+    """Bytes that taking predictions in needs at its peak: they, and one epoch's averages.
+
+    Args:
+      shape: E, M, N, C.
+      images: bytes of the images.
+    """
+    averages = 3 * shape[2] * shape[3] * np.dtype(np.float64).itemsize
+    return int(np.prod(shape, dtype=np.int64)) * 4 + averages + images
+
+
+def megabytes(nbytes: int) -> str:
+    """A size for people: "512 MB"."""
+    return f"{max(1, round(nbytes / 1e6)):,} MB"

@@ -1,0 +1,92 @@
+"""Names of classes and members, and of the split: short text, no two alike."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.errors import PredictionsError
+
+MOST_LETTERS = 80
+MOST_BYTES = 2**20  # of an array of names
+
+
+def names_of(field: str, values: NDArray[Any]) -> tuple[str, ...]:
+    """The names in an array of text or numbers, whatever its shape.
+
+    Args:
+      field: what the file calls it, for the sentence.
+      values: small: whoever reads it has looked at its size.
+
+    Raises:
+      PredictionsError: one is empty, too long, or there twice.
+    """
+    found = [_shown(one) for one in values.reshape(-1).tolist()]
+    return checked(field, found)
+
+
+def checked(field: str, names: Sequence[str]) -> tuple[str, ...]:
+    """These names, once each can be shown and told from the others; see `names_of`."""
+    first: dict[str, int] = {}
+    for place, name in enumerate(names):
+        if not name:
+            raise PredictionsError(f"`{field}[{place}]` is empty: give it a name.")
+        if len(name) > MOST_LETTERS:
+            raise PredictionsError(
+                f"`{field}[{place}]` has {len(name):,} letters: give it a name of at most "
+                f"{MOST_LETTERS}."
+            )
+        if name in first:
+            raise PredictionsError(
+                f"`{field}` has “{name}” twice, at {first[name]} and {place}: give each its own."
+            )
+        first[name] = place
+    return tuple(names)
+
+
+def expected(field: str, names: tuple[str, ...], count: int, noun: str) -> tuple[str, ...]:
+    """These names, if there are as many as members or classes; PredictionsError else."""
+    if len(names) != count:
+        raise PredictionsError(
+            f"`{field}` has {len(names):,} entries for {count:,} {noun}: give one for each, or "
+            "leave it out."
+        )
+    return names
+
+
+def split_of(values: NDArray[Any]) -> str:
+    """What the examples are of, from an array of one text.
+
+    Raises:
+      PredictionsError: it is more than one, or too long.
+    """
+    if values.size != 1:
+        raise PredictionsError("`split` is not one name: give one, such as np.array('test').")
+    return names_of("split", values)[0]
+
+
+def told_apart(names: Sequence[str]) -> tuple[str, ...]:
+    """Names that were made here, of files say: those that are there twice get a number."""
+    found: list[str] = []
+    for name in names:
+        wanted, number = name, 1
+        while wanted in found:
+            number += 1
+            wanted = f"{name} ({number})"
+        found.append(wanted)
+    return tuple(found)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    text = " ".join(str(value).split())
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def numbered(count: int, word: str = "") -> tuple[str, ...]:
+    """Names where nobody gave any: "0", "1" … of classes, "member 1" … with a word."""
+    if word:
+        return tuple(f"{word} {number + 1}" for number in range(count))
+    return tuple(map(str, np.arange(count)))

@@ -1,0 +1,1 @@
+"""Files of predictions as people have them: .npz, CSV and Parquet, each read to one `Part`."""

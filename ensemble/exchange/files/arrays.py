@@ -1,0 +1,115 @@
+"""The predictions in an .npz: its arrays by their names, and by those that people also use."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.errors import PredictionsError
+from ensemble.exchange.checks.images import uint8_images
+from ensemble.exchange.checks.labels import flattened
+from ensemble.exchange.checks.limits import MOST_CLASSES, MOST_EXAMPLES, MOST_SIDE
+from ensemble.exchange.checks.names import MOST_BYTES, names_of, split_of
+from ensemble.exchange.files.archive import Archive
+from ensemble.exchange.files.parts import Part
+
+# The name that is documented, and others that stand for nothing else.
+NAMES = {
+    "probabilities": ("probabilities", "probs", "proba", "y_proba", "y_prob"),
+    "logits": ("logits",),
+    "labels": ("labels", "label", "y_true", "targets"),
+    "images": ("images",),
+    "class_names": ("class_names", "classes"),
+    "member_names": ("member_names",),
+    "split": ("split",),
+}
+MOST_LABEL_BYTES = MOST_EXAMPLES * MOST_CLASSES * 8  # one-hot in float64
+MOST_IMAGE_NUMBERS = MOST_EXAMPLES * MOST_SIDE * MOST_SIDE * 3
+
+
+def read_archive(archive: Archive) -> Part:
+    """What an .npz holds, its outputs and images not read yet: `archive` stays open for them.
+
+    Raises:
+      PredictionsError: it has no outputs, or an array is not what its name says.
+    """
+    found, notes = _found(archive.names)
+    kind = _kind(found, archive.names)
+    aside = set(archive.names) - set(found.values())
+    if "probabilities" in found and "logits" in found:
+        aside.add(found["logits"])
+    if aside:
+        said = ", ".join(f"`{name:.40}`" for name in sorted(aside)[:5])
+        notes.append(f"Arrays that were left aside: {said}.")
+    header = archive.header(found[kind])
+    if header.dtype.kind == "U":
+        raise PredictionsError(f"`{kind}` holds text: save it as numbers, .astype('float32').")
+    labels = None
+    if "labels" in found:
+        labels, more = flattened(_small(archive, found["labels"], MOST_LABEL_BYTES))
+        notes += more
+    return Part(
+        kind, header.shape, lambda columns: archive.blocks(found[kind], columns), labels,
+        class_names=_names(archive, found, "class_names"),
+        member_names=_names(archive, found, "member_names"),
+        split=split_of(_small(archive, found["split"])) if "split" in found else "",
+        notes=notes, **_images(archive, found),
+    )  # fmt: skip
+
+
+def _found(names: list[str]) -> tuple[dict[str, str], list[str]]:
+    """The array that stands for each name, and a sentence for each other name."""
+    found, notes = {}, []
+    for wanted, known in NAMES.items():
+        if there := [one for one in known if one in names]:
+            found[wanted] = there[0]
+            if there[0] != wanted:
+                notes.append(f"`{there[0]}` was taken as `{wanted}`.")
+    return found, notes
+
+
+def _kind(found: dict[str, str], names: list[str]) -> str:
+    for kind in ("probabilities", "logits"):
+        if kind in found:
+            return kind
+    said = ", ".join(f"`{one:.40}`" for one in names[:8])
+    raise PredictionsError(
+        f"it has neither `probabilities` nor `logits`, only {said}: save them by one of these "
+        "names, np.savez(file, probabilities=…, labels=…)."
+    )
+
+
+def _names(archive: Archive, found: dict[str, str], field: str) -> tuple[str, ...] | None:
+    return names_of(field, _small(archive, found[field])) if field in found else None
+
+
+def _small(archive: Archive, name: str, most: int = MOST_BYTES) -> NDArray[Any]:
+    header = archive.header(name)
+    if header.nbytes > most or max(header.shape, default=0) > MOST_EXAMPLES:
+        raise PredictionsError(
+            f"`{name}` has the shape {header.shape}, more than any file may have: give one entry "
+            f"an example, class or member, and at most {MOST_EXAMPLES:,} examples."
+        )
+    return archive.whole(name)
+
+
+def _images(archive: Archive, found: dict[str, str]) -> dict[str, Any]:
+    if "images" not in found:
+        return {}
+    name = found["images"]
+    header = archive.header(name)
+    count = int(np.prod(header.shape, dtype=np.float64))
+    if header.dtype.kind == "U" or count > MOST_IMAGE_NUMBERS:
+        raise PredictionsError(
+            f"`images` has the shape {header.shape} of {header.dtype}: give numbers, and smaller "
+            "images, or leave `images` out."
+        )
+
+    def pieces() -> Iterator[NDArray[Any]]:
+        return (block.reshape(-1) for block in archive.blocks(name, 1))
+
+    def read(examples: int) -> tuple[NDArray[np.uint8], list[str]]:
+        return uint8_images(header.shape, pieces, examples)
+
+    return {"images": read, "image_bytes": count}

@@ -1,0 +1,114 @@
+"""Which column of a table is what: example, member, epoch, label, and the classes.
+
+Classes are columns `p_NAME` or `logit_NAME`; a table without any has one column a class, named as
+the class is, and nothing else but the columns listed here.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ensemble.errors import PredictionsError
+
+# What a column is, by the names that people give it; the first is the one that is documented.
+KEYS = {
+    "example": ("example", "example_id", "id"),
+    "member": ("member", "model", "member_id", "model_id"),
+    "epoch": ("epoch",),
+    "label": ("label", "labels", "y_true", "target", "true_label"),
+    "split": ("split",),
+}
+# What stands beside the classes and is none, such as a table's own row numbers.
+ASIDE = {"prediction", "predicted", "pred", "y_pred", "confidence", "correct", "index", "row",
+         "__index_level_0__", "unnamed: 0", ""}  # fmt: skip
+P = "(?:p|prob|proba|probability)"
+PREFIXES = {
+    "probabilities": re.compile(rf"{P}[_ ]?(\d+)|{P}_(.+)"),
+    "logits": re.compile(r"logits?[_ ]?(\d+)|logits?_(.+)"),
+}
+SINGLE = {"p": "probabilities", "probability": "probabilities", "logit": "logits"}
+MOST_COLUMNS = 1100
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Where in a table what stands.
+
+    Attributes:
+      keys: the column of "example", "member", "epoch", "label", "split", where there is one.
+      kind: "probabilities" or "logits".
+      classes: the columns of the classes, in the classes' order.
+      names: of the classes; None where they are numbered, or one column stands for two.
+      aside: columns that nothing is made of.
+    """
+
+    keys: dict[str, str]
+    kind: str
+    classes: tuple[str, ...]
+    names: tuple[str, ...] | None
+    aside: tuple[str, ...]
+
+
+def understood(columns: Sequence[str]) -> Columns:
+    """What each column of a table is.
+
+    Raises:
+      PredictionsError: there are no columns of classes, or two of one name, or both probabilities
+        and logits.
+    """
+    if len(set(columns)) != len(columns):
+        twice = next(one for one in columns if columns.count(one) > 1)
+        raise PredictionsError(f"its column “{twice:.60}” is there twice: keep one of them.")
+    if len(columns) > MOST_COLUMNS:
+        raise PredictionsError(
+            f"it has {len(columns):,} columns: give one for each of at most 1,000 classes."
+        )
+    keys = _keys(columns)
+    rest = [one for one in columns if one not in keys.values()]
+    prefixed = {kind: found for kind, pattern in PREFIXES.items()
+                if (found := _prefixed(rest, pattern))}  # fmt: skip
+    if len(prefixed) > 1:
+        raise PredictionsError("it has columns of probabilities and of logits: keep one of them.")
+    for kind, found in prefixed.items():
+        order, names = _in_order(found)
+        aside = tuple(one for one in rest if one not in found)
+        return Columns(keys, kind, order, names, aside)
+    for one in rest:
+        if one.lower() in SINGLE:
+            aside = tuple(other for other in rest if other != one)
+            return Columns(keys, SINGLE[one.lower()], (one,), None, aside)
+    known = ASIDE.union(*KEYS.values())
+    aside = tuple(one for one in rest if one.strip().lower() in known)
+    named = tuple(one for one in rest if one not in aside)
+    if len(named) < 2:
+        raise PredictionsError(
+            "it has no columns of classes: name them p_0, p_1 … (or p_NAME), logits logit_0 …."
+        )
+    return Columns(keys, "probabilities", named, tuple(map(str.strip, named)), aside)
+
+
+def _keys(columns: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for key, names in KEYS.items():
+        for name in names:
+            for column in columns:
+                if key not in found and column.strip().lower() == name:
+                    found[key] = column
+    return found
+
+
+def _prefixed(columns: Sequence[str], pattern: "re.Pattern[str]") -> dict[str, str]:
+    """Columns with the prefix, each with the class that it is of."""
+    matches = {one: pattern.fullmatch(one.strip()) for one in columns}
+    return {one: match[1] or match[2] for one, match in matches.items() if match}
+
+
+def _in_order(found: dict[str, str]) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    """The columns in the classes' order, and the classes' names, None for plain numbers."""
+    if len(found) > 1 and all(name.isascii() and name.isdigit() for name in found.values()):
+        numbers = sorted((int(name[:9]), column) for column, name in found.items())
+        if [number for number, _ in numbers] == list(range(len(numbers))):
+            return tuple(column for _, column in numbers), None
+        order = tuple(column for _, column in numbers)
+        return order, tuple(str(number) for number, _ in numbers)
+    return tuple(found), tuple(found.values()) if len(found) > 1 else None

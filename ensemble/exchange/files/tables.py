@@ -1,0 +1,170 @@
+"""CSV and Parquet: a row an example and member, or a table a member, brought to arrays."""
+
+import csv
+import errno
+import io
+import re
+from collections.abc import Iterator
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+from numpy.typing import NDArray
+
+from ensemble.errors import PredictionsError
+from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_memory
+from ensemble.exchange.files.columns import Columns, understood
+from ensemble.exchange.files.parts import Part
+from ensemble.exchange.files.placing import placed
+from ensemble.storage.arrays.npy import Bounded
+
+MOST_HEADER = 2**17
+BLOCK = 2**22  # bytes of a CSV that are parsed at once; a row has to fit
+ROWS = 2**14  # of Parquet that are read at once
+CELL = re.compile(r"In CSV column #(\d+): Row #(\d+): .*invalid value '(.*)'", re.S)
+WIDTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
+
+
+def read_csv(file: Bounded) -> Part:
+    """The predictions of a CSV: comma, semicolon or tab; UTF-8; the first row names the columns.
+
+    Raises:
+      PredictionsError: it is none, or its columns, rows or cells do not fit; names the row.
+    """
+    names, delimiter, decimal = _header(file)
+    columns = understood(names)
+    types = {name: pa.string() for name in columns.keys.values()}
+    types |= {name: pa.float64() for name in columns.classes}
+    raw = _raw(file)
+    raw.seek(0)
+    try:
+        reader = pa.csv.open_csv(
+            pa.PythonFile(raw, mode="r"),
+            pa.csv.ReadOptions(use_threads=False, block_size=BLOCK, column_names=names,
+                               skip_rows=1),
+            pa.csv.ParseOptions(delimiter=delimiter),
+            pa.csv.ConvertOptions(column_types=types, include_columns=list(types),
+                                  decimal_point=decimal),
+        )  # fmt: skip
+        return _part(columns, reader)
+    except pa.ArrowInvalid as error:
+        raise PredictionsError(_said_of(str(error), list(types))) from error
+
+
+def read_parquet(file: Bounded) -> Part:
+    """The predictions of a Parquet file, whose columns are as a CSV's.
+
+    Raises:
+      PredictionsError: it is none, is damaged, or its columns or rows do not fit.
+    """
+    try:
+        found = pa.parquet.ParquetFile(pa.PythonFile(_raw(file), mode="r"))
+        columns = understood(found.schema_arrow.names)
+        wanted = [*columns.keys.values(), *columns.classes]
+        _check_rows(found.metadata.num_rows, columns)
+        return _part(columns, found.iter_batches(ROWS, columns=wanted))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
+        raise PredictionsError(
+            "it is damaged, or no Parquet that can be read: save it again."
+        ) from error
+
+
+def _raw(file: Bounded) -> io.RawIOBase:
+    """The file itself: Arrow asks for as much at once as it has room for, and bounds that."""
+    return cast(io.RawIOBase, file.raw)
+
+
+def _part(columns: Columns, batches: Iterator[pa.RecordBatch]) -> Part:
+    dtype = np.float32 if columns.kind == "probabilities" else np.float64
+    blocks: list[NDArray[Any]] = []
+    keys: dict[str, list[pa.Array]] = {key: [] for key in columns.keys}
+    rows = 0
+    for batch in batches:
+        rows += batch.num_rows
+        _check_rows(rows, columns)
+        blocks.append(_numbers(batch, columns.classes, dtype))
+        for key, column in columns.keys.items():
+            keys[key].append(_texts(batch.column(column), column))
+    if not rows:
+        raise PredictionsError("it has no rows: give one for each example and member.")
+    texts = {key: pa.chunked_array(found, pa.string()) for key, found in keys.items()}
+    check_memory(2 * rows * len(columns.classes) * np.dtype(dtype).itemsize)
+    notes = []
+    if columns.aside:
+        said = ", ".join(f"“{one:.40}”" for one in columns.aside[:5])
+        more = "" if len(columns.aside) <= 5 else f" and {len(columns.aside) - 5} more"
+        notes = [f"Columns that were left aside: {said}{more}."]
+    return placed(columns, np.concatenate(blocks), texts, notes)
+
+
+def _check_rows(rows: int, columns: Columns) -> None:
+    most = MOST_EXAMPLES * (MOST_MEMBERS if "member" in columns.keys else 1)
+    if "epoch" not in columns.keys and rows > most:
+        raise PredictionsError(f"it has more than {most:,} rows: take a sample of the examples.")
+    check_memory(2 * rows * len(columns.classes) * np.dtype(np.float32).itemsize)
+
+
+def _numbers(
+    batch: pa.RecordBatch, names: tuple[str, ...], dtype: type[np.floating[Any]]
+) -> NDArray[Any]:
+    found = np.empty((batch.num_rows, len(names)), dtype)
+    for place, name in enumerate(names):
+        column = batch.column(name)
+        if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+                or pa.types.is_decimal(column.type)):  # fmt: skip
+            raise PredictionsError(
+                f"its column “{name:.60}” holds no numbers ({column.type}): leave it out, or name "
+                "the columns of classes p_0, p_1 …."
+            )
+        found[:, place] = column.to_numpy(zero_copy_only=False).astype(np.float64)
+    return found
+
+
+def _texts(column: pa.Array, name: str) -> pa.Array:
+    try:
+        return column.cast(pa.string())
+    except pa.ArrowException as error:
+        raise PredictionsError(
+            f"its column “{name:.60}” is neither numbers nor text ({column.type}): write it as one."
+        ) from error
+
+
+def _header(file: Bounded) -> tuple[list[str], str, str]:
+    """The columns' names, what parts them, and the decimal point."""
+    first = file.readline(MOST_HEADER)
+    second = file.readline(MOST_HEADER)
+    try:
+        text, row = first.decode("utf-8-sig"), second.decode()
+    except UnicodeDecodeError as error:
+        raise PredictionsError(
+            "it is neither .npz, Parquet nor a table in UTF-8: save it as one of them."
+        ) from error
+    if len(first) == MOST_HEADER or "\0" in text or not text.strip():
+        raise PredictionsError(
+            "it is neither .npz, Parquet nor a table whose first row names its columns: save it as "
+            "one of them."
+        )
+    delimiter = max(",;\t", key=text.count)
+    names = next(csv.reader([text.rstrip("\r\n")], delimiter=delimiter))
+    return names, delimiter, "," if delimiter == ";" and "," in row else "."
+
+
+def _said_of(message: str, columns: list[str]) -> str:
+    if found := CELL.search(message):
+        # Among the columns that are read; numbered from 0.
+        place = int(found[1])
+        name = columns[place] if place < len(columns) else found[1]
+        return (
+            f"its column “{name:.60}” has “{found[3]:.40}” in line {int(found[2])}: give a number "
+            "there, or name the columns of classes p_0, p_1 …."
+        )
+    if found := WIDTH.search(message):
+        return (
+            f"its line {int(found[1])} has {found[3]} cells, and the first names {found[2]}: save "
+            "it again, with quotes around text that holds the delimiter."
+        )
+    return "it is no table that can be read (its rows are uneven, or not text): save it again."

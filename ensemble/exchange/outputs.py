@@ -1,0 +1,50 @@
+"""What somebody's members say of labelled examples, once it has been read and checked."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class MemberOutputs:
+    """What M members said of N labelled examples after each of E epochs.
+
+    Attributes:
+      probabilities: float32 (E, M, N, C), each row of C a distribution; float32 that came in is
+        the same float32 here.
+      labels: int32 (N,), class numbers in [0, C).
+      class_names: C of them, no two alike.
+      member_names: M of them, no two alike.
+      images: uint8 (N, H, W, 1 or 3), or None where there are none.
+      split: what the examples are of: "test", where the file does not say.
+      notes: what was assumed or converted, a sentence each.
+    """
+
+    probabilities: NDArray[np.float32]
+    labels: NDArray[np.int32]
+    class_names: tuple[str, ...]
+    member_names: tuple[str, ...]
+    images: NDArray[np.uint8] | None = None
+    split: str = "test"
+    notes: tuple[str, ...] = ()
+
+    @property
+    def epochs(self) -> int:
+        """E."""
+        return self.probabilities.shape[0]
+
+    @property
+    def members(self) -> int:
+        """M."""
+        return self.probabilities.shape[1]
+
+    @property
+    def examples(self) -> int:
+        """N."""
+        return self.probabilities.shape[2]
+
+    @property
+    def classes(self) -> int:
+        """C."""
+        return self.probabilities.shape[3]
