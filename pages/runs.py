@@ -2,13 +2,14 @@
 
 import streamlit as st
 
-from ensemble.ui.runs import overview, regressions
+from ensemble.ui.runs import imports, overview, regressions
 from ensemble.ui.shared import entry, loaders
 
 
 def main() -> None:
     if loaders.all_runs():
         overview.show()
+        imports.button()
     else:
         nothing_yet()
         overview.broken()
@@ -23,6 +24,7 @@ def nothing_yet() -> None:
         "delete."
     )
     st.page_link("pages/train.py", label="Train a first ensemble", icon=":material/arrow_forward:")
+    imports.button()
 
 
 entry.draw("runs", main)

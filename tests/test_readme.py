@@ -19,7 +19,7 @@ PICTURES = sorted((REPO / "docs").glob("*.png"))
 MAX_LINES = 200
 MAX_PICTURE_BYTES = 250_000
 # Words that stand for what a reader puts there, each with something that parses.
-STANDS_FOR = {"RUN": "digits-0101-000000", "IMAGE...": "number.jpg"}
+STANDS_FOR = {"RUN": "digits-0101-000000", "IMAGE...": "number.jpg", "FILE...": "ensemble.npz"}
 
 
 def relative(path: Path) -> str:
@@ -114,7 +114,9 @@ def test_every_command_of_the_program_is_in_the_reference() -> None:
     assert shown <= set(re.findall(r"^## (\w+)$", reference, re.M))
 
 
-@pytest.mark.parametrize("name", ["train", "predict", "stress", "lbfgs", "bench", "race"])
+@pytest.mark.parametrize(
+    "name", ["train", "predict", "stress", "lbfgs", "bench", "race", "import", "export"]
+)
 def test_every_option_is_in_the_reference(name: str) -> None:
     command = main.get_command(click.Context(main), name)
     reference = (REPO / "docs" / "command-line.md").read_text("utf-8")

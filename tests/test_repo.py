@@ -124,7 +124,7 @@ def test_server_keeps_to_this_machine() -> None:
     server = CONFIG["server"]
     assert server["address"] == "localhost"
     assert set(server["allowedHosts"]) == {"localhost", "127.0.0.1"}
-    assert server["maxUploadSize"] <= 20
+    assert server["maxUploadSize"] <= 500
     assert server["xsrfCookieSameSite"] == "strict"
     for protection in ("enableCORS", "enableXsrfProtection"):
         assert server.get(protection, True) is True

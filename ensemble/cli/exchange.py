@@ -7,7 +7,6 @@ import click
 
 from ensemble import exchange
 from ensemble.cli.outcome import say
-from ensemble.cli.predict import valid
 from ensemble.cli.train import run_summary
 
 
@@ -20,7 +19,7 @@ def import_(files: tuple[Path, ...], name: str) -> None:
     The last line on stdout is one JSON object. docs/bring_your_own.md says what a file holds.
     """
     outputs = exchange.read(files)
-    source = ", ".join(valid(Path(file.name)) for file in files)
+    source = ", ".join(shown(Path(file.name)) for file in files)
     run = exchange.import_run(outputs, name, source[:200])
     for note in outputs.notes:
         say(note, err=True)
@@ -29,6 +28,11 @@ def import_(files: tuple[Path, ...], name: str) -> None:
         "classes": outputs.classes, "images": outputs.images is not None,
     }  # fmt: skip
     click.echo(json.dumps({**run_summary(run), **counts, "notes": list(outputs.notes)}))
+
+
+def shown(path: Path) -> str:
+    """A path as JSON may have it: bytes that are not UTF-8 are spelt out."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
 
 
 @click.command()
@@ -48,6 +52,6 @@ def export(
         run_id, file, epoch=epoch, all_epochs=all_epochs, images=images, replace=force
     )
     click.echo(json.dumps({
-        "run_id": run_id, "file": valid(made.path), "epochs": made.epochs,
+        "run_id": run_id, "file": shown(made.path), "epochs": made.epochs,
         "shape": made.shape, "images": made.images,
     }))  # fmt: skip

@@ -38,7 +38,7 @@ from ensemble.wording.readings import RATHER_NOT
 def predict(
     run_id: str, images: tuple[Path, ...], epoch: int | None, refuse: float, as_json: bool
 ) -> None:
-    """Read the digits in pictures: photos, scans or drawings of any common format."""
+    """Read pictures of any common format: digits on photos, scans or drawings, one image else."""
     failed = False
     for path, found in predict_pictures(run_id, images, epoch, refuse):
         if isinstance(found, EnsembleError):
@@ -62,7 +62,7 @@ def predict_pictures(
 
     Raises:
       UnknownRunError: there is no such run.
-      RunError: nothing of that epoch is kept, or it has not learnt digits.
+      RunError: nothing of that epoch is kept.
     """
     classifier = open_classifier(run_id, epoch)
     for path in paths:
@@ -85,7 +85,11 @@ def predicted(classifier: Classifier, content: bytes, refuse: float) -> dict[str
     prepared = classifier.prepare(open_picture(content))
     reading = classifier.read_marks(prepared.marks, refuse)
     digits = [
-        {"box": [int(side) for side in mark.box], "line": int(mark.line), **described(digit)}
+        {
+            "box": [int(side) for side in mark.box],
+            "line": int(mark.line),
+            **described(digit, classifier.class_names),
+        }
         for mark, digit in zip(prepared.marks, reading.digits, strict=True)
     ]
     return {
@@ -99,12 +103,14 @@ def predicted(classifier: Classifier, content: bytes, refuse: float) -> dict[str
     }
 
 
-def described(digit: Digit) -> dict[str, Any]:
+def described(digit: Digit, names: Sequence[str]) -> dict[str, Any]:
     """What is said of one digit, ready for JSON."""
     return {
         "label": int(digit.label),
+        "name": names[digit.label],
         "probabilities": [round(float(p), 6) for p in digit.probabilities],
         "votes": [int(vote) for vote in digit.votes],
+        "named_votes": [names[vote] for vote in digit.votes],
         "mutual_information": round(float(digit.information), 6),
         "rejected": bool(digit.rejected),
         "score": round(float(digit.score), 6),
@@ -145,9 +151,12 @@ def sure(found: dict[str, Any]) -> str:
 
 def votes_of(digits: Sequence[dict[str, Any]]) -> str:
     """The members' votes on each mark, a dash for one that is rejected: "4 9 | – | 7 7"."""
-    return " | ".join(
-        "–" if one["rejected"] else " ".join(map(str, one["votes"])) for one in digits
-    )
+    return " | ".join("–" if one["rejected"] else voted(one["named_votes"]) for one in digits)
+
+
+def voted(names: Sequence[str]) -> str:
+    """Votes in a row: "7 7 1", long names parted by commas."""
+    return (" " if max(map(len, names)) == 1 else ", ").join(names)
 
 
 def read_file(path: Path) -> bytes:

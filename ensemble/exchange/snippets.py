@@ -72,7 +72,7 @@ np.savez("ensemble.npz", logits=logits, labels=labels)
     Snippet(
         "scikit-learn", "sklearn",
         {
-            "models": "a list of fitted classifiers, or a forest's `estimators_`",
+            "models": "a list of fitted classifiers",
             "X": "an array (N, features)",
             "y": "an array (N,) of labels, as the classifiers learnt them",
         },

@@ -156,5 +156,16 @@ FETCH = Kind(
     takes_turns=False, work="ensemble.jobs.dataset_fetch:work",
     ended=("done", "stopped", "failed"),
 )  # fmt: skip
+UPLOAD = Kind(
+    name="upload", title="Reading an upload", working="running", command="work-upload", part="",
+    kept_as=None, step="fraction", steps="", resumable=(), go_on="upload it again",
+    doing="the reading", kept="nothing of it was added to your datasets",
+    dead="Reading the upload was cut off: its process was killed, or the machine restarted. Upload "
+    "the file again; nothing was added.",
+    too_large="choose a smaller size, or take fewer images",
+    stop_help="Nothing of it is added.", stopping_help="Within a second or two",
+    takes_turns=False, nice=True, work="ensemble.jobs.uploads.dataset_upload:work",
+    ended=("done", "stopped", "failed"),
+)  # fmt: skip
 
-KINDS = (TRAINING, STRESS, REGRESSION, RACE, FETCH)
+KINDS = (TRAINING, STRESS, REGRESSION, RACE, FETCH, UPLOAD)

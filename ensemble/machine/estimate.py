@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from ensemble.config import EnsembleConfig
 
-# Without any run to go by: what one accelerator and one processor core manage, roughly.
+WORK = 28.0 * 28  # of the HOWTO's network on one of its images
+# Without any run to go by: what one accelerator and one processor core manage of such, roughly.
 ROUGH_RATE = {"cpu": 3_500.0, "gpu": 300_000.0, "tpu": 300_000.0}
 STARTUP_SECONDS = 8.0  # process, imports, compiling
 
@@ -18,12 +19,14 @@ class Past:
       rate: its images times members per second.
       host: the machine it ran on.
       precision: of its products.
+      work: what training on one of its images took, as in `estimate`.
     """
 
     devices: int
     rate: float
     host: str
     precision: str = "float32"
+    work: float = WORK
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ def estimate(
     host: str,
     past: list[Past],
     raced: float | None = None,
+    work: float = WORK,
 ) -> Estimate:
     """How long `config` will take.
 
@@ -56,13 +60,19 @@ def estimate(
       host: this machine.
       past: earlier runs, newest first; only those on as many devices of this machine, in the
         same precision, count.
-      raced: its speed as the last race on these devices found it; it counts where no run does.
+      raced: its speed as the last race on these devices found it, for images of `WORK`; it counts
+        where no run does.
+      work: what training on one image takes, in any unit that is the same for all: a layer of
+        convolutions takes as much more as an image has more pixels. Runs with as much work count
+        first, then any, their speed brought to this work.
     """
     alike = (devices, host, config.precision)
-    rates = [run.rate for run in past if (run.devices, run.host, run.precision) == alike][:3]
+    known = [run for run in past if (run.devices, run.host, run.precision) == alike]
+    same = [run for run in known if run.work == work] or known
+    rates = [run.rate * run.work / work for run in same][:3]
     shared = cores if platform == "cpu" else devices
     rough = ROUGH_RATE.get(platform, 3_500.0) * shared
-    rate = sorted(rates)[len(rates) // 2] if rates else raced or rough
+    rate = sorted(rates)[len(rates) // 2] if rates else (raced or rough) * WORK / work
     steps = max(1, train_size // config.batch_size)
     images = config.epochs * steps * config.batch_size * config.members
     told_by = "runs" if rates else "race" if raced else "guess"

@@ -1,7 +1,7 @@
 """What a person put right ("this was a 3"), kept in a folder of their own choosing.
 
 Off unless `ENSEMBLE_CORRECTIONS` names a folder when the app starts. One correction is one
-file, `<label>/<checksum>.png`: the 28×28 that the networks saw, with what they said of it in
+file, `<label>/<checksum>.png`: the pixels that the networks saw, with what they said of it in
 the picture's text. Whatever is not such a file is skipped when the folder is read.
 """
 
@@ -23,7 +23,8 @@ from ensemble.storage import csv_cells
 from ensemble.storage.atomic import writing
 
 FIELDS = ("said", "run_id", "epoch")
-MAX_FILE = 100_000  # bytes; a correction has about 600
+MAX_FILE = 1_000_000  # bytes; a digit has about 600, 224×224 in colour up to 150,000
+LONGEST = 512  # pixels
 OFF = "Corrections are not kept: start the app with ENSEMBLE_CORRECTIONS naming a folder."
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the same corrections make the same archive
 
@@ -34,7 +35,7 @@ class Correction:
 
     Attributes:
       name: `<label>/<checksum>.png`, within the folder.
-      image: uint8 (28, 28, 1), 0 ground and 255 ink.
+      image: uint8 (H, W, 1) or (H, W, 3), as the networks saw it.
       label: the class it is.
       said: what the ensemble took it for, "?" if it was rejected.
       run_id: whose ensemble.
@@ -62,7 +63,7 @@ def keep(image: NDArray[np.uint8], label: int, said: str, run_id: str, epoch: in
     that keep the same correction leave one.
 
     Args:
-      image: uint8 (28, 28, 1) or (28, 28), as the networks saw it.
+      image: uint8 (H, W, 1), (H, W, 3) or (H, W), as the networks saw it.
       label: the class it is, from 0.
       said: what the ensemble took it for, "?" if it was rejected.
       run_id: whose ensemble.
@@ -84,7 +85,7 @@ def keep(image: NDArray[np.uint8], label: int, said: str, run_id: str, epoch: in
         if is_whole(path):
             return False
         with writing(path) as file:
-            Image.fromarray(image.reshape(28, 28)).save(file, "PNG", pnginfo=text)
+            picture_of(image).save(file, "PNG", pnginfo=text)
     except OSError as error:
         raise StorageError(
             f"The correction could not be kept in {path.parent.parent}: {error.strerror}. Free "
@@ -127,21 +128,23 @@ def export() -> bytes:
     """All corrections as a labelled set, a ZIP archive.
 
     Returns:
-      Its bytes: `images.npz` with `images`, uint8 (N, 28, 28, 1), and `labels`, int32 (N,), as
-      the datasets have them; `labels.csv` with a row for each in the same order; and the
-      pictures themselves in one folder a label.
+      Its bytes: `images.npz` with `images`, uint8 (N, H, W, channels), and `labels`, int32 (N,),
+      as the datasets have them (where there are several sizes one file each, such as
+      `images-32x32x3.npz`); `labels.csv` with a row for each in the same order; and the pictures
+      themselves in one folder a label.
     """
-    kept = list(corrections())
-    images = np.array([one.image for one in kept], np.uint8).reshape(-1, 28, 28, 1)
-    arrays = io.BytesIO()
-    np.savez_compressed(
-        arrays, images=images, labels=np.array([one.label for one in kept], np.int32)
-    )
+    alike: dict[tuple[int, ...], list[Correction]] = {}
+    for one in corrections():
+        alike.setdefault(one.image.shape, []).append(one)
+    kept = [one for each in alike.values() for one in each]
     rows = [(one.name, one.label, one.said, one.run_id, one.epoch) for one in kept]
     labels = csv_cells.table([("file", "label", *FIELDS), *rows])
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        add(archive, "images.npz", arrays.getvalue())
+        for shape, each in (alike or {(28, 28, 1): []}).items():
+            size = "x".join(map(str, shape))
+            name = "images.npz" if len(alike) < 2 else f"images-{size}.npz"
+            add(archive, name, arrays_of(each, shape))
         add(archive, "labels.csv", labels.encode())
         for one in kept:
             add(archive, one.name, as_png(one.image))
@@ -153,9 +156,16 @@ def path_of(image: NDArray[np.uint8], label: int) -> Path:
     top = folder()
     if top is None:
         raise StorageError(OFF)
-    if image.dtype != np.uint8 or image.size != 28 * 28 or label < 0:
+    shape = image.shape
+    known = len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))
+    if image.dtype != np.uint8 or not known or max(shape) > LONGEST or label < 0:
         raise ValueError(f"{image.dtype} {image.shape} labelled {label} is no correction")
-    return top / str(int(label)) / f"{hashlib.sha256(image.tobytes()).hexdigest()[:24]}.png"
+    return top / str(int(label)) / f"{checksum(image)}.png"
+
+
+def checksum(image: NDArray[np.uint8]) -> str:
+    """What a correction's file is called."""
+    return hashlib.sha256(image.tobytes()).hexdigest()[:24]
 
 
 def read(path: Path) -> Correction | None:
@@ -164,9 +174,12 @@ def read(path: Path) -> Correction | None:
         if path.stat().st_size > MAX_FILE or not path.parent.name.isdecimal():
             return None
         with quiet(), PngImagePlugin.PngImageFile(path) as png:
-            if png.size != (28, 28) or png.mode != "L":
+            if max(png.size) > LONGEST or png.mode not in ("L", "RGB"):
                 return None
-            image = np.asarray(png)[..., np.newaxis]
+            image = np.asarray(png)
+            image = image[..., np.newaxis] if image.ndim == 2 else image
+            if checksum(image) != path.stem:  # somebody else's picture
+                return None
             fields = [str(png.info.get(field, "")) for field in FIELDS]
     except Exception:  # a torn file meets the decoder with exceptions of every kind
         return None
@@ -184,10 +197,25 @@ def order(path: Path) -> tuple[int, str]:
     return int(label) if label.isdecimal() else -1, path.name
 
 
+def arrays_of(kept: list[Correction], shape: tuple[int, ...]) -> bytes:
+    """Corrections of one size as an .npz file."""
+    images = np.array([one.image for one in kept], np.uint8).reshape(-1, *shape)
+    arrays = io.BytesIO()
+    np.savez_compressed(
+        arrays, images=images, labels=np.array([one.label for one in kept], np.int32)
+    )
+    return arrays.getvalue()
+
+
+def picture_of(image: NDArray[np.uint8]) -> Image.Image:
+    """An image of one channel or three, or without that axis."""
+    return Image.fromarray(image[..., 0] if image.ndim == 3 and image.shape[2] == 1 else image)
+
+
 def as_png(image: NDArray[np.uint8]) -> bytes:
     """The picture alone, without what was said of it."""
     out = io.BytesIO()
-    Image.fromarray(image[..., 0]).save(out, "PNG")
+    picture_of(image).save(out, "PNG")
     return out.getvalue()
 
 

@@ -10,12 +10,13 @@ from ensemble.jobs import kinds
 from ensemble.jobs.dataset_fetch import FetchStatus
 from ensemble.jobs.kinds import KINDS, Kind, entry
 from ensemble.jobs.status import JobStatus
+from ensemble.jobs.uploads.dataset_upload import UploadStatus
 from ensemble.race import RaceStatus
 from ensemble.regression import SolveStatus
 from ensemble.runs import Status
 from ensemble.shift import StressStatus
 
-STATUSES = (Status, StressStatus, SolveStatus, RaceStatus, FetchStatus)
+STATUSES = (Status, StressStatus, SolveStatus, RaceStatus, FetchStatus, UploadStatus)
 
 
 def name_of(kind: Kind) -> str:

@@ -1,7 +1,7 @@
 import pytest
 
 from ensemble.config import EnsembleConfig
-from ensemble.machine.estimate import STARTUP_SECONDS, Past, estimate, members_per_device
+from ensemble.machine.estimate import STARTUP_SECONDS, WORK, Past, estimate, members_per_device
 
 CONFIG = EnsembleConfig(members=4, epochs=10, batch_size=100)
 HERE = {"platform": "cpu", "devices": 2, "cores": 2, "host": "here"}
@@ -52,3 +52,15 @@ def test_a_race_tells_where_no_run_of_that_precision_does() -> None:
 )
 def test_how_members_are_spread(members: int, devices: int, said: str) -> None:
     assert members_per_device(members, devices) == said
+
+
+def test_larger_images_take_as_much_longer_as_they_have_more_pixels() -> None:
+    small, large = Past(2, 8000.0, "here"), Past(2, 100.0, "here", work=4 * WORK)
+
+    def seconds(past: list[Past], work: float) -> float:
+        found = estimate(CONFIG, 1050, past=past, work=work, **HERE)  # type: ignore[arg-type]
+        return found.seconds - STARTUP_SECONDS
+
+    assert seconds([small], 4 * WORK) == pytest.approx(40_000 / 2000)
+    assert seconds([small, large], 4 * WORK) == pytest.approx(40_000 / 100), "one like it counts"
+    assert seconds([], 4 * WORK) == pytest.approx(4 * seconds([], WORK))

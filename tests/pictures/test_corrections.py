@@ -52,7 +52,7 @@ def test_a_correction_is_kept_once_for_an_image_and_a_label(folder):
     assert (other.image == IMAGES[0]).all()
 
 
-@pytest.mark.parametrize("image", [IMAGES[0].astype(float), IMAGES[:2], IMAGES[0, :20]])
+@pytest.mark.parametrize("image", [IMAGES[0].astype(float), IMAGES[:2], IMAGES[0].repeat(2, -1)])
 def test_what_is_no_prepared_image_is_not_kept(folder, image):
     with pytest.raises(ValueError, match="is no correction"):
         corrections.keep(image, 3, "8", "mnist-1", 1)
@@ -123,3 +123,17 @@ def test_a_folder_that_cannot_be_written_is_said(folder):
     folder.write_text("a file, not a folder")
     with pytest.raises(StorageError, match=r"could not be kept in .*put right: "):
         keep()
+
+
+def test_corrections_of_several_sizes_and_in_colour_are_handed_back_each_by_itself(folder):
+    colour = np.random.default_rng(1).integers(0, 256, (2, 16, 24, 3), np.uint8)
+    keep()
+    for label, image in enumerate(colour):
+        assert corrections.keep(image, label, "cat", "pets-1", 2)
+    with zipfile.ZipFile(io.BytesIO(corrections.export())) as archive:
+        held = {name: np.load(io.BytesIO(archive.read(name))) for name in archive.namelist()
+                if name.endswith(".npz")}  # fmt: skip
+    assert sorted(held) == ["images-16x24x3.npz", "images-28x28x1.npz"]
+    np.testing.assert_array_equal(held["images-16x24x3.npz"]["images"], colour)
+    assert held["images-16x24x3.npz"]["labels"].tolist() == [0, 1]
+    np.testing.assert_array_equal(held["images-28x28x1.npz"]["images"], IMAGES[:1])

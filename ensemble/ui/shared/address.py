@@ -152,6 +152,9 @@ KIND, AMOUNT, NUMBER, OOD = Text("kind"), Text("amount"), Whole("number"), Text(
 # Another run to compare with, its epoch, and which of the differences.
 WITH, WITH_EPOCH, SIDE = Text("with"), Whole("with_epoch"), Text("side")
 
+# Data: the dataset that is chosen, and the upload that is looked at.
+DATASET, UPLOAD = Text("data"), Text("upload")
+
 # Classify: the way in, the detail, and how many of 100 real digits may be rejected.
 INPUT, DETAIL, REFUSE = Text("input"), Text("detail"), Number("refuse", 3, 1, 50)
 

@@ -48,12 +48,17 @@ def navigation() -> StreamlitPage:
         help="All runs: find, compare, rename, delete.",
     )  # fmt: skip
 
+    data = st.Page(
+        "pages/data.py", title="Data", icon=":material/photo_library:", url_path="data",
+        help="What there is to train on, and how to add images of your own.",
+    )  # fmt: skip
+
     def start() -> None:
         st.switch_page(train, query_params=address.every())
 
     # Streamlit serves its default page at "/" alone, and Train has an address of its own.
     default = st.Page(start, default=True, visibility="hidden")
-    pages = [default, train, predictions, inspect, classify, parallel, devices, runs]
+    pages = [default, train, predictions, inspect, classify, parallel, devices, data, runs]
     return st.navigation(pages, position="top")
 
 

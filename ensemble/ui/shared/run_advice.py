@@ -29,8 +29,9 @@ def show(run: runs.Run) -> None:
 def way_on(run: runs.Run) -> None:
     """A link to what a finished run predicts."""
     if run.state in chance.ENDED:
+        noun = run.data.noun
         st.page_link(
-            "pages/predictions.py", label=f"See what it predicts, {run.data.noun} by {run.data.noun}",
+            "pages/predictions.py", label=f"See what it predicts, {noun} by {noun}",
             icon=":material/arrow_forward:", query_params=address.RUN.link(run.id),
         )  # fmt: skip
 

@@ -17,6 +17,7 @@ from ensemble.ui.classify.state import Overrule, Row, Source
 if TYPE_CHECKING:
     from ensemble.analysis.quality.averaging import Ints
     from ensemble.config import EnsembleConfig
+    from ensemble.exchange import MemberOutputs
     from ensemble.regression.settings import LbfgsConfig
 
 T = TypeVar("T")
@@ -100,6 +101,15 @@ class Tab:
     # The run beside which the settings are unfolded.
     unfolded = Remembered[str]("settings_unfolded", "")
 
+    # Runs.
+    # Whether predictions are being handed in.
+    importing = Remembered[bool]("importing", False)
+    # The uploaded files that were read last, by their ids, and what they hold or why they cannot
+    # be taken.
+    import_read: Remembered[tuple[tuple[str, ...], MemberOutputs | str] | None] = Remembered(
+        "import_read", None
+    )
+
     # Predictions, Inspect and Classify.
     # The run that they were last about: with another one they begin at its last epoch.
     epoch_run = Remembered[str]("predictions_of", "")
@@ -130,7 +140,7 @@ class Tab:
     uploads = Remembered[int]("classify_uploads", 0)
     # The ids of files that were taken out of uploaders, which a browser may send once more.
     uploaded = Remembered[Sequence[str]]("classify_uploaded", ())
-    # How many bytes were uploaded: Streamlit keeps them until the tab is closed.
+    # How many bytes were uploaded, here and on Data: Streamlit keeps them until the tab is closed.
     uploaded_bytes = Remembered[int]("classify_uploaded_bytes", 0)
     # How many pictures were left out of those that were handed in last.
     pictures_cut = Remembered[int]("classify_cut", 0)
@@ -168,6 +178,13 @@ class Tab:
     # The one whose deletion is asked about, and why the last press was in vain: told once.
     solve_to_delete = Remembered[str | None]("solve_delete_asked", None)
     solve_said = Remembered[str]("solve_said", "")
+
+    # Data.
+    # The dataset whose removal is asked about; what came of the last press, told once, as on Runs.
+    data_to_remove = Remembered[str | None]("data_remove_asked", None)
+    data_said = Remembered[tuple[str, str]]("data_said", ("", ""))
+    # How many uploaders there have been: each is replaced, empty, when it has been used.
+    data_uploads = Remembered[int]("data_uploads", 0)
 
     # Runs.
     # The run whose deletion is asked about.

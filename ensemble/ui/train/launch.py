@@ -67,7 +67,7 @@ def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str) -> Plan:
     guess = estimate(
         config, info.train_size, platform=here.platform, devices=devices, cores=here.cores,
         host=socket.gethostname(), past=past_runs(here.devices),
-        raced=raced(config, devices),
+        raced=raced(config, devices), work=work(info.image_shape),
     )  # fmt: skip
     on = formats.count(devices, "device")
     spread = members_per_device(config.members, min(devices, config.members))
@@ -92,10 +92,16 @@ def past_runs(all_devices: int) -> list[Past]:
             run.status.img_member_per_s,
             run.status.host,
             config.precision,
+            work(run.data.image_shape),
         )
         for run in loaders.all_runs()[:50]
         if (config := run.trained) and run.status.img_member_per_s and run.status.host
     ]
+
+
+def work(shape: tuple[int, int, int]) -> float:
+    """What training on an image (H, W, channels) takes, as `estimate` counts it: by its pixels."""
+    return float(shape[0] * shape[1])
 
 
 def raced(config: EnsembleConfig, devices: int) -> float | None:

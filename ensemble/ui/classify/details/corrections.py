@@ -14,13 +14,14 @@ from ensemble.wording import images as images_words
 
 OFF = (
     "Nothing you bring is written to disk. Start the app with the environment variable "
-    "ENSEMBLE_CORRECTIONS naming a folder, and you can say what a mark was; its 28×28 pixels "
-    "and your word are kept there, and all of them can be downloaded as a labelled set."
+    "ENSEMBLE_CORRECTIONS naming a folder, and you can say what a mark was; the pixels that the "
+    "networks saw and your word are kept there, and all can be downloaded as a labelled set."
 )
 ON = (
-    "Keeps the mark's 28×28 pixels, your word and what the ensemble said, and nothing else of the "
-    "picture, in the folder that ENSEMBLE_CORRECTIONS names."
+    "Keeps the pixels that the networks saw, your word and what the ensemble said, and nothing "
+    "else of the picture, in the folder that ENSEMBLE_CORRECTIONS names."
 )
+BESIDE = 20  # classes that stand beside each other
 
 
 def show(shown: Shown) -> None:
@@ -32,11 +33,7 @@ def show(shown: Shown) -> None:
     kept = labelled(shown)
     key = f"classify_correction_{zlib.crc32(shown.image.tobytes()):08x}"
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        address.bound(key, kept, lambda key: st.pills(
-            "What it was", range(len(shown.names)), key=key,
-            format_func=lambda label: escaping.markdown(shown.names[label]),
-            on_change=chosen, args=(shown, key), help=ON, width="content",
-        ))  # fmt: skip
+        choose(shown, key, kept)
         if kept is not None:
             st.button("Undo", key="classify_correction_undo", icon=":material/undo:",
                       on_click=keep, args=(shown, None))  # fmt: skip
@@ -45,6 +42,21 @@ def show(shown: Shown) -> None:
         guard.problem(problem)
     elif kept is not None:
         st.caption(escaping.markdown(said(shown, kept)))
+
+
+def choose(shown: Shown, key: str, kept: int | None) -> None:
+    """The classes: beside each other, or of many a list that can be searched."""
+    each, more = range(len(shown.names)), {"on_change": chosen, "args": (shown, key), "help": ON}
+    if len(each) <= BESIDE:
+        address.bound(key, kept, lambda key: st.pills(
+            "What it was", each, key=key, width="content",
+            format_func=lambda label: escaping.markdown(shown.names[label]), **more,
+        ))  # fmt: skip
+    else:
+        address.bound(key, kept, lambda key: st.selectbox(
+            "What it was", each, key=key, width=320, placeholder="Choose a class",
+            format_func=shown.names.__getitem__, **more,
+        ))  # fmt: skip
 
 
 def labelled(shown: Shown) -> int | None:
@@ -92,7 +104,7 @@ def download(folder: str) -> None:
         st.download_button(
             f"{formats.count(total, 'correction')} (ZIP)", corrections.export, "corrections.zip",
             "application/zip", icon=":material/download:", key="classify_corrections_zip",
-            on_click="ignore", help="images.npz with images (N, 28, 28, 1) and labels, "
+            on_click="ignore", help="images.npz with images (N, H, W, channels) and labels, "
             "labels.csv, and the pictures by label.",
         )  # fmt: skip
 

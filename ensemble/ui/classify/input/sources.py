@@ -15,6 +15,7 @@ from ensemble.wording.marks import article
 INPUTS = {"upload": "Upload", "draw": "Draw", "camera": "Camera"}
 # What one tab uploads at most: Streamlit lets go of it only with the tab, and says no earlier.
 MOST_BYTES = 2**30
+MOST_MB = 20  # of one picture's file; see pictures.files.decoding
 TOLD_APART = 1000  # uploaded files whose ids are known
 DRAWN = "drawing"  # the drawing's id: what is overruled stays with it, whatever is drawn
 
@@ -57,7 +58,7 @@ def upload(run: runs.Run) -> None:
     key, full = f"classify_upload_{tab.uploads}", tab.uploaded_bytes >= MOST_BYTES
     st.file_uploader(
         "Drop pictures here, browse to them, or paste with Ctrl+V", accept_multiple_files=True,
-        key=key, on_change=uploaded, args=(key,), disabled=full,
+        key=key, on_change=uploaded, args=(key,), disabled=full, max_upload_size=MOST_MB,
         help=f"PNG, JPEG, WebP, BMP, GIF, TIFF, HEIC or AVIF, with one {noun}{many} on each. "
         "They stay in this server's memory until you close the tab.",
     )  # fmt: skip

@@ -1,0 +1,114 @@
+"""Names of an archive's entries: read, and refused unless they stay in the folder they go to."""
+
+import os
+import re
+import unicodedata
+import zipfile
+
+from ensemble.errors import DataError
+
+UTF8 = 0x800  # the flag that says a name is in UTF-8; others are in the tool's own encoding
+DEEPEST = 12  # folders within folders
+LONGEST, LONGEST_PART = 1000, 255  # bytes of a path and of each of its parts, as disks take them
+SHOWN = 80  # letters of a name that are said
+DRIVE = re.compile(r"[A-Za-z]:")
+# What Windows takes for a device, with any ending.
+DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?")
+# Beside the pictures lies what systems put there for themselves.
+SYSTEMS_OWN = {"__macosx", "thumbs.db", "desktop.ini", "$recycle.bin"}
+
+
+def decoded(info: zipfile.ZipInfo) -> str:
+    """An entry's name as it was meant.
+
+    Many tools write UTF-8 and do not say so, which then reads as letters of the first PC's.
+    """
+    name = info.orig_filename
+    if info.flag_bits & UTF8 or name.isascii():
+        return name
+    try:
+        return name.encode("cp437").decode("utf-8")
+    except UnicodeError:
+        return name
+
+
+def quoted(name: str) -> str:
+    """The name for a sentence: one line, not too long."""
+    shown = name if len(name) <= SHOWN else name[: SHOWN - 1] + "…"
+    plain = "".join(letter if letter.isprintable() else "�" for letter in shown)
+    return f"“{plain}”"
+
+
+def checked(name: str, windows: bool = os.name == "nt") -> tuple[str, ...]:
+    """The parts of a path that stays below its folder; () for that folder itself.
+
+    Raises:
+      DataError: it leads elsewhere, or no disk would take it.
+    """
+    said, mend = quoted(name), "pack the folder again, from within"
+    if any(unicodedata.category(letter) in ("Cc", "Cs") for letter in name):
+        raise DataError(f"The name {said} in the archive holds letters that cannot be shown: "
+                        "rename the file.")  # fmt: skip
+    if "\\" in name:
+        raise DataError(f"The name {said} in the archive has a backslash, which is read one way "
+                        "here and another there: pack the folder with another tool.")  # fmt: skip
+    if name.startswith("/") or DRIVE.match(name):
+        raise DataError(f"{said} in the archive names a place on a disk, not one in the archive: "
+                        f"{mend}.")  # fmt: skip
+    parts = tuple(part for part in name.split("/") if part not in ("", "."))
+    if ".." in parts:
+        raise DataError(f"{said} in the archive leads out of it (..): {mend}.")
+    if len(parts) > DEEPEST:
+        raise DataError(f"{said} in the archive lies more than {DEEPEST} folders deep: "
+                        "put one folder a class, with its images in it.")  # fmt: skip
+    sizes = [len(part.encode()) for part in parts]
+    if sum(sizes) + len(sizes) > LONGEST or max(sizes, default=0) > LONGEST_PART:
+        raise DataError(f"The name {said} in the archive is too long for a disk: shorten it.")
+    if windows:
+        _check_windows(parts, said)
+    return parts
+
+
+def is_systems_own(parts: tuple[str, ...]) -> bool:
+    """Whether it is hidden, or a system's own, as `__MACOSX` and Thumbs.db are."""
+    return any(part.startswith(".") or part.lower() in SYSTEMS_OWN for part in parts)
+
+
+class Tree:
+    """Names that were met so far: each stands once, also for a disk that knows no case."""
+
+    def __init__(self) -> None:
+        self._spelled: dict[tuple[str, ...], tuple[tuple[str, ...], bool]] = {}
+
+    def add_file(self, parts: tuple[str, ...]) -> None:
+        """Note a file and its folders; DataError where something else has its name."""
+        self.add_folder(parts[:-1])
+        key = _same(parts)
+        if key in self._spelled:
+            other = quoted("/".join(self._spelled[key][0]))
+            raise DataError(f"{quoted('/'.join(parts))} and {other} in the archive would be one "
+                            "file, at least where upper and lower case are the same: rename one "
+                            "of them.")  # fmt: skip
+        self._spelled[key] = parts, True
+
+    def add_folder(self, parts: tuple[str, ...]) -> None:
+        """Note a folder and those that it is in; DataError where one is spelt in two ways."""
+        for end in range(len(parts), 0, -1):
+            here = parts[:end]
+            known, is_file = self._spelled.setdefault(_same(here), (here, False))
+            if known != here or is_file:
+                raise DataError(f"{quoted('/'.join(here))} and {quoted('/'.join(known))} in the "
+                                "archive would be one, at least where upper and lower case are "
+                                "the same: rename one of them.")  # fmt: skip
+
+
+def _same(parts: tuple[str, ...]) -> tuple[str, ...]:
+    """What two names share that are one on some disk."""
+    return tuple(unicodedata.normalize("NFC", part).casefold() for part in parts)
+
+
+def _check_windows(parts: tuple[str, ...], said: str) -> None:
+    for part in parts:
+        if DEVICE.fullmatch(part) or part[-1] in ". " or set(part) & set(':*?"<>|'):
+            raise DataError(f"The name {said} in the archive is none that Windows can give to a "
+                            "file: rename it.")  # fmt: skip

@@ -1,0 +1,168 @@
+"""A person's .zip, unpacked into a fresh folder; a hostile or damaged one leaves nothing behind.
+
+Nothing in an archive is believed before it is checked: its list of contents is bounded before it
+is parsed; names, kinds, methods, places and sizes are checked before anything is written; and
+what is written is counted. The bound is on the sum of the sizes, and no ratio: a folder of plain
+pictures may be packed well, and a bomb of entries that share their bytes packs each one modestly.
+"""
+
+import shutil
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from ensemble.errors import DataError, StorageError
+from ensemble.storage.archives.contents import (
+    AGAIN,
+    LIMITS,
+    Limits,
+    Plan,
+    PlannedFile,
+    planned,
+    too_many,
+)
+from ensemble.storage.arrays.npz import ODDITIES
+
+CHUNK = 2**20
+Progress = Callable[[float | None, str], None]
+
+ENTRY_MARK = b"PK\1\2"  # begins each line of the list of contents
+RESERVE = 64 * 2**20  # bytes of the disk that are left to others
+
+
+@dataclass(frozen=True)
+class Unpacked:
+    """What came out of an archive.
+
+    Attributes:
+      files: how many files were written.
+      nbytes: bytes that they take.
+      skipped: how many of a system's own files were left in the archive (`__MACOSX`, Thumbs.db).
+      nested: archives within it that stay closed, by their names.
+    """
+
+    files: int
+    nbytes: int
+    skipped: int
+    nested: tuple[str, ...]
+
+
+def unpack(
+    file: BinaryIO, folder: Path, limits: Limits = LIMITS, progress: Progress | None = None
+) -> Unpacked:
+    """Unpack a .zip into a folder that is made for it.
+
+    Whatever is raised, by `progress` too, leaves no folder.
+
+    Args:
+      file: the archive, which can be sought in; read piece by piece.
+      folder: where to; it does not exist, its parent does.
+      limits: what the archive may ask for.
+      progress: called as progress(share of the bytes, message for people).
+
+    Raises:
+      DataError: it is no .zip, is damaged, or asks for what is not done; names the entry.
+      StorageError: it would not fit on the disk.
+      OSError: the disk refuses.
+    """
+    with _opened(file, limits) as archive:
+        plan = planned(archive, limits)
+        _check_room(folder.parent, plan.nbytes)
+        folder.mkdir(mode=0o700)
+        try:
+            _write(archive, plan, folder, progress)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+    return Unpacked(len(plan.files), plan.nbytes, plan.skipped, plan.nested)
+
+
+class _Bounded:
+    """A file that gives no more at once than a list of contents may take, nor too long a list."""
+
+    def __init__(self, file: BinaryIO, limits: Limits) -> None:
+        self._file, self._limits, self.opening = file, limits, True
+        self.seek, self.tell, self.seekable = file.seek, file.tell, file.seekable
+
+    def read(self, size: int = -1) -> bytes:
+        """As of any file; DataError where it would be too much."""
+        limits = self._limits
+        if size > limits.contents:
+            raise DataError(
+                f"The archive's list of contents takes over {limits.contents / 1e6:,.0f} MB: "
+                f"{AGAIN}."
+            )
+        # Without a size it is the archive's last record, which is sought near its end.
+        found = self._file.read(size if size >= 0 else limits.contents)
+        # Each line of the list takes memory, however short it is: count before they are parsed.
+        if self.opening and found.count(ENTRY_MARK) > limits.files:
+            raise too_many(limits)
+        return found
+
+
+def _opened(file: BinaryIO, limits: Limits) -> zipfile.ZipFile:
+    """The archive, its list of contents read."""
+    bounded = _Bounded(file, limits)
+    try:
+        archive = zipfile.ZipFile(cast(BinaryIO, bounded))
+    except (*ODDITIES, NotImplementedError) as error:
+        if isinstance(error.__context__, OSError) and error.__context__.errno:
+            raise error.__context__ from None
+        raise DataError(
+            "This is no .zip that can be read, or it was cut short on its way: pack the folder "
+            "again as an ordinary .zip, and upload it whole."
+        ) from error
+    bounded.opening = False
+    return archive
+
+
+def _check_room(folder: Path, nbytes: int) -> None:
+    """StorageError where so much would not fit beside what is there."""
+    free = shutil.disk_usage(folder).free
+    if nbytes + RESERVE > free:
+        raise StorageError(
+            f"Unpacked the archive takes {nbytes / 1e6:,.0f} MB, and {free / 1e6:,.0f} MB are free "
+            "where datasets are kept: free some, or point ENSEMBLE_DATA at another disk."
+        )
+
+
+def _write(archive: zipfile.ZipFile, plan: Plan, folder: Path, progress: Progress | None) -> None:
+    """The files, in their folders; DataError where one is not what the archive says of it."""
+    done, made = 0, {folder}
+    for number, one in enumerate(plan.files):
+        path = folder.joinpath(*one.parts)
+        if path.parent not in made:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            made.add(path.parent)
+        written = 0
+        # "x": nothing that is there is written through, whatever its name meant.
+        with path.open("xb") as target:
+            for piece in _content(archive, one):
+                written += len(piece)
+                if written > one.info.file_size:
+                    raise _damaged(one)
+                target.write(piece)
+        if written != one.info.file_size:
+            raise _damaged(one)
+        done += written
+        if progress and (number % 64 == 0 or number == len(plan.files) - 1):
+            progress(done / plan.nbytes if plan.nbytes else 1.0, f"Unpacking: {number + 1:,} files")
+
+
+def _content(archive: zipfile.ZipFile, one: PlannedFile) -> Iterator[bytes]:
+    """A file's bytes, piece by piece."""
+    try:
+        with archive.open(one.info) as source:
+            while piece := source.read(CHUNK):
+                yield piece
+    except (*ODDITIES, NotImplementedError) as error:
+        raise _damaged(one) from error
+
+
+def _damaged(one: PlannedFile) -> DataError:
+    return DataError(
+        f"{one.said} in the archive is damaged, or its size is not what the archive says: "
+        f"{AGAIN}, and upload it whole."
+    )

@@ -1,0 +1,1 @@
+"""Data: which datasets there are, and how a person adds one of their own."""

@@ -1,0 +1,94 @@
+"""What can be done with one dataset: train on it, fetch it, remove one's own."""
+
+import streamlit as st
+
+from ensemble.datasets import DatasetInfo
+from ensemble.datasets.own import staging
+from ensemble.errors import EnsembleError
+from ensemble.ui.frame import danger
+from ensemble.ui.shared import address, guard, loaders, settings, widget
+from ensemble.ui.shared.tab import Tab, tab
+from ensemble.ui.train import controls
+from ensemble.wording import escaping, formats
+
+CLASSES = 12  # names of classes that are said
+
+
+def panel(info: DatasetInfo) -> None:
+    """Everything that can be done with one dataset."""
+    with st.container(border=True, key="data_actions"):
+        st.markdown(f"**{escaping.markdown(info.title)}**")
+        st.caption(about(info))
+        if tab.data_to_remove == info.name:
+            sure(info)
+        else:
+            buttons(info)
+    if not info.prepared and not info.own:
+        controls.fetch_panel(info)
+
+
+def about(info: DatasetInfo) -> str:
+    """Where it is from and what its classes are, in Markdown."""
+    names = ", ".join(map(str, info.class_names[:CLASSES]))
+    more = len(info.class_names) - CLASSES
+    every = f"{names} and {more:,} more" if more > 0 else names
+    return escaping.markdown(f"{info.source}. Classes: {every}.")
+
+
+def buttons(info: DatasetInfo) -> None:
+    """Train on it, and the first question before one's own is removed."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if info.prepared:
+            train_on(info.name)
+        if info.own:
+            st.space("stretch")
+            danger.ask_button("Remove…", key="data_remove", on_click=ask, args=(info.name,))
+
+
+def train_on(name: str) -> None:
+    """The way to Train with this dataset chosen there."""
+    if st.button("Train on it", icon=":material/model_training:", type="primary",
+                 key="data_train", on_click=widget.put,
+                 args=(settings.key("dataset"), name)):  # fmt: skip
+        st.switch_page("pages/train.py")
+
+
+def sure(info: DatasetInfo) -> None:
+    """The second question before one's own is removed."""
+    name = escaping.markdown(info.title)
+    images = formats.count(info.train_size + info.test_size, "image")
+    st.warning(
+        f"Remove {name} with its {images}? Your own files stay where they are. Runs that learnt "
+        "it are kept, but can no longer show its images.", icon=":material/delete_forever:",
+    )  # fmt: skip
+    with st.container(horizontal=True):
+        danger.sure_button(f"Remove {name} for good", key="data_remove_sure", on_click=remove,
+                           args=(info.name, info.title))  # fmt: skip
+        st.button("Keep it", key="data_keep", on_click=ask, args=(None,))
+
+
+def ask(name: str | None) -> None:
+    """Callback: the first press on Remove, or Keep it."""
+    tab.data_to_remove = name
+
+
+def remove(name: str, title: str) -> None:
+    """Callback: the second press."""
+    ask(None)
+    try:
+        staging.remove(name)
+    except EnsembleError as error:
+        tab.data_said = "error", str(error)
+        return
+    loaders.dataset.clear()
+    address.DATASET.put(None)
+    tab.data_said = "done", f"Removed {title}."
+
+
+def tell() -> None:
+    """What came of the last press, once."""
+    kind, said = Tab.data_said.take()
+    if kind == "error":
+        guard.problem(said)
+    elif kind:
+        st.success(escaping.markdown(said), icon=":material/check:")

@@ -1,0 +1,186 @@
+"""Uploads from the file to a dataset: what was handed in comes out, or a sentence says why not."""
+
+import io
+import os
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ensemble import datasets
+from ensemble.datasets.own.request import Called
+from ensemble.errors import ConfigError, DataError, RunError, StorageError
+from ensemble.jobs.job import request_stop
+from ensemble.jobs.status import JobStatus
+from ensemble.jobs.uploads import dataset_upload, trial
+from ensemble.jobs.uploads.dataset_upload import UploadJob
+from ensemble.jobs.uploads.handed_in import Request
+from ensemble.storage import lock
+from tests.workers import held_by_a_worker
+
+CLASSES = ("maple", "oak")
+RANDOM = np.random.default_rng(0)
+IMAGES = {
+    f"leaves/{split}/{name}/{number}.png": RANDOM.integers(0, 256, (16, 16, 3), np.uint8)
+    for split, each in (("train", 4), ("test", 2))
+    for name in CLASSES
+    for number in range(each)
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(dataset_upload, "start_worker", lambda job: None)
+    return tmp_path / "data"
+
+
+def png(image: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(image).save(file, "PNG")
+    return file.getvalue()
+
+
+def packed(more: dict[str, bytes] | None = None) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, content in {**{n: png(i) for n, i in IMAGES.items()}, **(more or {})}.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+def read_through(content: bytes, file: str = "My leaves.zip", **how: float) -> UploadJob:
+    """An upload once its worker has ended."""
+    job = dataset_upload.receive(io.BytesIO(content), Request(file, **how))
+    return worked(job)
+
+
+def worked(job: UploadJob) -> UploadJob:
+    assert job.state == "queued"
+    dataset_upload.work(job.id)
+    found = dataset_upload.read(job.id)
+    assert found is not None
+    return found
+
+
+def of_split(images: np.ndarray) -> list[bytes]:
+    return sorted(one.tobytes() for one in images)
+
+
+def test_a_folder_that_was_packed_becomes_the_dataset_pixel_by_pixel(folder: Path) -> None:
+    job = read_through(packed())
+    assert (job.state, job.message) == ("done", "Read: look at it, then add it.")
+    assert trial.read(job.path).note.source == "Your own: pictures of the folder My leaves"
+    trial.keep(job.path, Called("leaves", noun="leaf"))
+    dataset_upload.forget(job.id)
+    made = datasets.load("leaves")
+    assert (made.class_names, made.noun) == (CLASSES, "leaf")
+    for split, images, labels in (("train", made.train_images, made.train_labels),
+                                  ("test", made.test_images, made.test_labels)):  # fmt: skip
+        for number, name in enumerate(CLASSES):
+            truth = [i for n, i in IMAGES.items() if n.startswith(f"leaves/{split}/{name}/")]
+            assert of_split(images[labels == number]) == of_split(np.stack(truth))
+    assert [path.name for path in folder.iterdir() if any(path.rglob("*"))] == ["own"]
+
+
+def test_arrays_in_a_file_become_the_dataset(folder: Path) -> None:
+    file = io.BytesIO()
+    images = RANDOM.integers(0, 256, (20, 12, 12), np.uint8)
+    np.savez(file, train_images=images, train_labels=np.arange(20) % 2)
+    job = read_through(file.getvalue(), "digits of mine.npz", test_share=0.3)
+    found = trial.read(job.path).dataset
+    both = np.concatenate([found.train_images, found.test_images])[..., 0]
+    assert of_split(both) == of_split(images)
+    assert len(found.test_images) == 6
+
+
+def test_what_is_refused_says_why_in_words_of_the_page(folder: Path) -> None:
+    job = read_through(packed({"../evil.png": b"x"}))
+    assert job.state == "failed"
+    assert "“../evil.png” in the archive leads out of it" in job.message
+    one = {"one/a.png": png(next(iter(IMAGES.values())))}
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(*next(iter(one.items())))
+    job = read_through(file.getvalue(), "../../ét/c.zip")
+    assert job.state == "failed"
+    assert str(folder) not in job.message
+    assert job.message.startswith("c")
+    assert list(folder.rglob("*.part")) == []
+
+
+def test_too_many_unreadable_files_are_named_and_can_be_let_pass(folder: Path) -> None:
+    job = read_through(packed({"leaves/train/oak/bad.png": b"no picture"}))
+    assert job.state == "failed"
+    assert "bad.png" in job.message
+    assert "“Unreadable” below" in job.message
+    assert "--" not in job.message
+    job = worked(dataset_upload.start(job.id, Request(job.request.file, max_unreadable=0.2)))
+    found = trial.read(job.path)
+    assert found.note.train_size == 8
+    assert found.found.unreadable_count == 1
+    assert "bad.png" in found.found.unreadable[0]
+
+
+def test_another_size_takes_the_place_of_the_first(folder: Path) -> None:
+    job = read_through(packed())
+    job = worked(dataset_upload.start(job.id, Request(job.request.file, size=8)))
+    assert trial.read(job.path).note.image_shape == [8, 8, 3]
+    with pytest.raises(ConfigError, match="size"):
+        dataset_upload.start(job.id, Request(job.request.file, size=2))
+    assert trial.read(job.path).note.image_shape == [8, 8, 3]
+
+
+def test_a_stop_leaves_nothing_half_made(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    job = dataset_upload.receive(io.BytesIO(packed()), Request("a.zip"))
+    request_stop(job)
+    job = worked(job)
+    assert job.state == "stopped"
+    with pytest.raises(DataError):
+        trial.read(job.path)
+    dataset_upload.forget(job.id)
+    assert not job.path.exists()
+
+
+def test_an_upload_that_is_read_is_neither_let_go_nor_begun_twice(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "GRACE_SECONDS", 0.05)
+    job = dataset_upload.receive(io.BytesIO(packed()), Request("a.zip"))
+    with held_by_a_worker(job.path):
+        with pytest.raises(RunError, match="stop that first"):
+            dataset_upload.forget(job.id)
+        with pytest.raises(RunError, match="being read still"):
+            dataset_upload.start(job.id, job.request)
+    assert job.path.exists()
+
+
+@pytest.mark.parametrize("file", ["a.tar", "a", ".zip.exe", ""])
+def test_a_file_of_another_kind_is_refused_before_it_is_kept(file: str, folder: Path) -> None:
+    with pytest.raises(DataError, match="neither a"):
+        dataset_upload.receive(io.BytesIO(b"x"), Request(file))
+    assert not folder.exists()
+
+
+def test_a_disk_that_does_not_take_it_keeps_nothing(folder: Path) -> None:
+    class Full(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            raise OSError(28, os.strerror(28))
+
+    with pytest.raises(StorageError, match="ENSEMBLE_DATA"):
+        dataset_upload.receive(Full(b"x"), Request("a.zip"))
+    assert list((folder / "uploads").iterdir()) == []
+
+
+@pytest.mark.parametrize("ident", ["../../etc", "0" * 16, "", "A" * 16])
+def test_what_is_no_upload_is_none(ident: str, folder: Path) -> None:
+    assert dataset_upload.read(ident) is None
+    dataset_upload.forget(ident)
+
+
+def test_an_upload_is_a_job_like_others(folder: Path) -> None:
+    job = dataset_upload.receive(io.BytesIO(packed()), Request("a.zip"))
+    assert isinstance(job.status, JobStatus)
+    assert job.status_file.is_file()
