@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble import datasets, runs
+from ensemble import runs
 from ensemble.ui.inspect import answer as inspect_answer
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect import views as inspect_views
@@ -10,7 +10,6 @@ from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import epoch_panel, waiting
 from ensemble.ui.shared import entry, loaders, run_panel
 from ensemble.ui.shared.tab import tab
-from ensemble.wording import images as images_words
 
 
 def main() -> None:
@@ -33,8 +32,8 @@ def of_run(run: runs.Run) -> None:
     if not chosen:
         return
     shown = Inspected(
-        run, chosen.epoch, chosen.epochs, chosen.made, loaders.dataset(run.config.dataset),
-        images_words.noun(datasets.info(run.config.dataset).class_names),
+        run, chosen.epoch, chosen.epochs, chosen.made, loaders.test_set(run),
+        run.data.noun,
         loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz"),
     )  # fmt: skip
     with st.container(gap="xxsmall", key="inspect"):

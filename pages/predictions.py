@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble import datasets, runs
+from ensemble import runs
 from ensemble.ui.predictions import (
     address,
     controls,
@@ -37,8 +37,8 @@ def of_run(run: runs.Run) -> None:
     if not chosen:
         return
     epoch, made = chosen.epoch, chosen.made
-    dataset = loaders.dataset(run.config.dataset)
-    noun = images_words.noun(datasets.info(run.config.dataset).class_names)
+    dataset = loaders.test_set(run)
+    noun = run.data.noun
     apart = fitting.of(run, epoch)
     sets_too = sets.enough(made, apart)
     view = controls.fitting(address.read(), made, len(dataset.class_names), sets_too)

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from ensemble import datasets, runs
+from ensemble import runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import end_with, say
 from ensemble.cli.progress_line import ProgressLine
@@ -40,9 +40,9 @@ def best_epoch(run: runs.Run) -> str:
     share = status.best_ensemble_test_accuracy
     if status.best_epoch is None or share is None or status.best_epoch == status.epoch:
         return ""
-    if chance.is_chance(share, run.config.dataset):
+    if chance.is_chance(share, run.data):
         return ""
-    figure = formats.percent(share, datasets.info(run.config.dataset).test_size)
+    figure = formats.percent(share, run.data.test_size)
     return (
         f"Best epoch {status.best_epoch}, {figure} on the test images; "
         f"{chosen_words.how(status.best_on)}."

@@ -14,11 +14,11 @@ from ensemble.figures.palette import LIGHT, RIGHT, WRONG
 from ensemble.wording import formats
 from ensemble.wording import images as images_words
 
-SIDE = 28
 Pixels = NDArray[np.uint8]
 
+PLACE = 84  # pixels of the screen that an image has among others: three for one of 28
 # The sheet to keep: white in either theme, as paper is.
-COLUMNS, SCALE, GAP, LINE = 12, 3, 14, 15
+COLUMNS, GAP, LINE = 12, 14, 15
 PAPER, INK = LIGHT.ground, LIGHT.ink
 
 
@@ -29,15 +29,53 @@ def png(image: Image.Image) -> bytes:
     return buffer.getvalue()
 
 
-def strip(images: Pixels) -> str:
-    """Images (K, 28, 28, 1) side by side, as a data URI: one picture instead of K."""
-    across = images[..., 0].transpose(1, 0, 2).reshape(SIDE, -1)
-    return "data:image/png;base64," + base64.b64encode(png(Image.fromarray(across))).decode()
+def on_screen(shape: Sequence[int], room: int) -> tuple[int, int]:
+    """Width and height on the screen of an image (H, W, …) in a square of `room` pixels.
+
+    A small one is enlarged by a whole number, so that its pixels stay squares; one that is
+    larger than the room is shrunk, its sides in their proportion.
+    """
+    high, wide = shape[0], shape[1]
+    longest = max(high, wide)
+    if longest <= room:
+        return wide * (room // longest), high * (room // longest)
+    return max(1, round(wide * room / longest)), max(1, round(high * room / longest))
 
 
-def enlarged(image: Pixels, times: int) -> bytes:
-    """One image (28, 28, 1) as a PNG, each pixel a square of `times` by `times`."""
-    return png(Image.fromarray(image[..., 0].repeat(times, axis=0).repeat(times, axis=1)))
+def picture(image: Pixels) -> Image.Image:
+    """An image (H, W, channels), grey or colour; of more than three channels the first three."""
+    grey = image.shape[-1] < 3
+    return Image.fromarray(np.ascontiguousarray(image[..., 0] if grey else image[..., :3]))
+
+
+def fitted(image: Pixels, room: int) -> Image.Image:
+    """As `picture`, shrunk where it is larger than its room: a mean over what becomes a pixel."""
+    found = picture(image)
+    if max(found.size) <= room:
+        return found
+    return found.resize(on_screen(image.shape, room), Image.Resampling.BOX)
+
+
+def strip(images: Pixels, room: int = PLACE) -> str:
+    """Images (K, H, W, channels) side by side, as a data URI: one picture instead of K.
+
+    A browser enlarges them to `on_screen`; what is larger than `room` is shrunk here.
+    """
+    each = [fitted(image, room) for image in images]
+    wide, high = each[0].size
+    across = Image.new(each[0].mode, (wide * len(each), high))
+    for place, one in enumerate(each):
+        across.paste(one, (place * wide, 0))
+    return "data:image/png;base64," + base64.b64encode(png(across)).decode()
+
+
+def enlarged(image: Pixels, room: int) -> bytes:
+    """One image (H, W, channels) as a PNG of the size `on_screen` in `room` pixels.
+
+    Each pixel of a small one becomes a square.
+    """
+    found = fitted(image, room)
+    return png(found.resize(on_screen(image.shape, room), Image.Resampling.NEAREST))
 
 
 def sheet(
@@ -46,16 +84,16 @@ def sheet(
     """The images on screen as one PNG, with number, verdict, confidence and votes under each.
 
     Args:
-      images: (K, 28, 28, 1).
+      images: (K, H, W, channels).
       made: the predictions.
       numbers: the images' numbers, K of them.
       names: the classes' names.
       title: the line on top.
     """
     long = max(map(len, names)) > 1
-    wide = SIDE * SCALE + GAP + (40 if long else 0)
+    wide = PLACE + GAP + (40 if long else 0)
     lines = 4 if images_words.listed(made, names) else 3 + images_words.LINES
-    high = SIDE * SCALE + lines * LINE + GAP
+    high = PLACE + lines * LINE + GAP
     columns = max(1, min(COLUMNS, len(numbers)))
     rows = -(-len(numbers) // columns)
     font = ImageFont.load_default(size=11)
@@ -66,13 +104,12 @@ def sheet(
     for place, number in enumerate(numbers):
         row, column = divmod(place, columns)
         corner = GAP + column * wide, GAP + LINE + row * high
-        big = Image.fromarray(images[place, ..., 0]).resize(
-            (SIDE * SCALE,) * 2, Image.Resampling.NEAREST
-        )
-        page.paste(big, corner)
+        across, down = on_screen(images.shape[1:], PLACE)
+        big = fitted(images[place], PLACE).resize((across, down), Image.Resampling.NEAREST)
+        page.paste(big, (corner[0] + (PLACE - across) // 2, corner[1] + (PLACE - down) // 2))
         colour = RIGHT if made.right[number] else WRONG
-        under = corner[1] + SIDE * SCALE
-        draw.rectangle([corner[0], under, corner[0] + SIDE * SCALE - 1, under + 2], colour)
+        under = corner[1] + PLACE
+        draw.rectangle([corner[0], under, corner[0] + PLACE - 1, under + 2], colour)
         for index, text in enumerate(captions(made, number, names)):
             draw.text((corner[0], under + 4 + index * LINE), text, INK, font)
     return png(page)

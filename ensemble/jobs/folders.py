@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ensemble.errors import RunError, UnknownRunError
-from ensemble.jobs.kinds import KINDS
+from ensemble.jobs.kinds import IMPORTED, KINDS
 from ensemble.storage.atomic import read_json
 from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.reading import read_beginning
@@ -31,10 +31,19 @@ NAME_LENGTH = 80
 
 @dataclass(frozen=True)
 class Config:
-    """What is read of a config.json."""
+    """What is read of a config.json.
+
+    Attributes:
+      settings: of the run.
+      kind: "" for an ensemble that is trained here.
+      dataset: what has to be known of the images where no registry may be asked for it.
+      member_names: what the members are called; none where they only have numbers.
+    """
 
     settings: dict[str, Any]
     kind: str | None = None
+    dataset: dict[str, Any] | None = None
+    member_names: list[str] | None = None
 
 
 def folder_of(run_id: str) -> Path:
@@ -101,10 +110,20 @@ def read_config(folder: Path) -> tuple[str, dict[str, Any]]:
     Raises:
       OSError, ValueError: it cannot be read, or is none of a kind that is known.
     """
-    config = read_as(Config, read_json(folder / "config.json"))
-    if config.kind not in {kind.kept_as for kind in KINDS}:
-        raise odd("kind", config.kind)
+    config = read_whole_config(folder)
     return config.kind or "", config.settings
+
+
+def read_whole_config(folder: Path) -> Config:
+    """All that the config.json of a run says.
+
+    Raises:
+      OSError, ValueError: it cannot be read, or is none of a kind that is known.
+    """
+    config = read_as(Config, read_json(folder / "config.json"))
+    if config.kind not in {IMPORTED, *(kind.kept_as for kind in KINDS)}:
+        raise odd("kind", config.kind)
+    return config
 
 
 def not_writable(error: OSError) -> RunError:

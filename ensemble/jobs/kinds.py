@@ -11,6 +11,8 @@ from typing import Any
 
 STARTING = ("queued", "starting")
 ENDED = ("finished", "stopped", "failed")
+# `kind` in the config.json of a run that was trained elsewhere: no worker was ever at it.
+IMPORTED = "imported"
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,8 @@ TRAINING = Kind(
     nice=True,
     preload=("ensemble.runs.session", "filelock"), work="ensemble.runs.train_job:work",
     compile="ensemble.runs.train_job:compile_for",
-    kept_in="ensemble.runs.checkpoint_folders:what_is_kept",
-    ended=("finished", "stopped", "diverged", "failed"),
+    kept_in="ensemble.runs.checkpoints.folders:what_is_kept",
+    ended=("finished", "stopped", "diverged", "failed", "imported"),
 )  # fmt: skip
 STRESS = Kind(
     name="stress", title="Measuring under shift", working="measuring", command="work-stress",

@@ -38,8 +38,8 @@ class Configured(Protocol):
         """Its id."""
 
     @property
-    def config(self) -> EnsembleConfig:
-        """Its settings."""
+    def trained(self) -> EnsembleConfig | None:
+        """Its settings; None of one that no worker trains."""
 
 
 Child = subprocess.Popen[bytes]
@@ -85,7 +85,7 @@ class WarmWorker:
             if not self._usable(circumstances(environment)) or not self._idle(GRACE_SECONDS):
                 return None
             self._at_work = self._tell({"run": run.id})
-            self._told = only_programs(run.config)
+            self._told = only_programs(run.trained) if run.trained else None
             return self._child if self._at_work else None
 
     def dismiss(self) -> None:

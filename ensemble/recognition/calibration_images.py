@@ -1,11 +1,13 @@
-"""The real digits that marks are compared with, and that the rejection threshold is set on.
+"""The real images that others are compared with, and that the rejection threshold is set on.
 
 Where a run holds training images out, the threshold is set on these, and marks are compared with
 the other training images alone: a digit held out is to be as new to the measures as a person's.
 """
 
 import functools
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +15,12 @@ from numpy.typing import NDArray
 from ensemble import datasets
 from ensemble.analysis.quality.conformal import fewest
 from ensemble.analysis.quality.halves import halves
+from ensemble.datasets.registry import find
 from ensemble.datasets.split import Held, validation_indices
+from ensemble.recognition import image_novelty, novelty
+from ensemble.recognition.image_novelty import Chosen, KnownImages
 from ensemble.recognition.novelty import Known
+from ensemble.shift.image_variation import changed
 from ensemble.shift.variation import varied
 from ensemble.storage.arrays.disk_cache import Arrays, cached
 
@@ -22,6 +28,7 @@ Pixels = NDArray[np.uint8]
 
 KNOWN = 12_000  # training digits that marks are compared with
 DIGITS = 800  # held-out digits, of which one in four is shown as it is, the others varied
+PIXEL_BYTES = 32 * 2**20  # of the images of other datasets: of large ones fewer are held out
 FEWEST = fewest(0.01)  # with fewer there is no threshold at the smallest share on offer
 
 
@@ -66,18 +73,47 @@ class Source:
 
 
 @functools.lru_cache(maxsize=2)
-def known(source: Source) -> Known:
-    """Training images that marks are compared with, evenly out of all: 14 MB at most."""
+def known(source: Source) -> Known | KnownImages:
+    """Training images that others are compared with, evenly out of all: 18 MB at most."""
     found = datasets.load(source.dataset)
     classes = len(found.class_names)
+    form = Known if written(source.dataset) else KnownImages
 
     def make() -> Arrays:
         learnt = np.delete(np.arange(len(found.train_labels)), source.held)
         chosen = evenly(learnt, KNOWN)
-        images = np.asarray(found.train_images[chosen])
-        return Known.of(images, found.train_labels[chosen], classes).as_arrays()
+        images = taken(source.dataset, found.train_images, chosen)
+        return form.of(images, found.train_labels[chosen], classes).as_arrays()
 
-    return Known.from_arrays(cached("known", source.key, make))
+    return form.from_arrays(cached("known", source.key, make))
+
+
+def written(dataset: str) -> bool:
+    """Whether its images are signs that a pen wrote, as MNIST has them: 28×28, light on dark.
+
+    Only these can be cut out of a photograph of a page. Of any other dataset one picture is one
+    image.
+    """
+    entry = find(dataset)
+    return entry.handwritten and entry.image_shape == (28, 28, 1)
+
+
+@functools.lru_cache(maxsize=2)
+def pictures(dataset: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """Numbers of test images, evenly out of all, and their pictures as distances are taken in."""
+    found = datasets.load(dataset)
+    chosen = evenly(np.arange(len(found.test_labels)), KNOWN)
+    return chosen, picture(dataset)(taken(dataset, found.test_images, chosen))
+
+
+def taken(dataset: str, images: Pixels, numbers: NDArray[np.int64]) -> Any:
+    """Some of the images, those of digits as an array, others read as they are asked for."""
+    return np.asarray(images[numbers]) if written(dataset) else Chosen(images, numbers)
+
+
+def picture(dataset: str) -> Callable[[Any], NDArray[np.float32]]:
+    """What makes of images (N, H, W, channels) the few numbers that distances are taken in."""
+    return novelty.pictures if written(dataset) else image_novelty.pictures
 
 
 @functools.lru_cache(maxsize=4)
@@ -90,21 +126,23 @@ def held_out(source: Source, fitted: bool) -> tuple[Pixels, NDArray[np.int32]]:
     """
     found = datasets.load(source.dataset)
     images, labels = found.test_images, found.test_labels
+    pen = written(source.dataset)
     if not source.validation:
         chosen = np.flatnonzero(halves(labels)[0 if fitted else 1])
     elif fitted:
         images, labels, chosen = found.train_images, found.train_labels, source.held
     else:
         chosen = np.arange(len(labels))
-    chosen = evenly(chosen, DIGITS)
+    few = DIGITS if pen else max(FEWEST, min(DIGITS, PIXEL_BYTES // images[0].size))
+    chosen = evenly(chosen, few)
     shown, labels = np.asarray(images[chosen]), labels[chosen]
     turn = np.arange(len(chosen)) % 4 != 0
 
     def make() -> Arrays:
-        return {"images": varied(shown[turn], seed=int(fitted))}
+        return {"images": (varied if pen else changed)(shown[turn], seed=int(fitted))}
 
-    changed = cached("varied", f"{source.key} {fitted}", make)["images"]
-    return np.concatenate([shown[~turn], changed]), np.concatenate([labels[~turn], labels[turn]])
+    others = cached("varied", f"{source.key} {fitted}", make)["images"]
+    return np.concatenate([shown[~turn], others]), np.concatenate([labels[~turn], labels[turn]])
 
 
 def evenly(numbers: NDArray[np.int64], most: int) -> NDArray[np.int64]:

@@ -23,7 +23,7 @@ from ensemble.recognition.neighbours import Neighbours
 from ensemble.recognition.novelty import pictures
 from ensemble.recognition.occlusion import Occlusion
 from ensemble.runs.members import member_epochs, open_members
-from ensemble.runs.store import find
+from ensemble.runs.store import find, trained_here
 
 if TYPE_CHECKING:
     from ensemble.recognition.rejection_threshold import RejectionThreshold
@@ -127,7 +127,7 @@ class Classifier:
         distances = neighbours.feature_distances(own.features[:, 0], found.features)
         order = np.argsort(distances, kind="stable")[:count]
         return Neighbours(
-            near[order], images[order, :, :, 0], dataset.test_labels[near[order]],
+            near[order], images[order], dataset.test_labels[near[order]],
             found.logits[:, order].argmax(axis=-1), distances[order],
         )  # fmt: skip
 
@@ -161,6 +161,7 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
       NotPreparedError: the run's dataset is not on this machine.
     """
     run = find(run_id)
+    config = trained_here(run)
     entry = find_dataset(run.config.dataset)
     if not entry.handwritten:
         raise RunError(
@@ -171,7 +172,7 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
     prepare_jax()
     epochs = member_epochs(run_id)
     members = open_members(run_id, epochs[-1] if epoch is None and epochs else epoch)
-    return Classifier(run_id, members.epoch, epochs, members.params, run.config)
+    return Classifier(run_id, members.epoch, epochs, members.params, config)
 
 
 @functools.lru_cache(maxsize=2)

@@ -15,7 +15,7 @@ class Neighbours:
 
     Attributes:
       numbers: (K,), which of the test set they are.
-      images: uint8 (K, 28, 28).
+      images: uint8 (K, H, W, channels).
       labels: (K,), what they are.
       votes: (M, K), what each member says of them.
       distances: (K,), in [0, 2], see `feature_distances`.

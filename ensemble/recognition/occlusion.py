@@ -1,8 +1,8 @@
 """What a verdict rests on: each place of an image covered in turn, and what that changes.
 
 Source: M. D. Zeiler and R. Fergus, "Visualizing and understanding convolutional networks",
-ECCV 2014, section 4.2. There the cover is grey; here it is ground, so that to cover is to take
-ink away, and the question is one a pen can answer.
+ECCV 2014, section 4.2. There the cover is grey; here it is ground where a pen wrote, so that to
+cover is to take ink away, and the question is one a pen can answer; else the image's mean colour.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,8 @@ from ensemble.analysis.quality.averaging import Floats, average
 Pixels = NDArray[np.uint8]
 Box = tuple[int, int, int, int]
 
-STRIDES = {5: 2, 7: 3, 9: 3}  # by the patch's side, both in pixels
+STRIDES = {5: 2, 7: 3, 9: 3}  # by the patch's side, both in pixels of an image of 28
+SIDE = 28
 
 
 @dataclass(frozen=True)
@@ -36,10 +37,10 @@ class Occlusion:
     """What covering an image's places does to M members.
 
     Attributes:
-      change: (M, 28, 28), by how much the probability of what a member says falls when a place
+      change: (M, H, W), by how much the probability of what a member says falls when a place
         is covered: the mean over all patches that cover it and take ink away, in [-1, 1]. So
         bare ground beside a stroke has a change, too; 0 where no such patch reaches.
-      averaged: (28, 28), the same of the averaged probability of what the ensemble says.
+      averaged: (H, W), the same of the averaged probability of what the ensemble says.
       flips: for each member the smallest patch that changes its mind, of equally small ones
         that which takes most from the probability of what it says; None where no patch does.
       largest: the side of the largest patch, in pixels.
@@ -51,23 +52,43 @@ class Occlusion:
     largest: int
 
 
+def strides(shape: tuple[int, ...]) -> dict[int, int]:
+    """Patches of an image (H, W, …), the smallest first: their strides by their sides, in pixels.
+
+    As large a share of the image as those of `STRIDES` are of one of 28.
+    """
+    share = min(shape[:2]) / SIDE
+    return {max(2, round(side * share)): max(1, round(stride * share))
+            for side, stride in STRIDES.items()}  # fmt: skip
+
+
 def patches(image: Pixels) -> list[Box]:
-    """All patches that take ink away from an image (28, 28, 1), the smallest first."""
+    """All patches that take something away from an image (H, W, channels), the smallest first.
+
+    On a ground of 0 that is ink: a patch on bare ground changes nothing.
+    """
     height, width = image.shape[:2]
     return [
         (left, top, left + side, top + side)
-        for side, stride in STRIDES.items()
+        for side, stride in strides(image.shape).items()
         for top in _starts(height - side, stride)
         for left in _starts(width - side, stride)
         if image[top : top + side, left : left + side].any()
     ]
 
 
-def covered(image: Pixels, boxes: list[Box]) -> Pixels:
-    """The image under each of K patches, uint8 (K, 28, 28, 1)."""
+def covered(image: Pixels, boxes: list[Box], *, ground: bool = True) -> Pixels:
+    """The image under each of K patches, uint8 (K, H, W, channels).
+
+    Args:
+      image: uint8 (H, W, channels).
+      boxes: the patches.
+      ground: whether they are of ground, 0; else they are of the image's mean colour.
+    """
     images = np.repeat(image[None], len(boxes), axis=0)
+    colour = 0 if ground else np.rint(image.mean(axis=(0, 1))).astype(np.uint8)
     for one, (left, top, right, bottom) in zip(images, boxes, strict=True):
-        one[top:bottom, left:right] = 0
+        one[top:bottom, left:right] = colour
     return images
 
 
@@ -75,7 +96,7 @@ def occlusion(shape: tuple[int, ...], boxes: list[Box], before: Floats, under: F
     """What covering does, from what the members say without and with each patch.
 
     Args:
-      shape: (28, 28, …), the image's.
+      shape: (H, W, …), the image's.
       boxes: the K patches.
       before: (M, C), the members' probabilities of the image as it is.
       under: (M, K, C), of the image under each patch.
@@ -89,7 +110,7 @@ def occlusion(shape: tuple[int, ...], boxes: list[Box], before: Floats, under: F
         np.stack([_map(shape, boxes, one) for one in drops]),
         _map(shape, boxes, drop),
         tuple(_flip(boxes, under[m], said[m], drops[m]) for m in members),
-        max(STRIDES),
+        max(strides(shape)),
     )
 
 

@@ -20,9 +20,20 @@ from ensemble.runs.history import (
     read_predictions,
     read_validation,
 )
+from ensemble.runs.imported import create_imported
 from ensemble.runs.members import Members, member_epochs, open_members
 from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status
-from ensemble.runs.store import Run, create, delete, find, list_runs, rename, unreadable
+from ensemble.runs.store import (
+    Run,
+    create,
+    delete,
+    find,
+    list_runs,
+    rename,
+    trained_here,
+    unreadable,
+)
+from ensemble.runs.test_set import TestSet, test_set
 from ensemble.runs.train_job import work
 
 __all__ = [
@@ -32,8 +43,10 @@ __all__ = [
     "Members",
     "Run",
     "Status",
+    "TestSet",
     "ahead_of",
     "create",
+    "create_imported",
     "delete",
     "find",
     "give_way",
@@ -50,6 +63,8 @@ __all__ = [
     "request_stop",
     "requeue",
     "resume",
+    "test_set",
+    "trained_here",
     "unreadable",
     "work",
     "worker_environment",

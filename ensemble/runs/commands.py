@@ -86,6 +86,8 @@ def _start_worker(run: Run) -> None:
 def _why_not(state: str) -> str:
     if state == "finished":
         return "it has finished. Launch a new one for more epochs."
+    if state == "imported":
+        return "it was trained elsewhere. Train it on there, and import what it predicts then."
     if state == "diverged":
         return "the same numbers would diverge again. Launch a new one with a lower learning rate."
     return f"it is {state} already."

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from ensemble.datasets import registry
 from ensemble.datasets.split import held_out
 from ensemble.errors import RunError
 from ensemble.jobs.folders import folder_of
@@ -62,8 +61,7 @@ def read_predictions(run_id: str, epoch: int) -> np.ndarray:
         members on its dataset.
     """
     run = find(run_id)
-    dataset = registry.find(run.config.dataset)
-    shape = (run.config.members, dataset.test_size, len(dataset.class_names))
+    shape = (run.config.members, run.data.test_size, len(run.data.class_names))
     return _read(run, "predictions", epoch, shape)
 
 
@@ -81,9 +79,8 @@ def read_validation(run_id: str, epoch: int) -> np.ndarray:
         raise RunError(
             f"The run “{run_id}” holds no training images out: launch one with validation above 0."
         )
-    dataset = registry.find(run.config.dataset)
-    size = held_out(dataset.train_size, run.config.validation)
-    shape = (run.config.members, size, len(dataset.class_names))
+    size = held_out(run.data.train_size, run.config.validation)
+    shape = (run.config.members, size, len(run.data.class_names))
     return _read(run, "validation", epoch, shape)
 
 

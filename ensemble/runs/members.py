@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.parameters import kept_epochs, read_parameters
-from ensemble.runs.store import find
+from ensemble.runs.store import find, trained_here
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +48,7 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
       RunError: it has no checkpoint that can be read yet, or keeps nothing of that epoch.
     """
     run = find(run_id)
+    trained_here(run)
     prepare_jax()
     import jax
 
@@ -55,7 +56,7 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
     first = jax.devices()[0]
     if epoch is not None and epoch in kept_epochs(run.path):
         return Members(epoch, 0, jax.device_put(read_parameters(run_id, epoch), first))
-    from ensemble.runs.kept_members import read_progress
+    from ensemble.runs.checkpoints.members import read_progress
 
     progress = read_progress(run, epoch)
     on_device = jax.device_put(progress.state.params, first)
@@ -65,6 +66,8 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
 def member_epochs(run_id: str) -> tuple[int, ...]:
     """The epochs, from 1, whose members can be opened: all, but for a run of long ago.
 
+    None of a run that was trained elsewhere.
+
     Before parameters were kept with every epoch there were checkpoints alone, of the last and
     of the best.
 
@@ -72,7 +75,9 @@ def member_epochs(run_id: str) -> tuple[int, ...]:
       UnknownRunError: there is no such run.
     """
     run = find(run_id)
+    if run.trained is None:
+        return ()
     prepare_jax()
-    from ensemble.runs.kept_members import checkpoint_epochs
+    from ensemble.runs.checkpoints.members import checkpoint_epochs
 
     return tuple(sorted({*kept_epochs(run.path), *checkpoint_epochs(run)}))

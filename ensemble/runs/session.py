@@ -5,18 +5,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from ensemble import datasets
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.training_clock import TrainingClock
 from ensemble.machine.jax_settings import describe_devices
-from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.history import FOLDERS, drop_predictions, write_predictions
 from ensemble.runs.parameters import drop_parameters, write_parameters
 from ensemble.runs.progress import Progress, differences, figures_on, first_lost, judge
 from ensemble.runs.status import Status, after_epoch, blank_best, how_it_ended, is_over
-from ensemble.runs.store import Run
+from ensemble.runs.store import Run, trained_here
+from ensemble.runs.test_set import dataset_of
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.records.fields import Within, read_as
 from ensemble.storage.records.lines import Line, append_line, keep_lines, plain, read_lines
@@ -49,13 +49,14 @@ class Session:
         report: Callable[[Status], None],
     ) -> None:
         self._run, self._status, self._stop, self._report = run, status, stop, report
-        self._trainer = Trainer(run.config, datasets.load(run.config.dataset), _devices(run))
+        self._config = config = trained_here(run)
+        self._trainer = Trainer(config, dataset_of(run), _devices(run))
         self._history = run.path / "history.jsonl"
         self._checkpoints = Checkpoints(run.path)
         self._saved = time.monotonic()
         self._pace = Pace()
         self._clock = TrainingClock(
-            run.config, self._trainer.steps_per_epoch, len(self._trainer.digits.test_labels),
+            config, self._trainer.steps_per_epoch, len(self._trainer.digits.test_labels),
             status.status.compile_seconds or 0.0,
         )  # fmt: skip
         self._can_test = False
@@ -74,7 +75,7 @@ class Session:
 
     def _stretch(self) -> Outcome:
         progress = self._begin()
-        while not is_over(self._status.status, self._run.config, progress.evaluated):
+        while not is_over(self._status.status, self._config, progress.evaluated):
             ready_to_test = progress.step_in_epoch == progress.steps_per_epoch
             outcome = self._close_epoch() if ready_to_test else self._advance()
             if outcome:
@@ -82,7 +83,7 @@ class Session:
             if self._stop():
                 self._save()
                 return Outcome("stopped", "Stopped. Resume continues from here.")
-        said = how_it_ended(self._status.status, self._run.config, progress.evaluated)
+        said = how_it_ended(self._status.status, self._config, progress.evaluated)
         if damaged := self._checkpoints.set_aside:
             again = "What was learnt after the one before it was learnt again, to the same bits."
             return Outcome("finished", " ".join([*damaged, again, said]).rstrip())
@@ -92,7 +93,7 @@ class Session:
         """Take up the last checkpoint, or the beginning, while training is compiled."""
         trainer = self._trainer
         self._tell(message="Compiling the training step.")
-        members = self._run.config.members
+        members = self._config.members
         blank = Progress.blank(blank_members(members), members, trainer.steps_per_epoch)
         restored = self._checkpoints.restore(blank)
         self._progress = restored or blank
@@ -117,8 +118,8 @@ class Session:
         drop_predictions(self._run.path, after=done.evaluated)
         drop_predictions(self._run.path, after=done.evaluated, what="validation")
         drop_parameters(self._run.path, after=done.evaluated)
-        self._status.update(**blank_best(self._run.config))
-        for line in read_lines(self._history, self._run.config.members):
+        self._status.update(**blank_best(self._config))
+        for line in read_lines(self._history, self._config.members):
             if line["kind"] == "epoch" and line.get("ensemble_test_accuracy") is not None:
                 self._status.update(**after_epoch(self._status.status, line))
 
@@ -172,7 +173,7 @@ class Session:
         append_line(self._history, line)
         progress.close_epoch()
         self._tell(**summary, **self._place())
-        last = is_over(self._status.status, self._run.config, epoch)
+        last = is_over(self._status.status, self._config, epoch)
         if last or best == epoch or self._checkpoint_is_old():
             self._save()
         self._clock.closed(time.perf_counter() - began)
@@ -195,7 +196,7 @@ class Session:
 
     def _place(self) -> dict[str, Any]:
         """How far the run has come, for the status."""
-        progress, epochs = self._progress, self._run.config.epochs
+        progress, epochs = self._progress, self._config.epochs
         return {
             "state": "training",
             "message": "",
@@ -212,7 +213,7 @@ def _devices(run: Run) -> list[Any]:
     try:
         used = read_as(Used, read_json(run.path / "devices.json")).used
     except (OSError, ValueError):
-        return choose_devices(run.config.devices)
+        return choose_devices(trained_here(run).devices)
     return choose_devices(0)[:used]
 
 

@@ -8,8 +8,12 @@ import functools
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import EnsembleConfig, ImportedConfig
+from ensemble.datasets import registry
+from ensemble.datasets.record import as_record, entry_from
+from ensemble.datasets.registry import Entry
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import (
     NAME_LENGTH,
@@ -19,12 +23,12 @@ from ensemble.jobs.folders import (
     new_run,
     not_readable,
     package_versions,
-    read_config,
     read_name,
+    read_whole_config,
     remove,
 )
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import STRESS, TRAINING, Kind
+from ensemble.jobs.kinds import IMPORTED, STRESS, TRAINING, Kind
 from ensemble.jobs.queue import active_in, jobs_in, without_worker
 from ensemble.jobs.status import write_status
 from ensemble.runs.status import Status, blank_best, read_status
@@ -46,14 +50,23 @@ class Run(Job):
       path: its folder.
       config: its settings.
       status: what its worker last wrote.
+      data: what is known of the images that it learns and is tested on.
+      member_names: what its members are called, M of them; none where they only have numbers.
     """
 
     id: str
     name: str
     path: Path
-    config: EnsembleConfig
+    config: EnsembleConfig | ImportedConfig
     status: Status
+    data: Entry
+    member_names: tuple[str, ...] = ()
     kind: Kind = TRAINING
+
+    @property
+    def trained(self) -> EnsembleConfig | None:
+        """The settings that it was trained with here; None where it was trained elsewhere."""
+        return self.config if isinstance(self.config, EnsembleConfig) else None
 
 
 def find(run_id: str) -> Run:
@@ -65,10 +78,26 @@ def find(run_id: str) -> Run:
     """
     folder = folder_of(run_id)
     try:
-        config = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
-        return Run(run_id, read_name(folder), folder, config, read_status(folder))
+        known = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
+        data = known.data or registry.find(known.config.dataset)
+        return Run(run_id, read_name(folder), folder, known.config, read_status(folder), data,
+                   known.member_names)  # fmt: skip
     except (OSError, ValueError, ConfigError) as error:
         raise not_readable(run_id, folder, error) from error
+
+
+def trained_here(run: Run) -> EnsembleConfig:
+    """The settings that the run was trained with.
+
+    Raises:
+      RunError: it was trained elsewhere, and brought predictions alone.
+    """
+    if run.trained is None:
+        raise RunError(
+            f"The run “{run.id}” was trained elsewhere: its predictions are here, but not its "
+            "members. Choose a run that was trained here."
+        )
+    return run.trained
 
 
 def list_runs() -> list[Run]:
@@ -95,7 +124,7 @@ def create(config: EnsembleConfig) -> Run:
     Raises:
       RunError: the folder cannot be written.
     """
-    now = time.time()
+    now, entry = time.time(), registry.find(config.dataset)
     with new_run(config.dataset, now) as folder:
         status = Status(created=now, queued=now, updated=now, epochs=config.epochs,
                         **blank_best(config))  # fmt: skip
@@ -103,6 +132,7 @@ def create(config: EnsembleConfig) -> Run:
         # config.json comes last: a folder without it is not yet a run.
         write_json(folder / "config.json", {
             "schema": SCHEMA, "packages": package_versions(), "settings": config.as_dict(),
+            **({"dataset": as_record(entry)} if entry.own else {}),
         })  # fmt: skip
     return find(folder.name)
 
@@ -151,9 +181,24 @@ def delete(run_id: str) -> None:
 # What a run of any kind has in common.
 
 
+class _Known(NamedTuple):
+    config: EnsembleConfig | ImportedConfig
+    data: Entry | None
+    member_names: tuple[str, ...]
+
+
 @functools.lru_cache(maxsize=4096)
-def _read_config(folder: Path, mtime_ns: int) -> EnsembleConfig:
-    kind, settings = read_config(folder)
-    if kind:
-        raise OtherKindError(f"“{folder.name}” is no ensemble: it is a run of the kind “{kind}”.")
-    return EnsembleConfig.from_disk(settings)
+def _read_config(folder: Path, mtime_ns: int) -> _Known:
+    found = read_whole_config(folder)
+    if found.kind not in (None, "", IMPORTED):
+        raise OtherKindError(
+            f"“{folder.name}” is no ensemble: it is a run of the kind “{found.kind}”."
+        )
+    data = None if found.dataset is None else entry_from(found.dataset)
+    if found.kind == IMPORTED:
+        if data is None:
+            raise ValueError("it does not say what its images are")
+        return _Known(
+            ImportedConfig.from_dict(found.settings), data, tuple(found.member_names or ())
+        )
+    return _Known(EnsembleConfig.from_disk(found.settings), data, ())

@@ -12,7 +12,7 @@ from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import Report
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.status import Status
-from ensemble.runs.store import Run, find
+from ensemble.runs.store import Run, find, trained_here
 
 
 def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | None = None) -> Run:
@@ -26,7 +26,7 @@ def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | 
     run = find(run_id)
     worker.do(
         run, lambda status, stop: _train(run, status, stop, report), report, stop,
-        run.config.devices,
+        trained_here(run).devices,
     )  # fmt: skip
     return find(run_id)
 

@@ -1,6 +1,6 @@
 """Distribution shift: corruptions, out-of-distribution images, and the job that measures them."""
 
-from ensemble.runs.checkpoint_folders import last_tick
+from ensemble.runs.checkpoints.folders import last_tick
 from ensemble.shift.commands import queue_stress, start_stress, stop_stress, work_stress
 from ensemble.shift.results import Results, Stress, read_scores, read_stress
 from ensemble.shift.status import StressStatus

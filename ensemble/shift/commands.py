@@ -15,8 +15,8 @@ from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.jobs.worker import Report
 from ensemble.machine.jax_settings import prepare_jax
-from ensemble.runs.checkpoint_folders import last_tick
-from ensemble.runs.store import Run, find
+from ensemble.runs.checkpoints.folders import last_tick
+from ensemble.runs.store import Run, find, trained_here
 from ensemble.shift.results import Stress, read_stress, read_stress_job
 from ensemble.shift.status import StressJob, StressStatus, stress_folder
 
@@ -82,7 +82,7 @@ def work_stress(run_id: str, report: Report = lambda status: None) -> Stress:
     run = find(run_id)
     worker.do(
         _job_of(run), lambda status, stop: _measure(run, status, stop, report), report,
-        devices=run.config.devices,
+        devices=trained_here(run).devices,
     )  # fmt: skip
     return read_stress(run_id)
 

@@ -4,12 +4,13 @@ Five kinds, each in steps from none to strong, after the shifted test sets of Ov
 (2019, "Can You Trust Your Model's Uncertainty?": rotation and translation of MNIST),
 Hendrycks and Dietterich (2019, "Benchmarking Neural Network Robustness to Common Corruptions":
 noise, blur, contrast) and Mu and Gilmer (2019, "MNIST-C"). Pixels that come in from outside
-are ground (0), as around every digit; results are rounded and clipped to 0…255.
+are ground (0), as around every digit; results are rounded and clipped to 0…255. Amounts in pixels
+are as large a share of an image as they are of one of 28×28.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ from ensemble.errors import ConfigError
 Pixels = NDArray[np.uint8]
 
 FULL = 255
+SIDE = 28  # the images that the amounts of `KINDS` are for
+BLOCK = 2**24  # numbers that are worked on at once: 64 MB of them, twice or three times
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,29 @@ KINDS = {
 }  # fmt: skip
 
 
+def kinds(shape: Sequence[int]) -> dict[str, Kind]:
+    """The kinds for images (H, W, …): `KINDS`, with what counts pixels as large as the images are.
+
+    Where they are 28 or more, shifts are whole pixels: between two an image is blurred, too.
+    """
+    share = min(shape[0], shape[1]) / SIDE
+    if share == 1:
+        return KINDS
+    whole = share >= 1
+    shifts = tuple(math.floor(one * share + 0.5) if whole else round(one * share, 2)
+                   for one in KINDS["shift"].amounts)  # fmt: skip
+    blurs = tuple(round(one * share, 2) for one in KINDS["blur"].amounts)
+    return KINDS | {
+        "shift": replace(KINDS["shift"], amounts=shifts),
+        "blur": replace(KINDS["blur"], amounts=blurs),
+    }
+
+
 def corrupt(images: Pixels, kind: str, amount: float, seed: int = 0) -> Pixels:
     """The images, corrupted; at the kind's neutral amount a copy, equal to the bit.
 
     Args:
-      images: uint8 (N, 28, 28, 1), 0 (ground) to 255 (ink).
+      images: uint8 (N, H, W, channels), 0 to 255.
       kind: a name in `KINDS`.
       amount: rotation in degrees, counterclockwise; shift in pixels to the right; noise as the
         standard deviation in units of full scale (255); blur as σ in pixels; contrast as the
@@ -72,7 +93,7 @@ def corrupt(images: Pixels, kind: str, amount: float, seed: int = 0) -> Pixels:
         amounts can be compared.
 
     Returns:
-      uint8 (N, 28, 28, 1).
+      uint8 (N, H, W, channels).
 
     Raises:
       ConfigError: no such kind, or an amount that it cannot have.
@@ -85,14 +106,20 @@ def corrupt(images: Pixels, kind: str, amount: float, seed: int = 0) -> Pixels:
         raise ConfigError(f"The amount of contrast is {amount:g}: it has to be from 0 to 1.")
     if amount == KINDS[kind].neutral or not len(images):
         return images.copy()
-    values = CORRUPTIONS[kind](images.astype(np.float32), amount, seed)
-    return np.clip(np.rint(values), 0, FULL).astype(np.uint8)
+    draws, result = np.random.default_rng(seed), np.empty_like(images)
+    step = max(1, BLOCK // images[0].size)
+    for at in range(0, len(images), step):
+        block = images[at : at + step].astype(np.float32)
+        values = CORRUPTIONS[kind](block, amount, draws)
+        result[at : at + step] = np.clip(np.rint(values), 0, FULL)
+    return result
 
 
 Floats = NDArray[np.float32]
+Draws = np.random.Generator
 
 
-def rotate(images: Floats, degrees: float, seed: int) -> Floats:
+def rotate(images: Floats, degrees: float, draws: Draws) -> Floats:
     """Turned counterclockwise about the image's middle, bilinear; by 90° exactly `np.rot90`."""
     from scipy import ndimage  # late: it takes a while to import, and pages seldom need it
 
@@ -102,7 +129,7 @@ def rotate(images: Floats, degrees: float, seed: int) -> Floats:
     )
 
 
-def shift(images: Floats, pixels: float, seed: int) -> Floats:
+def shift(images: Floats, pixels: float, draws: Draws) -> Floats:
     """Moved to the right (left where negative); between whole pixels their weighted mean."""
     whole = math.floor(pixels)
     part = np.float32(pixels - whole)
@@ -118,26 +145,26 @@ def moved(images: Floats, pixels: int) -> Floats:
     return result
 
 
-def add_noise(images: Floats, sigma: float, seed: int) -> Floats:
+def add_noise(images: Floats, sigma: float, draws: Draws) -> Floats:
     """With independent Gaussian noise on every pixel."""
-    drawn = np.random.default_rng(seed).standard_normal(images.shape, np.float32)
+    drawn = draws.standard_normal(images.shape, np.float32)
     return images + np.float32(sigma * FULL) * drawn
 
 
-def blur(images: Floats, sigma: float, seed: int) -> Floats:
+def blur(images: Floats, sigma: float, draws: Draws) -> Floats:
     """Smoothed by a Gaussian, mirrored at the edges: each image keeps its mean."""
     from scipy import ndimage
 
     return ndimage.gaussian_filter(images, (0, sigma, sigma, 0), mode="reflect")
 
 
-def fade(images: Floats, left: float, seed: int) -> Floats:
-    """Drawn together towards each image's own mean, as Hendrycks and Dietterich do."""
-    mean = images.mean(axis=(1, 2, 3), keepdims=True)
+def fade(images: Floats, left: float, draws: Draws) -> Floats:
+    """Drawn together towards each image's and channel's own mean, as Hendrycks and Dietterich."""
+    mean = images.mean(axis=(1, 2), keepdims=True)
     return mean + np.float32(left) * (images - mean)
 
 
-CORRUPTIONS: dict[str, Callable[[Floats, float, int], Floats]] = {
+CORRUPTIONS: dict[str, Callable[[Floats, float, Draws], Floats]] = {
     "rotation": rotate,
     "shift": shift,
     "noise": add_noise,

@@ -4,13 +4,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from ensemble import datasets
 from ensemble.engine import Forward
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
-from ensemble.runs.kept_members import read_progress
+from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.store import Run
-from ensemble.shift.results import Results, read_results, write_results
+from ensemble.shift.results import Results, most_images, read_results, write_results
 from ensemble.shift.status import StressStatus
 from ensemble.shift.tasks import Task, tasks
 
@@ -57,12 +56,14 @@ class Job:
     def _begin(self) -> tuple[Results, Forward]:
         """The results so far, and the checkpoint's members ready to be asked."""
         progress, limit = read_progress(self._run), self._status.status.limit
-        size = datasets.info(self._run.config.dataset).test_size
-        images = size if limit is None else min(limit, size)
+        info = self._run.data
+        images = most_images(info.test_size, info.image_shape)
+        images = images if limit is None else min(limit, images)
         forward = Forward(progress.state.params, images)
         results = Results(
             tick=progress.tick, epoch=progress.evaluated, steps_after=progress.step_in_epoch,
             dataset=self._run.config.dataset, images=images, members=forward.members,
+            side=min(info.image_shape[:2]),
         )  # fmt: skip
         self._tell(state="measuring", epoch=progress.evaluated, message="Compiling the network.")
         found = read_results(self._run.path)

@@ -14,11 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets import is_prepared, load
-from ensemble.datasets.registry import ENTRIES, find
+from ensemble.datasets.registry import find, names
+from ensemble.pictures.whole import ImageShape, resized
+from ensemble.shift.corruptions import BLOCK
 
 Pixels = NDArray[np.uint8]
 
-SMOOTHNESS = 2.0  # σ in pixels: blobs about as wide as a pen stroke
+SMOOTHNESS = 2.0  # σ in pixels of an image of 28: blobs about as wide as a pen stroke
+SIDE = 28
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class OodSet:
     Attributes:
       key: its name in files and addresses.
       title: what people call it.
-      load: makes or reads the images, uint8 (K, 28, 28, 1).
+      load: makes or reads the images, uint8 (K, H, W, channels).
     """
 
     key: str
@@ -39,8 +42,9 @@ class OodSet:
 def ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
     """The sets on this machine that dataset `name` has no class for.
 
-    Other datasets come first, those that are prepared and whose classes are others (the
-    digits of `mnist` are not to `digits`); then smooth noise and scrambled images.
+    Other datasets come first, those that are prepared and of whose classes none is called as one
+    of its own (the digits of `mnist` are known to `digits`), brought to its size and channels; then
+    smooth noise and scrambled images.
 
     Args:
       name: the dataset that the ensemble knows.
@@ -51,45 +55,68 @@ def ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
     """
     own = find(name)
     count = own.test_size if limit is None else min(limit, own.test_size)
+    shape = own.image_shape
     others = [
-        OodSet(other.name, other.title, partial(_test_images, other.name, count))
-        for other in ENTRIES.values()
-        if other.class_names != own.class_names and is_prepared(other.name)
+        OodSet(other.name, other.title, partial(_test_images, other.name, count, shape))
+        for other in map(find, names())
+        if not {*other.class_names} & {*own.class_names} and is_prepared(other.name)
     ]
-    mixed = OodSet("scrambled", f"Scrambled {own.title}", partial(_scrambled_own, name, count))
-    return [*others, OodSet("noise", "Smooth noise", partial(smooth_noise, count)), mixed]
+    noise = OodSet("noise", "Smooth noise", partial(smooth_noise, count, shape=shape))
+    mixed = OodSet(
+        "scrambled", f"Scrambled {own.title}", partial(_scrambled_own, name, count, shape)
+    )
+    return [*others, noise, mixed]
 
 
-def _test_images(name: str, count: int) -> Pixels:
-    return np.asarray(load(name).test_images[:count])
+def _test_images(name: str, count: int, shape: ImageShape) -> Pixels:
+    return brought_to(np.asarray(load(name).test_images[:count]), shape)
 
 
-def _scrambled_own(name: str, count: int) -> Pixels:
-    return scrambled(_test_images(name, count))
+def _scrambled_own(name: str, count: int, shape: ImageShape) -> Pixels:
+    return scrambled(_test_images(name, count, shape))
 
 
-def smooth_noise(count: int, seed: int = 0) -> Pixels:
-    """Gaussian noise, blurred; each image stretched to go from 0 to 255: uint8 (count, 28, 28, 1).
+def brought_to(images: Pixels, shape: ImageShape) -> Pixels:
+    """Images uint8 (N, h, w, channels) at another size and number of channels: (N, *shape)."""
+    if images.shape[1:] == shape:
+        return images
+    return np.array([resized(image, shape) for image in images], np.uint8).reshape(-1, *shape)
+
+
+def smooth_noise(count: int, seed: int = 0, shape: ImageShape = (SIDE, SIDE, 1)) -> Pixels:
+    """Gaussian noise, blurred; each image stretched to go from 0 to 255: uint8 (count, *shape).
 
     Args:
       count: how many images.
       seed: of the draw; the first images are the same for every count.
+      shape: (H, W, channels); every channel has noise of its own.
     """
     from scipy import ndimage  # late: it takes a while to import
 
-    drawn = np.random.default_rng(seed).standard_normal((count, 28, 28, 1), np.float32)
-    smooth = ndimage.gaussian_filter(drawn, (0, SMOOTHNESS, SMOOTHNESS, 0), mode="wrap")
-    low = smooth.min(axis=(1, 2, 3), keepdims=True, initial=np.inf)
-    high = smooth.max(axis=(1, 2, 3), keepdims=True, initial=-np.inf)
-    return np.rint(255 * (smooth - low) / (high - low)).astype(np.uint8)
+    draws, found = np.random.default_rng(seed), np.empty((count, *shape), np.uint8)
+    step = max(1, BLOCK // int(np.prod(shape)))
+    sigma = SMOOTHNESS * min(shape[:2]) / SIDE
+    for at in range(0, count, step):
+        drawn = draws.standard_normal((min(step, count - at), *shape), np.float32)
+        smooth = ndimage.gaussian_filter(drawn, (0, sigma, sigma, 0), mode="wrap")
+        low = smooth.min(axis=(1, 2, 3), keepdims=True)
+        high = smooth.max(axis=(1, 2, 3), keepdims=True)
+        found[at : at + step] = np.rint(255 * (smooth - low) / (high - low))
+    return found
 
 
 def scrambled(images: Pixels, seed: int = 0) -> Pixels:
     """The pixels of each image in an order of its own, drawn at random.
 
     Args:
-      images: uint8 (N, 28, 28, 1).
+      images: uint8 (N, H, W, channels); a pixel keeps its colour.
       seed: of the draw.
     """
-    rows = images.reshape(len(images), 28 * 28)
-    return np.random.default_rng(seed).permuted(rows, axis=1).reshape(images.shape)
+    draws, (high, wide, channels) = np.random.default_rng(seed), images.shape[1:]
+    if channels == 1:
+        rows = images.reshape(len(images), high * wide)
+        return draws.permuted(rows, axis=1).reshape(images.shape)
+    # A permutation of whole pixels each: permuted() would tear their colours apart.
+    pixels = images.reshape(len(images), high * wide, channels)
+    mixed = [one[draws.permutation(high * wide)] for one in pixels]
+    return np.array(mixed, np.uint8).reshape(images.shape)

@@ -1,5 +1,6 @@
 """What a stress job has found so far: results.json, and the scores of OOD images."""
 
+import math
 import re
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -8,9 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.runs.checkpoint_folders import last_tick
+from ensemble.runs.checkpoints.folders import last_tick
 from ensemble.runs.store import Run, find
-from ensemble.shift.corruptions import KINDS
+from ensemble.shift.corruptions import SIDE, kinds
 from ensemble.shift.figures import Measured, Step, Unknown
 from ensemble.shift.status import StressJob, StressStatus, read_stress_status, stress_folder
 from ensemble.storage.arrays.damage import DamagedFileError
@@ -31,11 +32,17 @@ SCORES = {
     **{one: Expected(("K",)) for one in ("entropy", "information", "doubt", "mean_member_entropy")},
     "member_entropy": Expected(("M", "K")),
 }
+MOST_PIXEL_BYTES = 2**30  # 7,133 images of 224×224 in colour; of 10,000 digits 8 MB
 MOST_SCORE_BYTES = 64 * 2**20  # 64 members on 10,000 images take 2.7 MB.
 
 Figures = dict[str, Any]
 KEY = re.compile(r"[a-z0-9_]+")
 Some = Annotated[int, Within(1, 2**53)]
+
+
+def most_images(test_size: int, shape: tuple[int, int, int]) -> int:
+    """How many of a test set of images of that shape are measured: the first `MOST_PIXEL_BYTES`."""
+    return max(1, min(test_size, MOST_PIXEL_BYTES // math.prod(shape)))
 
 
 @dataclass(frozen=True)
@@ -49,6 +56,7 @@ class Results:
       dataset: the dataset, whose first `images` test images were used.
       images: how many.
       members: M.
+      side: the images' shorter side in pixels, which the amounts go by.
       clean: the figures of `analysis.shifts.measure` on the images as they are, once known.
       steps: one a corruption and amount: `kind`, `amount`, and those figures.
       ood: one a set of out-of-distribution images: `key`, `title`, `images`, and by `ensemble`
@@ -62,6 +70,7 @@ class Results:
     images: Some
     members: Some
     format: int = FORMAT
+    side: Some = SIDE
     clean: Figures | None = None
     steps: list[Figures] = field(default_factory=list)
     ood: list[Figures] = field(default_factory=list)
@@ -73,10 +82,10 @@ class Results:
     def curve(self, kind: str) -> list[Figures]:
         """The figures of one kind from its neutral amount on, as far as they are known."""
         found = {one["amount"]: one for one in self.steps if one["kind"] == kind}
+        asked = kinds((self.side, self.side))[kind]
         if self.clean:
-            neutral = KINDS[kind].neutral
-            found[neutral] = {"kind": kind, "amount": neutral, **self.clean}
-        return [found[amount] for amount in KINDS[kind].amounts if amount in found]
+            found[asked.neutral] = {"kind": kind, "amount": asked.neutral, **self.clean}
+        return [found[amount] for amount in asked.amounts if amount in found]
 
 
 @dataclass(frozen=True)

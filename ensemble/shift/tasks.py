@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble import datasets
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
 from ensemble.runs.store import Run
+from ensemble.runs.test_set import dataset_of
 from ensemble.shift import figures as shift_figures
-from ensemble.shift.corruptions import KINDS, Kind, corrupt
+from ensemble.shift.corruptions import Kind, corrupt, kinds
 from ensemble.shift.ood_images import OodSet, ood_sets
 from ensemble.shift.results import KNOWN, Figures, Results, read_scores, write_scores
 from ensemble.storage.records.lines import plain
@@ -32,7 +32,7 @@ class Task:
     Attributes:
       words: its name on the screen.
       done: whether the results have it already.
-      images: makes the images, uint8 (N, 28, 28, 1).
+      images: makes the images, uint8 (N, H, W, channels).
       keep: takes the members' probabilities (M, N, C) of them and the results so far; returns
         the results with what they say.
     """
@@ -49,14 +49,14 @@ def tasks(run: Run, results: Results) -> list[Task]:
     Raises:
       NotPreparedError: the run's dataset is not on this machine.
     """
-    dataset = datasets.load(run.config.dataset)
+    dataset = dataset_of(run)
     images = np.asarray(dataset.test_images[: results.images])
     labels = dataset.test_labels[: results.images]
     known = results.clean is not None and read_scores(run.path, KNOWN, results.tick) is not None
     clean = Task("Test images as they are", known, lambda: images, partial(_clean, run, labels))
     shifted = [
         _shift(kind, amount, images, labels, results)
-        for kind in KINDS.values()
+        for kind in kinds(images.shape[1:]).values()
         for amount in kind.amounts[1:]
     ]
     others = [_ood(run, one, results) for one in ood_sets(dataset.name, results.images)]

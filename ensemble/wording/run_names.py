@@ -2,12 +2,12 @@
 
 import re
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets import registry
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import read_config
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import REGRESSION, STRESS
+from ensemble.jobs.kinds import IMPORTED, REGRESSION, STRESS
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.wording import formats
 from ensemble.wording.regression import shape
@@ -26,6 +26,8 @@ def called(job: Job) -> str:
     if job.name != job.id:
         return job.name
     config = settings_of(job)
+    if isinstance(config, ImportedConfig):
+        return f"{formats.count(config.members, 'member')} · imported"
     if isinstance(config, EnsembleConfig):
         return ensemble(config)
     return regression(config) if config else job.name
@@ -50,13 +52,15 @@ def made(run_id: str) -> str:
     return f"{int(found[2])} {MONTHS[int(found[1]) - 1]} {found[3]}:{found[4]}:{found[5]}{more}"
 
 
-def settings_of(job: Job) -> EnsembleConfig | LbfgsConfig | None:
+def settings_of(job: Job) -> EnsembleConfig | ImportedConfig | LbfgsConfig | None:
     """The settings of a job's run: those it has been read with, else of its folder, else none."""
     known = getattr(job, "config", None)
-    if isinstance(known, EnsembleConfig | LbfgsConfig):
+    if isinstance(known, EnsembleConfig | ImportedConfig | LbfgsConfig):
         return known
     try:
         kind, values = read_config(job.path.parent if job.kind is STRESS else job.path)
+        if kind == IMPORTED:
+            return ImportedConfig.from_dict(values)
         known = LbfgsConfig if kind == REGRESSION.kept_as else EnsembleConfig
         return known.from_disk(values)
     except (OSError, ValueError, ConfigError):

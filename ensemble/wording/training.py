@@ -20,15 +20,15 @@ def whole_speed(run: Run) -> float | None:
 
     From what every version has written: what earlier ones call the speed is that of the end.
     """
-    status, config = run.status, run.config
-    if not status.step or not status.seconds:
+    status, config = run.status, run.trained
+    if config is None or not status.step or not status.seconds:
         return None
     return status.step * config.batch_size * config.members / status.seconds
 
 
-def own_views(config: EnsembleConfig) -> str:
+def own_views(config: EnsembleConfig | None) -> str:
     """Why the ensemble has no training curve where each member sees its own views; else ""."""
-    if config.members < 2 or not config.own_views:
+    if config is None or config.members < 2 or not config.own_views:
         return ""
     if config.shift_pixels or config.rotation_degrees:
         return "The ensemble has no training curve: each member shifts and turns its images anew."

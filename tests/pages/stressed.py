@@ -19,7 +19,7 @@ from ensemble.analysis.quality import ood
 from ensemble.engine.step import create_members
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
-from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.progress import Progress
 from ensemble.shift import Results, StressStatus, figures
 from ensemble.shift import results as shift_results

@@ -132,7 +132,7 @@ def test_a_test_digit_is_its_own_nearest_neighbour(opened, digits):
     assert found.numbers[0] == 7
     assert found.distances[0] == pytest.approx(0, abs=1e-3)
     assert (np.diff(found.distances) >= 0).all()
-    np.testing.assert_array_equal(found.images, digits.test_images[found.numbers, :, :, 0])
+    np.testing.assert_array_equal(found.images, digits.test_images[found.numbers])
     np.testing.assert_array_equal(found.labels, digits.test_labels[found.numbers])
     own, other = (
         activations(opened._params, digits.test_images[[number]])

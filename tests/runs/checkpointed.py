@@ -6,8 +6,8 @@ from pathlib import Path
 
 from ensemble.engine.step import create_members
 from ensemble.runs import Run
-from ensemble.runs.checkpoint_folders import checkpoint_ticks
-from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.checkpoints.folders import checkpoint_ticks
+from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.progress import Progress
 
 STEPS = 5  # an epoch

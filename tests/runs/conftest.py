@@ -5,7 +5,7 @@ import pytest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.runs import Run
-from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.progress import Progress
 from tests.runs.checkpointed import place
 

@@ -16,9 +16,9 @@ from ensemble.config import EnsembleConfig
 from ensemble.engine.step import create_members
 from ensemble.errors import RunError
 from ensemble.runs import Run
-from ensemble.runs.checkpoint_folders import checkpoint_ticks
-from ensemble.runs.checkpoints import Checkpoints
-from ensemble.runs.kept_members import read_progress
+from ensemble.runs.checkpoints.folders import checkpoint_ticks
+from ensemble.runs.checkpoints.manager import Checkpoints
+from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.progress import Progress
 from ensemble.storage import checksums
 from ensemble.storage.checksums import SUMS

@@ -13,8 +13,8 @@ from ensemble.errors import RunError
 from ensemble.jobs.status import write_status
 from ensemble.regression import LbfgsConfig
 from ensemble.runs import Run
-from ensemble.runs.checkpoint_folders import what_is_kept
-from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.checkpoints.folders import what_is_kept
+from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.progress import Progress
 from ensemble.runs.status import Status
 from ensemble.storage.folders import runs_folder
@@ -22,7 +22,7 @@ from tests.runs.checkpointed import STEPS, contents, newest
 
 
 def too_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    from ensemble.runs import checkpoints
+    from ensemble.runs.checkpoints import manager as checkpoints
 
     def usage(path: Path) -> object:
         return type("Usage", (), {"free": 5 * 2**20})

@@ -13,9 +13,9 @@ from ensemble.engine import steps_per_epoch
 from ensemble.engine.step import create_members
 from ensemble.errors import RunError
 from ensemble.runs import Run
-from ensemble.runs.checkpoint_folders import checkpoint_ticks
-from ensemble.runs.checkpoints import Checkpoints
-from ensemble.runs.kept_members import read_progress
+from ensemble.runs.checkpoints.folders import checkpoint_ticks
+from ensemble.runs.checkpoints.manager import Checkpoints
+from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.parameters import write_parameters
 from ensemble.runs.progress import Progress
 from tests.runs.checkpointed import contents

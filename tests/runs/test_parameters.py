@@ -13,8 +13,8 @@ from ensemble.engine import predict_probabilities
 from ensemble.engine.step import create_members
 from ensemble.errors import RunError
 from ensemble.runs import parameters
-from ensemble.runs.checkpoints import Checkpoints
-from ensemble.runs.kept_members import checkpoint_epochs
+from ensemble.runs.checkpoints.manager import Checkpoints
+from ensemble.runs.checkpoints.members import checkpoint_epochs
 from ensemble.runs.parameters import wanted_epochs, write_parameters
 from ensemble.runs.progress import Progress
 

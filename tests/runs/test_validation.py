@@ -14,7 +14,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets.split import validation_indices
 from ensemble.errors import RunError
 from ensemble.runs import Run, Status, history
-from ensemble.runs.checkpoint_folders import checkpoint_ticks
+from ensemble.runs.checkpoints.folders import checkpoint_ticks
 from ensemble.runs.status import after_epoch, blank_best, how_it_ended, is_over
 from ensemble.storage.records.kinds import is_whole
 

@@ -24,7 +24,7 @@ from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.slots import take
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
-from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.history import write_predictions
 from ensemble.runs.progress import Progress
 from ensemble.shift import Stress

@@ -18,8 +18,9 @@ Scores = dict[str, NDArray[np.float32]]
 
 
 def figure(
-    known: Scores, unknown: Scores, names: tuple[str, str], title: str, palette: Palette
-) -> "go.Figure":
+    known: Scores, unknown: Scores, names: tuple[str, str], title: str, palette: Palette,
+    classes: int = 10,
+) -> "go.Figure":  # fmt: skip
     """Entropies of known and of out-of-distribution (OOD) images, of one member and the ensemble.
 
     Args:
@@ -28,6 +29,7 @@ def figure(
       names: what the two are called.
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
+      classes: C, how many the members know.
     """
     from plotly.subplots import make_subplots  # here, for it takes a while to import
 
@@ -37,9 +39,9 @@ def figure(
     chart = make_subplots(1, len(panels), subplot_titles=panels, shared_yaxes=True)
     for column, score in enumerate(("member_entropy", "entropy")[: len(panels)], 1):
         for place, (name, found) in enumerate(zip(called, (known, unknown), strict=True)):
-            chart.add_scatter(**outline(found[score], name, place, palette, first=column == 1),
-                              row=1, col=column)  # fmt: skip
-        chart.update_xaxes(title="entropy (nats)", fixedrange=True, range=[0, top()],
+            line = outline(found[score], name, place, palette, classes, first=column == 1)
+            chart.add_scatter(**line, row=1, col=column)
+        chart.update_xaxes(title="entropy (nats)", fixedrange=True, range=[0, top(classes)],
                            row=1, col=column)  # fmt: skip
     chart.update_layout(**layout(title, 350, palette))
     chart.update_yaxes(title="share of the images", ticksuffix=" %", rangemode="tozero",
@@ -48,17 +50,23 @@ def figure(
     return chart
 
 
-def top() -> float:
-    """The highest entropy that there is: ln C."""
-    return float(np.log(10))
+def top(classes: int = 10) -> float:
+    """The highest entropy that there is of so many classes: ln C."""
+    return float(np.log(classes))
 
 
 def outline(
-    values: NDArray[np.float32], name: str, place: int, palette: Palette, *, first: bool
+    values: NDArray[np.float32],
+    name: str,
+    place: int,
+    palette: Palette,
+    classes: int,
+    *,
+    first: bool,
 ) -> dict[str, Any]:
     """A histogram as a filled step line: `place` 0 are the known, dotted; 1 the OOD images."""
-    edges = np.linspace(0, top(), BINS + 1)
-    counts, _ = np.histogram(np.clip(values, 0, top()), edges)
+    edges = np.linspace(0, top(classes), BINS + 1)
+    counts, _ = np.histogram(np.clip(values, 0, top(classes)), edges)
     shares = counts / max(1, values.size)
     color = (MUTED, palette.primary)[place]
     hover = [f"{formats.percent(share, 500)} of {name} have {low:.2f} to {high:.2f} nats"

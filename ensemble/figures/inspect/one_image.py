@@ -35,7 +35,7 @@ class Answers:
 
     Attributes:
       amounts: the amounts, A of them, in the slider's order.
-      images: uint8 (A, 28, 28, 1).
+      images: uint8 (A, H, W, channels).
       made: what the members say of them, the A images in the place of N.
       unsure: how unsure the ensemble is of each.
       members: the members that were asked.

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ensemble import datasets, runs
+from ensemble import runs
 from ensemble.analysis.predictions import Predictions
 from ensemble.errors import EnsembleError
 from ensemble.figures.inspect.compare import apart, figure, per_class, table
@@ -49,14 +49,27 @@ def comparable(run: runs.Run) -> list[runs.Run]:
     """The other runs on the same test images that have predictions, newest first."""
     return [
         other for other in loaders.all_runs()
-        if other.config.dataset == run.config.dataset and other.id != run.id
-        and runs.prediction_epochs(other.id)
+        if other.id != run.id and same_images(run, other) and runs.prediction_epochs(other.id)
     ]  # fmt: skip
+
+
+def same_images(one: runs.Run, other: runs.Run) -> bool:
+    """Whether two runs were tested on the same examples in the same order, as their labels say."""
+    if one.trained and other.trained and not (one.data.own or other.data.own):
+        return one.config.dataset == other.config.dataset
+    if (one.data.test_size, len(one.data.class_names)) != (
+        other.data.test_size, len(other.data.class_names)
+    ):  # fmt: skip
+        return False
+    try:
+        return loaders.test_set(one).fingerprint == loaders.test_set(other).fingerprint
+    except EnsembleError:
+        return False
 
 
 def nothing(shown: Inspected) -> None:
     """There is no other run to compare with: say so, and the next step."""
-    title = datasets.info(shown.run.config.dataset).title
+    title = shown.run.data.title
     st.info(f"There is no other run on {title} with predictions. Train a second one, with other "
             "settings or another seed, and it can be compared here.",
             icon=":material/compare_arrows:")  # fmt: skip

@@ -38,7 +38,7 @@ def show(
     place = min(page_of(key, numbers), count - 1)
     page = numbers[place * size : (place + 1) * size]
     grid.grid(
-        shown.dataset.test_images[page], shown.made, page, shown.names, shown.noun,
+        shown.dataset.tiles[page], shown.made, page, shown.names, shown.noun,
         lambda number: opened(key, number), key=key, under=under,
     )  # fmt: skip
     if count > 1:

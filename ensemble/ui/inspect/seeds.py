@@ -30,15 +30,18 @@ def seeds(run: runs.Run, every: Sequence[runs.Run]) -> Seeds:
     `run` is one of them where it is finished. A seed that was run twice gave the same numbers
     twice, and counts once. Reads nothing but what is known of the runs already.
     """
-    wanted = settings(run.config)
+    if run.trained is None:
+        return Seeds()
+    wanted = settings(run.trained)
     found: dict[int, tuple[float, float]] = {}
     for one in (run, *every):
         accuracy, nll = one.status.ensemble_test_accuracy, one.status.ensemble_test_nll
-        if one.state != "finished" or accuracy is None or nll is None:
+        config = one.trained
+        if config is None or one.state != "finished" or accuracy is None or nll is None:
             continue
         # Most runs are of other settings, which is told by one of them sooner than by all.
-        if one.config.members == run.config.members and settings(one.config) == wanted:
-            found.setdefault(one.config.seed, (accuracy, nll))
+        if config.members == run.config.members and settings(config) == wanted:
+            found.setdefault(config.seed, (accuracy, nll))
     return Seeds(*zip(*found.values(), strict=True)) if found else Seeds()
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from ensemble import runs
 from ensemble.analysis.predictions import Predictions
-from ensemble.datasets import Dataset
 from ensemble.ui.predictions import fitting
 from ensemble.ui.predictions.fitting import Fitting
 from ensemble.wording.run_names import called
@@ -29,7 +28,7 @@ class Inspected:
     epoch: int
     epochs: Sequence[int]
     made: Predictions
-    dataset: Dataset
+    dataset: runs.TestSet
     noun: str
     version: tuple[int, int]
 

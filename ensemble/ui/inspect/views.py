@@ -35,6 +35,8 @@ MODULES = {
     "compare": "compare",
 }
 
+ASK_THE_MEMBERS = ("shift", "digit")
+
 
 def choose() -> str:
     """The controls, a group a question; returns the view that the address names."""
@@ -66,5 +68,10 @@ def follow(key: str) -> None:
 
 
 def show(key: str, shown: Inspected) -> None:
-    """Draw the view of that key."""
+    """Draw the view of that key; of a run that brought no members, those that ask them say so."""
+    if key in ASK_THE_MEMBERS and shown.run.trained is None:
+        st.info(f"{VIEWS[key]} asks the members themselves about changed images: this run was "
+                "trained elsewhere and brought their predictions alone.",
+                icon=":material/upload_file:")  # fmt: skip
+        return
     import_module(f"ensemble.ui.inspect.{MODULES[key]}").show(shown)

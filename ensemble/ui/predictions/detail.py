@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from ensemble import runs
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.datasets import Dataset
 from ensemble.figures import bars, thumbnails
 from ensemble.ui.predictions import address, downloads, sets
 from ensemble.ui.predictions.fitting import Fitting
@@ -15,7 +15,7 @@ from ensemble.ui.shared.guard import guarded
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 
-TIMES = 6  # pixels of the screen for one of the image's
+ROOM = 168  # pixels of the screen: six for one of 28
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Shown:
     """
 
     made: Predictions
-    dataset: Dataset
+    dataset: runs.TestSet
     numbers: Ints
     noun: str
     source: str
@@ -72,8 +72,9 @@ def words(shown: Shown, number: int) -> None:
     names, label = shown.dataset.class_names, shown.made.labels[number]
     mark = "✓ Right" if shown.made.right[number] else "✗ Wrong"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        image = shown.dataset.tiles[number]
         st.image(
-            thumbnails.enlarged(shown.dataset.test_images[number], TIMES), width=28 * TIMES,
+            thumbnails.enlarged(image, ROOM), width=thumbnails.on_screen(image.shape, ROOM)[0],
             alt=f"Test {shown.noun} {number}, {images_words.named(names[label], names)}",
         )  # fmt: skip
         with st.container(width=420):

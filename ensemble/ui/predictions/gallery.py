@@ -5,7 +5,6 @@ import streamlit as st
 from ensemble import runs
 from ensemble.analysis.predictions import Predictions, chosen, ordered
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.datasets import Dataset
 from ensemble.figures import thumbnails
 from ensemble.ui.predictions import address, controls, downloads, fitting, grid, sets
 from ensemble.ui.predictions.address import View
@@ -14,7 +13,7 @@ from ensemble.wording import images as images_words
 from ensemble.wording.run_names import called
 
 
-def show(run: runs.Run, epoch: int, made: Predictions, dataset: Dataset, view: View,
+def show(run: runs.Run, epoch: int, made: Predictions, dataset: runs.TestSet, view: View,
          noun: str) -> Ints:  # fmt: skip
     """Draw the page of images that `view` asks for; returns all that it asks for, in order."""
     by_sets = view.order == "sets"
@@ -29,7 +28,7 @@ def show(run: runs.Run, epoch: int, made: Predictions, dataset: Dataset, view: V
         page = numbers[first : first + size]
         if len(numbers) > 1:
             st.caption(f"{first + 1:,}–{first + len(page):,} of {len(numbers):,}", width="content")
-    images = dataset.test_images[page]
+    images = dataset.tiles[page]
     grid.grid(images, made, page, dataset.class_names, noun, open_digit)
     below(run, epoch, made, dataset, numbers, page, noun)
     return numbers
@@ -40,7 +39,7 @@ def open_digit(number: int) -> None:
     address.put(digit=number)
 
 
-def nothing(made: Predictions, view: View, dataset: Dataset, noun: str) -> None:
+def nothing(made: Predictions, view: View, dataset: runs.TestSet, noun: str) -> None:
     """No image is of this kind: say so, and the way back."""
     label = "" if view.label is None else escaping.markdown(dataset.class_names[view.label])
     of_class = f" that is {label}" if label else ""
@@ -58,7 +57,7 @@ def show_all() -> None:
     address.put(show=None, label=None, first=None, digit=None)
 
 
-def below(run: runs.Run, epoch: int, made: Predictions, dataset: Dataset, numbers: Ints,
+def below(run: runs.Run, epoch: int, made: Predictions, dataset: runs.TestSet, numbers: Ints,
           page: Ints, noun: str) -> None:  # fmt: skip
     """What can be kept as files."""
     names, stem = dataset.class_names, f"{run.id}-epoch-{epoch}"
@@ -68,7 +67,7 @@ def below(run: runs.Run, epoch: int, made: Predictions, dataset: Dataset, number
         st.space("stretch")
         st.download_button(
             "This page (PNG)",
-            lambda: thumbnails.sheet(dataset.test_images[page], made, page, names, title),
+            lambda: thumbnails.sheet(dataset.tiles[page], made, page, names, title),
             f"{stem}.png", "image/png", icon=":material/image:", key="save_png", on_click="ignore",
         )  # fmt: skip
         st.download_button(

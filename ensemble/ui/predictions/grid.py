@@ -52,7 +52,7 @@ def grid(
     """Draw the images of one page.
 
     Args:
-      images: uint8 (K, 28, 28, 1), the images on screen and no others.
+      images: uint8 (K, H, W, channels), the images on screen and no others.
       made: the predictions.
       numbers: the images' numbers, K of them.
       names: the classes' names.
@@ -64,6 +64,7 @@ def grid(
     component()(
         data={
             "strip": thumbnails.strip(images),
+            "image": in_its_place(images.shape[1:]),
             "columns": columns(key),
             "label": f"{len(numbers)} test {noun}s: arrow keys move, Enter opens",
             "wide": max(map(len, names)) > 1,
@@ -77,6 +78,20 @@ def grid(
         on_opened_change=lambda: opened(key, on_open),
         on_columns_change=lambda: resized(key),
     )
+
+
+def in_its_place(shape: Sequence[int]) -> dict[str, Any]:
+    """Where an image (H, W, …) stands in its square of 84 pixels: in the middle, for the scripts.
+
+    `step` is how far one image of the strip is from the next, in pixels of the screen.
+    """
+    wide, high = thumbnails.on_screen(shape, thumbnails.PLACE)
+    beside, above = thumbnails.PLACE - wide, thumbnails.PLACE - high
+    left, top = beside // 2, above // 2
+    padding = f"{top}px {beside - left}px {above - top}px {left}px"
+    style = {"width": f"{wide}px", "height": f"{high}px", "padding": padding,
+             "backgroundSize": f"auto {high}px"}  # fmt: skip
+    return {"step": wide, "style": style}
 
 
 def tile(made: Predictions, number: int, names: Sequence[str], noun: str) -> dict[str, Any]:

@@ -4,9 +4,8 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from ensemble import datasets, runs
+from ensemble import runs
 from ensemble.analysis.predictions import Predictions, judge
-from ensemble.config import EnsembleConfig
 from ensemble.datasets.split import validation_indices
 from ensemble.errors import RunError
 from ensemble.ui.shared import loaders
@@ -20,7 +19,7 @@ def predictions(run: runs.Run, epoch: int) -> Predictions:
       RunError: the predictions are not there, or cannot be read.
     """
     path = run.path / "predictions" / f"epoch-{epoch:04d}.npz"
-    return _predictions(run.id, epoch, loaders.version(path), run.config.dataset)
+    return _predictions(run.id, epoch, loaders.version(path), run)
 
 
 def validation(run: runs.Run, epoch: int) -> Predictions | None:
@@ -36,39 +35,37 @@ def validation(run: runs.Run, epoch: int) -> Predictions | None:
     if not run.config.validation:
         return None
     path = run.path / "validation" / f"epoch-{epoch:04d}.npz"
-    return _validation(run.id, epoch, loaders.version(path), run.config)
+    return _validation(run.id, epoch, loaders.version(path), run)
 
 
 # At most half of 60,000 images: 10 members on a tenth of them take 5 MB.
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _validation(
-    run_id: str, epoch: int, seen: tuple[int, int], config: EnsembleConfig
-) -> Predictions:
+def _validation(run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run) -> Predictions:
+    config = runs.trained_here(_run)
     labels = loaders.dataset(config.dataset).train_labels
     held = validation_indices(config, labels)
-    return _judged(runs.read_validation(run_id, epoch), labels[held], epoch, config.dataset)
+    return _judged(runs.read_validation(run_id, epoch), labels[held], epoch, _run)
 
 
 # 10 members on 10,000 images take 9 MB, 64 members 31 MB.
 @st.cache_resource(max_entries=6, show_spinner=False)
-def _predictions(run_id: str, epoch: int, seen: tuple[int, int], dataset: str) -> Predictions:
-    return judged(run_id, epoch, dataset)
+def _predictions(run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run) -> Predictions:
+    return judged(_run, epoch)
 
 
-def judged(run_id: str, epoch: int, dataset: str) -> Predictions:
+def judged(run: runs.Run, epoch: int) -> Predictions:
     """As `predictions`, read anew and not kept: for whoever keeps only what it draws of them."""
-    labels = loaders.dataset(dataset).test_labels
-    return _judged(runs.read_predictions(run_id, epoch), labels, epoch, dataset)
+    labels = loaders.test_set(run).labels
+    return _judged(runs.read_predictions(run.id, epoch), labels, epoch, run)
 
 
 def _judged(
-    probabilities: NDArray[np.float32], labels: NDArray[np.int32], epoch: int, dataset: str
+    probabilities: NDArray[np.float32], labels: NDArray[np.int32], epoch: int, run: runs.Run
 ) -> Predictions:
     try:
         return judge(probabilities, labels)
     except ValueError as error:
-        title = datasets.info(dataset).title
         raise RunError(
             f"The predictions of epoch {epoch} cannot be read: the file is damaged, or made with "
-            f"another {title}. Choose another epoch."
+            f"another {run.data.title}. Choose another epoch."
         ) from error

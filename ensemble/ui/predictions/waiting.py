@@ -64,13 +64,14 @@ def to_train(run: runs.Run) -> None:
 
 def not_prepared(run: runs.Run, error: EnsembleError) -> None:
     """The run's images are not on this machine any more."""
-    info = datasets.info(run.config.dataset)
+    info = run.data
     st.warning(
         f"{info.title} is not on this machine any more, so the images cannot be shown. "
         "The run and its predictions are kept.", icon=":material/image_not_supported:",
     )  # fmt: skip
     with st.container(width=420):
-        controls.fetch_panel(info)
+        if not info.own:
+            controls.fetch_panel(datasets.info(info.name))
     with st.expander("Why, and how to do it without this page"):
         st.text(str(error))
 

@@ -96,6 +96,7 @@ def why_not(run: runs.Run) -> str:
         return "An active run cannot be deleted: stop it first."
     return {
         "finished": "A finished run cannot be resumed: launch a new one for more epochs.",
+        "imported": "It was trained elsewhere: there is nothing here to resume.",
         "diverged": "A diverged run cannot be resumed, for the same numbers would diverge again: "
         "launch one with a lower learning rate.",
     }.get(run.state, "")

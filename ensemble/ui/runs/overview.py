@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from ensemble import runs
-from ensemble.datasets import registry
 from ensemble.errors import RunError
 from ensemble.ui.predictions import downloads
 from ensemble.ui.runs import actions
@@ -78,9 +77,9 @@ def filtered(every: Sequence[runs.Run]) -> list[runs.Run]:
     """The runs that the filters leave; with a few runs there are no filters."""
     if len(every) <= MANY:
         return list(every)
-    learnt = {str(run.config.dataset) for run in every}
-    titles = {name: registry.title_of(name)
-              for name in (*registry.names(), *sorted(learnt - set(registry.names())))}  # fmt: skip
+    titles = {run.config.dataset: run.data.title for run in every if run.trained}
+    if any(not run.trained for run in every):
+        titles["imported"] = "Imported"
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input(
             "Find", key="runs_text", width=220, icon=":material/search:",
@@ -91,7 +90,7 @@ def filtered(every: Sequence[runs.Run]) -> list[runs.Run]:
             key="runs_states", width=170, placeholder="Every state", persist_state="session",
         )  # fmt: skip
         datasets = st.multiselect(
-            "Data", [name for name in titles if any(run.config.dataset == name for run in every)],
+            "Data", list(titles),
             format_func=titles.__getitem__, key="runs_datasets", width=170,
             placeholder="All data", persist_state="session",
         )  # fmt: skip
@@ -152,6 +151,7 @@ def columns() -> dict[str, Any]:
         "made": st.column_config.DatetimeColumn("Made", format="D MMM YYYY, HH:mm", width=140),
         "note": text("Note", width=200),
         "id": None,
+        "size": None,
     }  # fmt: skip
 
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from ensemble import datasets as ensemble_datasets
 from ensemble import runs
-from ensemble.datasets import DatasetInfo
+from ensemble.datasets import registry
 from ensemble.jobs.queue import QueuedJob, in_order, place_of
 from ensemble.runs.notes import read_note
 from ensemble.ui.predictions import downloads
@@ -24,26 +23,22 @@ NOTE_SHOWN = 60
 
 def table(shown: Sequence[runs.Run]) -> pd.DataFrame:
     """One row for each of the runs `shown`, in their order; shares in percent."""
-    infos = {info.name: info for info in ensemble_datasets.infos()}
     line = in_order()
-    return pd.DataFrame(
-        [row(run, infos.get(run.config.dataset), line) for run in shown], columns=list(COLUMNS)
-    )
+    return pd.DataFrame([row(run, line) for run in shown], columns=list(COLUMNS))
 
 
 # What a run reached stands before what it was set to: a phone shows the first four.
 COLUMNS = ("name", "state", "best", "gain", "done", "last", "mean", "time", "data", "settings",
-           "made", "note", "id")  # fmt: skip
+           "made", "note", "id", "size")  # fmt: skip
 
 
-def row(run: runs.Run, info: DatasetInfo | None, line: Sequence[QueuedJob]) -> dict[str, Any]:
-    """One run's figures; of a dataset that is no longer there its name is known, no more."""
+def row(run: runs.Run, line: Sequence[QueuedJob]) -> dict[str, Any]:
+    """One run's figures."""
     status = run.status
     last, best = status.ensemble_test_accuracy, status.best_ensemble_test_accuracy
     members = [share for share in status.member_test_accuracy if share is not None]
     mean = fmean(members) if members else None
-    many = len(members) > 1 and last is not None and mean is not None
-    size = info.test_size if info else 0
+    gain = (last - mean) * run.data.test_size if len(members) > 1 and last and mean else None
     return {
         "name": called(run),
         "state": chance.in_a_word(run),
@@ -51,13 +46,14 @@ def row(run: runs.Run, info: DatasetInfo | None, line: Sequence[QueuedJob]) -> d
         "last": percentage(last),
         "mean": percentage(mean) if len(members) > 1 else None,
         "done": done(run, line),
-        "gain": formats.nearest((last - mean) * size) if size and many and last and mean else None,
+        "gain": None if gain is None else formats.nearest(gain),
         "time": formats.duration(status.seconds) if status.seconds else "–",
-        "data": info.title if info else str(run.config.dataset),
+        "data": run.data.title,
         "settings": settings.summary(run.config),
         "made": datetime.fromtimestamp(status.created),
         "note": first_line(read_note(run)),
         "id": run.id,
+        "size": run.data.test_size,
     }
 
 
@@ -98,23 +94,26 @@ def best(every: Sequence[runs.Run]) -> str:
     "Digits 97.8 % (my run) · MNIST 99.12 % (another); chosen on the test images: …"
     """
     said: dict[str, list[str]] = {}
-    for info in ensemble_datasets.infos():
-        if found := best_on(every, info):
+    # What was imported says nothing of how it came: it is no rival of what was trained here.
+    trained = [run for run in every if run.trained]
+    for dataset in registry.names():
+        if found := best_on(trained, dataset):
             run, on = found
-            share = formats.percent(run.status.best_ensemble_test_accuracy, info.test_size)
+            share = formats.percent(run.status.best_ensemble_test_accuracy, run.data.test_size)
             name = escaping.markdown(called(run))
-            said.setdefault(on, []).append(f"{info.title} {share} ({name})")
+            title = escaping.markdown(run.data.title)
+            said.setdefault(on, []).append(f"{title} {share} ({name})")
     return ". ".join(f"{' · '.join(each)}; {chosen.how(on)}" for on, each in said.items())
 
 
-def best_on(every: Sequence[runs.Run], info: DatasetInfo) -> tuple[runs.Run, str] | None:
+def best_on(every: Sequence[runs.Run], dataset: str) -> tuple[runs.Run, str] | None:
     """The best run on one dataset, and what it was chosen on: "validation" or "test".
 
     By the validation NLL where all of them have one, by the test accuracy otherwise.
     """
-    found = [run for run in every if run.config.dataset == info.name
+    found = [run for run in every if run.config.dataset == dataset
              and (share := run.status.best_ensemble_test_accuracy) is not None
-             and not chance.is_chance(share, info.name)]  # fmt: skip
+             and not chance.is_chance(share, run.data)]  # fmt: skip
     if not found:
         return None
     if all(run.status.best_ensemble_validation_nll is not None for run in found):
@@ -150,17 +149,15 @@ def matching(
 def spoken(run: runs.Run) -> str:
     """All the words by which a run can be found."""
     said = (called(run), run.id, run.state, settings.summary(run.config), read_note(run))
-    return " ".join([*said, run.config.dataset]).casefold()
+    return " ".join([*said, run.config.dataset, run.data.title]).casefold()
 
 
 def styled(frame: pd.DataFrame) -> "pd.io.formats.style.Styler":
     """The table with its figures as everywhere: "97.8 %", "+18"; the cells sort as numbers."""
-    sizes = {info.title: info.test_size for info in ensemble_datasets.infos()}
     style = downloads.on_screen(frame)
-    sizes |= {title: 0 for title in frame["data"] if title not in sizes}  # no longer there
-    for title, rows in frame.groupby("data").groups.items():
+    for size, rows in frame.groupby("size").groups.items():
         style = style.format(
-            lambda share, n=sizes[str(title)]: formats.percent(share / 100, n), na_rep="–",
+            lambda share, n=int(str(size)): formats.percent(share / 100, n), na_rep="–",
             subset=(rows, ["best", "last", "mean"]),
         )  # fmt: skip
     return style.format(signed, na_rep="–", subset=["gain"])

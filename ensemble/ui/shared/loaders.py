@@ -46,6 +46,22 @@ def dataset(name: str) -> Dataset:
     return datasets.load(name)
 
 
+def test_set(run: runs.Run) -> runs.TestSet:
+    """The labels and images that a run was tested on, and what they are.
+
+    Raises:
+      NotPreparedError: the run's dataset is not on this machine any more.
+      RunError: it was imported, and what it brought cannot be read.
+    """
+    brought = run.trained is None
+    return _test_set(run.id if brought else run.config.dataset, run.data.fingerprint, run)
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _test_set(place: str, fingerprint: str, _run: runs.Run) -> runs.TestSet:
+    return runs.test_set(_run)
+
+
 def all_runs() -> list[runs.Run]:
     """Every run, newest first, at most two seconds old."""
     return _all_runs(str(runs_folder()))

@@ -5,6 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from ensemble import runs
+from ensemble.config import EnsembleConfig
 from ensemble.ui.shared import address, guard, job_panel, settings
 from ensemble.wording import escaping
 from ensemble.wording.verdicts import chance
@@ -12,7 +13,7 @@ from ensemble.wording.verdicts import chance
 
 def show(run: runs.Run) -> None:
     """A sentence and the next step, for runs that ended."""
-    if run.state == "finished":
+    if run.state in chance.ENDED:
         guesses(run)
         if run.message:
             st.info(escaping.markdown(run.message), icon=":material/info:")
@@ -27,9 +28,9 @@ def show(run: runs.Run) -> None:
 
 def way_on(run: runs.Run) -> None:
     """A link to what a finished run predicts."""
-    if run.state == "finished":
+    if run.state in chance.ENDED:
         st.page_link(
-            "pages/predictions.py", label="See what it predicts, digit by digit",
+            "pages/predictions.py", label=f"See what it predicts, {run.data.noun} by {run.data.noun}",
             icon=":material/arrow_forward:", query_params=address.RUN.link(run.id),
         )  # fmt: skip
 
@@ -38,19 +39,22 @@ def guesses(run: runs.Run) -> None:
     """It is no better than guessing, or some of its members are: why, and what to try."""
     if said := chance.found(run):
         st.warning(escaping.markdown(said), icon=":material/casino:")
-        st.caption(escaping.markdown(chance.advice(run.config, run.status.step)))
-        if rate := chance.rate_to_try(run.config, run.status.step):
-            another_rate(run, rate)
+        if (config := run.trained) is None:
+            return
+        st.caption(escaping.markdown(chance.advice(config, run.status.step)))
+        if rate := chance.rate_to_try(config, run.status.step):
+            another_rate(config, rate)
 
 
 def diverged(run: runs.Run) -> None:
     """The loss ran away: a lower rate is the usual cure, one press away."""
     guard.problem(run.message or "The loss ran away to infinity.", ":material/trending_up:")
-    another_rate(run, max(0.00001, float(f"{run.config.learning_rate / 3:.0e}")))
+    config = runs.trained_here(run)
+    another_rate(config, max(0.00001, float(f"{config.learning_rate / 3:.0e}")))
 
 
-def another_rate(run: runs.Run, rate: float) -> None:
+def another_rate(config: EnsembleConfig, rate: float) -> None:
     """A button that sets up the same run with this learning rate."""
     st.button(f"Set up the same run with learning rate {settings.shown(rate)}", type="primary",
-              on_click=settings.fill, args=(replace(run.config, learning_rate=rate),),
+              on_click=settings.fill, args=(replace(config, learning_rate=rate),),
               key="lower_rate")  # fmt: skip

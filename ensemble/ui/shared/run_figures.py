@@ -5,19 +5,18 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble import datasets, runs
-from ensemble.datasets import DatasetInfo
+from ensemble import runs
+from ensemble.datasets.registry import Entry
 from ensemble.ui.train import history
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import training as training_words
-from ensemble.wording.images import noun
 from ensemble.wording.verdicts import chance, chosen
 
 
 def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """The accuracy with its interval, the gain over the mean member, and the time."""
-    info = datasets.info(run.config.dataset)
+    info = run.data
     last = history.latest(rows)
     with st.container(horizontal=True, gap="medium", key="answer"):
         if last:
@@ -34,13 +33,13 @@ def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         best(run, last)
 
 
-def label(members: int, info: DatasetInfo) -> str:
+def label(members: int, info: Entry) -> str:
     """What the accuracy is of, and on what."""
     who = "Ensemble" if members > 1 else "Accuracy"
-    return f"{who} on {info.test_size:,} test {noun(info.class_names)}s"
+    return f"{who} on {info.test_size:,} test {info.noun}s"
 
 
-def accuracy(last: dict[str, Any], info: DatasetInfo) -> None:
+def accuracy(last: dict[str, Any], info: Entry) -> None:
     """The ensemble's accuracy on the test images."""
     share = last.get("ensemble_test_accuracy")
     value = formats.percent(share, info.test_size)
@@ -52,13 +51,13 @@ def accuracy(last: dict[str, Any], info: DatasetInfo) -> None:
     )  # fmt: skip
 
 
-def gain(last: dict[str, Any], info: DatasetInfo) -> None:
+def gain(last: dict[str, Any], info: Entry) -> None:
     """How many more test images the ensemble gets right than its mean member."""
     shares = [share for share in last["test_accuracy"] if share is not None]
     if not shares or last.get("ensemble_test_accuracy") is None:
         return
     more = (last["ensemble_test_accuracy"] - fmean(shares)) * info.test_size
-    spread, word = pstdev(shares) * info.test_size, noun(info.class_names)
+    spread, word = pstdev(shares) * info.test_size, info.noun
     st.metric(
         "Over the mean member", formats.digits(more, word), width="content",
         help=f"The members themselves differ by ± {spread:.0f} {word}s (standard deviation).",
@@ -79,17 +78,17 @@ def best(run: runs.Run, last: dict[str, Any]) -> None:
     """The best epoch, where an earlier one was better than the last, and than guessing."""
     status = run.status
     share, reached = status.best_ensemble_test_accuracy, last.get("ensemble_test_accuracy")
-    if chance.is_chance(share, run.config.dataset):
+    if chance.is_chance(share, run.data):
         return
     by_test = bool(share and reached and share > reached)
     by_validation = share is not None and status.best_epoch != last["epoch"]
     if by_validation if status.best_on == "validation" else by_test:
-        said = formats.percent(share, datasets.info(run.config.dataset).test_size)
+        said = formats.percent(share, run.data.test_size)
         st.caption(f"Best: {said} after epoch {status.best_epoch}, kept as a checkpoint; "
                    f"{chosen.how(status.best_on)}.")  # fmt: skip
 
 
-def member_table(rows: list[dict[str, Any]], info: DatasetInfo) -> dict[str, list[str]]:
+def member_table(rows: list[dict[str, Any]], info: Entry) -> dict[str, list[str]]:
     """Columns of the members' latest figures, the ensemble first; {} before the first epoch."""
     if not (last := history.latest(rows)):
         return {}
@@ -113,7 +112,7 @@ def member_table(rows: list[dict[str, Any]], info: DatasetInfo) -> dict[str, lis
         "test NLL": [formats.significant(loss) for loss in losses],
         **({"validation NLL": [formats.significant(loss) for loss in held]} if held else {}),
         "train NLL": [formats.significant(loss) for loss in last["train_loss"]],
-        "gap to the ensemble": ["–" if gap is None else formats.digits(gap, noun(info.class_names))
+        "gap to the ensemble": ["–" if gap is None else formats.digits(gap, info.noun)
                                 for gap in gaps],
     }  # fmt: skip
     return {name: [first[name], *column] if many else column for name, column in each.items()}

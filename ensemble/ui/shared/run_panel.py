@@ -8,7 +8,6 @@ from typing import Literal
 import streamlit as st
 
 from ensemble import runs
-from ensemble.datasets.registry import title_of
 from ensemble.errors import RunError
 from ensemble.ui.shared import address, loaders, settings, widget
 from ensemble.ui.shared.tab import tab
@@ -24,6 +23,8 @@ LOOKS: dict[str, tuple[Color, str]] = {
     "training": ("blue", ":material/play_arrow:"),
     "finished": ("green", ":material/check:"),
     "finished at chance level": ("orange", ":material/casino:"),
+    "imported": ("gray", ":material/upload_file:"),
+    "imported at chance level": ("orange", ":material/casino:"),
     "stopped": ("orange", ":material/stop:"),
     "diverged": ("red", ":material/trending_up:"),
     "failed": ("red", ":material/error:"),
@@ -113,13 +114,14 @@ def header(run: runs.Run) -> None:
 def small_print(run: runs.Run) -> str:
     """The settings that its name does not say already."""
     if run.name == run.id:
-        return settings.small_print(run.config)
-    return f"{title_of(run.config.dataset)} · {settings.summary(run.config)}"
+        data = f"{run.data.title} · " if run.trained is None else ""
+        return f"{data}{settings.small_print(run.config)}"
+    return f"{run.data.title} · {settings.summary(run.config)}"
 
 
 def one_line(run: runs.Run) -> None:
     """As `header`, in one line; what has no room in it stands in full behind its "?"."""
-    title = title_of(run.config.dataset)
+    title = run.data.title
     said = escaping.markdown(f"{title} · {settings.summary(run.config)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_line"):
         name_and_state(run, loaders.shown_state(run))

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble.config import EnsembleConfig
+from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.settings import choices_of
 from ensemble.ui.shared import widget
 from ensemble.wording import formats
@@ -107,14 +107,19 @@ def chosen() -> EnsembleConfig:
     return EnsembleConfig.from_dict({name: value(name) for name in FIELDS})
 
 
-def summary(config: EnsembleConfig) -> str:
+def summary(config: EnsembleConfig | ImportedConfig) -> str:
     """One line: the main settings, and of the others those that are not as usual."""
+    if isinstance(config, ImportedConfig):
+        return f"{formats.count(config.members, 'member')} · {small_print(config)}"
     first = [formats.count(config.members, "member"), f"rate {shown(config.learning_rate)}"]
     return " · ".join([*first, small_print(config)])
 
 
-def small_print(config: EnsembleConfig) -> str:
+def small_print(config: EnsembleConfig | ImportedConfig) -> str:
     """As `summary`, without what an unnamed run is called by: members, rate and dataset."""
+    if isinstance(config, ImportedConfig):
+        epochs = f"{formats.count(config.epochs, 'epoch')} of " if config.epochs > 1 else ""
+        return f"{epochs}predictions made elsewhere"
     said = [f"momentum {shown(config.momentum)}", formats.count(config.epochs, "epoch")]
     said += [f"batch {shown(config.batch_size)}", f"seed {config.seed}"]
     return " · ".join(said + unusual(config.as_dict()))

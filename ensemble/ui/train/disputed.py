@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from ensemble import datasets, runs
+from ensemble import runs
 from ensemble.analysis.predictions import Predictions, chosen, ordered
 from ensemble.errors import DataError, RunError
 from ensemble.ui.shared import address, loaders
@@ -24,7 +24,7 @@ def latest(run: runs.Run, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
     """
     if run.config.members == 1:
         return None
-    names = datasets.info(run.config.dataset).class_names
+    names = run.data.class_names
     listed = images_words.listed_for(run.config.members, names)
     # The room that votes take: the same from the first look on.
     room = {"lines": 1 if listed else images_words.LINES}
@@ -34,12 +34,12 @@ def latest(run: runs.Run, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
 def _newest(run: runs.Run, last: dict[str, Any] | None, noun: str) -> dict[str, Any]:
     if last is None:
         return {"note": f"Disputed {noun}s stand here after the first epoch."}
-    epoch, dataset = last["epoch"], run.config.dataset
+    epoch = last["epoch"]
     seen = loaders.version(run.path / "predictions" / f"epoch-{epoch:04d}.npz")
     if seen == (0, 0):
         return {"note": f"What the members said after epoch {epoch} is not kept."}
     try:
-        return _images(run.id, epoch, seen, dataset, noun)
+        return _images(run.id, epoch, seen, noun, run)
     except (RunError, DataError) as error:
         return {"note": str(error)}
 
@@ -47,20 +47,21 @@ def _newest(run: runs.Run, last: dict[str, Any] | None, noun: str) -> dict[str, 
 # Small: a strip of twelve thumbnails and their words, not the predictions that they are made of.
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _images(
-    run_id: str, epoch: int, seen: tuple[int, int], dataset: str, noun: str
+    run_id: str, epoch: int, seen: tuple[int, int], noun: str, _run: runs.Run
 ) -> dict[str, Any]:
     # Here, for the first curves come before any of it.
     from ensemble.figures import thumbnails
-    from ensemble.ui.predictions import loader
+    from ensemble.ui.predictions import grid, loader
 
-    made = loader.judged(run_id, epoch, dataset)
+    made = loader.judged(_run, epoch)
     numbers = ordered(made, chosen(made, "split"), "split")[:MOST]
     if not len(numbers):
         return {"note": f"After epoch {epoch} the members agree about every test {noun}."}
-    images = loaders.dataset(dataset)
+    images = loaders.test_set(_run)
     return {
         "heading": f"Most disputed after epoch {epoch}: press a {noun} for its votes",
-        "strip": thumbnails.strip(images.test_images[numbers]),
+        "strip": thumbnails.strip(images.tiles[numbers]),
+        "image": grid.in_its_place(images.tiles.shape[1:]),
         "tiles": [tile(run_id, epoch, made, number, images.class_names, noun)
                   for number in numbers.tolist()],
     }  # fmt: skip

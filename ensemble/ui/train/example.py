@@ -13,10 +13,10 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
-from ensemble import datasets
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.config import EnsembleConfig
+from ensemble.datasets import registry
 from ensemble.ui.predictions.grid import grid
 from ensemble.ui.shared import run_figures
 from ensemble.ui.train import history
@@ -60,9 +60,9 @@ def read() -> Example:
 def show() -> None:
     """The example's answer, its curves, and the digits its members dispute most."""
     kept = read()
-    info = datasets.info(kept.config.dataset)
+    info = registry.find(kept.config.dataset)
     called = run_names.ensemble(kept.config)
-    noun = images_words.noun(info.class_names)
+    noun = info.noun
     with st.container(border=True, key="example"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.badge("Example", icon=":material/history:", color="orange")
@@ -83,5 +83,5 @@ def show() -> None:
 def opened(number: int) -> None:
     """One of the digits was pressed: what was said of it, in a sentence."""
     kept = read()
-    names = datasets.info(kept.config.dataset).class_names
+    names = registry.find(kept.config.dataset).class_names
     st.toast(escaping.markdown(images_words.sentence(kept.made, number, names)))

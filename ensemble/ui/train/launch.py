@@ -88,13 +88,13 @@ def past_runs(all_devices: int) -> list[Past]:
     """What earlier runs tell of this machine's speed, newest first."""
     return [
         Past(
-            run.config.devices or all_devices,
+            config.devices or all_devices,
             run.status.img_member_per_s,
             run.status.host,
-            run.config.precision,
+            config.precision,
         )
         for run in loaders.all_runs()[:50]
-        if run.status.img_member_per_s and run.status.host
+        if (config := run.trained) and run.status.img_member_per_s and run.status.host
     ]
 
 

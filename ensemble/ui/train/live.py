@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble import datasets, runs
+from ensemble import runs
 from ensemble.jobs.queue import ahead_of
 from ensemble.storage import csv_cells
 from ensemble.ui.shared import job_panel, loaders, run_advice, run_figures, settings
@@ -94,7 +94,7 @@ def place_for(words: str) -> None:
 
 def progress(run: runs.Run) -> None:
     """How far the run is, and the button that stops it or goes on with it."""
-    if run.state not in ("finished", "diverged"):
+    if run.state not in ("finished", "diverged", "imported"):
         job_panel.show(run, stage(run), resume=lambda: resume(run))
 
 
@@ -134,7 +134,7 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
                 "are always shown as measured.",
             )  # fmt: skip
         run_advice.way_on(run)
-    info = datasets.info(run.config.dataset)
+    info = run.data
     learning_curves(
         run.id, measured.completed(run, rows),
         caption=f"{called(run)} · {info.title} · {settings.summary(run.config)}",
@@ -142,13 +142,13 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         validation=bool(run.config.validation),
         log=scale == "Log", smoothing=smoothing, images=disputed.latest(run, rows),
     )  # fmt: skip
-    if said := training_words.own_views(run.config):
+    if said := training_words.own_views(run.trained):
         st.caption(said)
 
 
 def members(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Each member's latest figures, and the whole history as a file."""
-    if not (table := run_figures.member_table(rows, datasets.info(run.config.dataset))):
+    if not (table := run_figures.member_table(rows, run.data)):
         st.caption("Each member's figures stand here after the first epoch.")
         return
     tall = len(table["member"]) > 12

@@ -4,55 +4,48 @@ import math
 
 from ensemble.analysis.inference.intervals import wilson
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.registry import find
-from ensemble.errors import ConfigError
+from ensemble.datasets.registry import Entry
 from ensemble.runs import Run
 from ensemble.wording import formats
 
 # A rate and a momentum that work on every dataset here: no advice goes above what they come to.
 RATE, MOMENTUM = 0.1, 0.9
 FEW_STEPS = 50
+# States in which what was reached is what there will be.
+ENDED = ("finished", "imported")
 
 
-def is_chance(share: float | None, dataset: str) -> bool:
+def is_chance(share: float | None, data: Entry) -> bool:
     """Whether a share of the test images, in [0, 1], is not above what guessing gets.
 
     It is not where its 95 % interval (Wilson) holds the rate of the most frequent test class, or
-    lies below it. What is not known is not at chance, nor is what was learnt of a dataset that is
-    no longer there.
+    lies below it. What is not known is not at chance.
     """
     if share is None or not math.isfinite(share):
         return False
-    try:
-        entry = find(dataset)
-    except ConfigError:
-        return False
-    low, _ = wilson(share * entry.test_size, entry.test_size)
-    return low <= guessing(dataset)
+    low, _ = wilson(share * data.test_size, data.test_size)
+    return low <= guessing(data)
 
 
-def guessing(dataset: str) -> float:
+def guessing(data: Entry) -> float:
     """The share of the test images, in [0, 1], that the most frequent class alone gets right."""
-    entry = find(dataset)
-    return entry.most_frequent / entry.test_size
+    return data.most_frequent / data.test_size
 
 
 def at_chance(run: Run) -> bool:
     """Whether a run has finished with an ensemble that only guesses: no success."""
-    return run.state == "finished" and is_chance(
-        run.status.ensemble_test_accuracy, run.config.dataset
-    )
+    return run.state in ENDED and is_chance(run.status.ensemble_test_accuracy, run.data)
 
 
 def members_at_chance(run: Run) -> list[int]:
     """The members, from 1, that only guess at the end of a finished run."""
-    shares = run.status.member_test_accuracy if run.state == "finished" else []
-    return [m + 1 for m, share in enumerate(shares) if is_chance(share, run.config.dataset)]
+    shares = run.status.member_test_accuracy if run.state in ENDED else []
+    return [m + 1 for m, share in enumerate(shares) if is_chance(share, run.data)]
 
 
 def state(run: Run, state: str) -> str:
     """The state in words: "finished at chance level" where that is so."""
-    return f"{state} at chance level" if state == "finished" and at_chance(run) else state
+    return f"{state} at chance level" if state in ENDED and at_chance(run) else state
 
 
 def in_a_word(run: Run) -> str:
@@ -63,20 +56,20 @@ def in_a_word(run: Run) -> str:
 def verdict(run: Run) -> str:
     """What is wrong, the likely cause and what to try, of a run or of single members; else ""."""
     said = found(run)
-    return f"{said} {advice(run.config, run.status.step)}" if said else ""
+    if not said or run.trained is None:
+        return said
+    return f"{said} {advice(run.trained, run.status.step)}"
 
 
 def found(run: Run) -> str:
     """Who is at chance level: "At chance level: 9.2 % right, guessing gives 10.2 %."; else ""."""
-    name = run.config.dataset
-    ensemble, members = at_chance(run), members_at_chance(run)
-    if not (ensemble or members):
-        return ""
-    n = find(name).test_size
-    guess = f"guessing gives {formats.percent(guessing(name), n)}."
-    if ensemble:
+    n = run.data.test_size
+    guess = f"guessing gives {formats.percent(guessing(run.data), n)}."
+    if at_chance(run):
         right = formats.percent(run.status.ensemble_test_accuracy, n)
         return f"At chance level: {right} right, {guess}"
+    if not (members := members_at_chance(run)):
+        return ""
     shares = [formats.percent(run.status.member_test_accuracy[m - 1], n) for m in members]
     if len(members) == 1:
         return f"Member {members[0]} is at chance level: {shares[0]} right, {guess}"

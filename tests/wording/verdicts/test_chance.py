@@ -39,7 +39,7 @@ def test_chance_ends_where_scipys_interval_leaves_the_most_frequent_class(name: 
     for count in range(0, entry.test_size + 1, 1 + entry.test_size // 199):
         interval = binomtest(count, entry.test_size).proportion_ci(0.95, method="wilson")
         above = interval.low > entry.most_frequent / entry.test_size
-        assert chance.is_chance(count / entry.test_size, name) == (not above), count
+        assert chance.is_chance(count / entry.test_size, entry) == (not above), count
 
 
 @pytest.mark.parametrize(

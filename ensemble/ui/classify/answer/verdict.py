@@ -14,7 +14,7 @@ from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
 
-TIMES = 4  # pixels of the screen for one of the mark's
+ROOM = 112  # pixels of the screen: four for one of 28
 
 OOD_SCORE = (
     "The OOD score (out of distribution): how strange a mark is to the members, counted against "
@@ -27,8 +27,12 @@ def words(shown: Shown) -> None:
     """The mark, the verdict, the votes, and how sure one may be of it."""
     digit, names = shown.digit, shown.names
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.image(thumbnails.enlarged(shown.image, TIMES), width=28 * TIMES,
-                 alt=f"Mark {shown.index + 1} as the networks see it, 28 by 28 pixels")  # fmt: skip
+        high, wide = shown.image.shape[:2]
+        st.image(
+            thumbnails.enlarged(shown.image, ROOM),
+            width=thumbnails.on_screen(shown.image.shape, ROOM)[0],
+            alt=f"Mark {shown.index + 1} as the networks see it, {wide} by {high} pixels",
+        )
         with st.container(width=230, gap="xsmall"):
             st.subheader(escaping.markdown(marks_words.verdict(digit, names)), anchor=False)
             if digit.rejected:

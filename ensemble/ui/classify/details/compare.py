@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ensemble import datasets, runs
+from ensemble import runs
 from ensemble.errors import EnsembleError, RunError
 from ensemble.figures.two_answers import Side, alt, figure, rows, table
 from ensemble.runs.members import member_epochs
@@ -49,7 +49,7 @@ def comparable(shown: Shown) -> dict[str, tuple[runs.Run, list[int]]]:
     """Runs whose classes are the same, with the epochs that can be asked; this one's are others."""
     found = {}
     for run in [shown.run, *(one for one in loaders.all_runs() if one.id != shown.run.id)]:
-        if tuple(datasets.info(run.config.dataset).class_names) != tuple(shown.names):
+        if tuple(run.data.class_names) != tuple(shown.names):
             continue
         here = shown.epoch if run.id == shown.run.id else None
         if epochs := [one for one in epochs_of(run) if one != here]:

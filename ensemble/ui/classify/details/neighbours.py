@@ -35,7 +35,8 @@ def show(shown: Shown) -> None:
     st.markdown(escaping.markdown(sentence(found, shown.names, noun)), help=FEATURES)
     grid.component()(
         data={
-            "strip": thumbnails.strip(found.images[..., None]),
+            "strip": thumbnails.strip(found.images),
+            "image": grid.in_its_place(found.images.shape[1:]),
             "label": f"{len(found.numbers)} nearest test {noun}s: arrow keys move, Enter opens",
             "wide": max(map(len, shown.names)) > 1,
             "colors": {"right": palette.RIGHT, "wrong": palette.WRONG},
@@ -54,13 +55,16 @@ def show(shown: Shown) -> None:
 
 def nearest(shown: Shown) -> Neighbours:
     """The nearest test digits, found once for each mark, run and epoch."""
-    return _nearest(shown.run.id, shown.epoch, shown.image.tobytes(), shown.classifier)
+    image = shown.image
+    return _nearest(shown.run.id, shown.epoch, image.tobytes(), image.shape, shown.classifier)
 
 
-# Twelve images of 784 bytes each.
+# Twelve images of 784 bytes each; of 150 kB where they are large and in colour.
 @st.cache_resource(max_entries=64, show_spinner="Looking for similar ones")
-def _nearest(run_id: str, epoch: int, image: bytes, _classifier: Any) -> Neighbours:
-    pixels = np.frombuffer(image, np.uint8).reshape(28, 28, 1)
+def _nearest(
+    run_id: str, epoch: int, image: bytes, shape: tuple[int, ...], _classifier: Any
+) -> Neighbours:
+    pixels = np.frombuffer(image, np.uint8).reshape(shape)
     found: Neighbours = _classifier.neighbours(pixels, COUNT)
     return found
 
@@ -119,7 +123,7 @@ def detail(shown: Shown, numbers: Ints, noun: str) -> None:
     except EnsembleError as error:
         guard.problem(error)
         return
-    dataset = loaders.dataset(shown.run.config.dataset)
+    dataset = loaders.test_set(shown.run)
     source, place = (f"{one} · epoch {shown.epoch}" for one in (called(shown.run), shown.run.id))
     predictions_detail.show(predictions_detail.Shown(
         made, dataset, numbers, noun, source, place, fitting.of(shown.run, shown.epoch)

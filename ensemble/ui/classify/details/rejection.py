@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from ensemble import datasets
 from ensemble.figures.rejection import alt, figure, shares, table
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.shared import address, theme
@@ -32,7 +31,7 @@ def show(shown: Shown) -> None:
     control(shown, noun)
     with st.spinner(f"Showing {noun}s and non-{noun}s to the members, once", show_time=True):
         threshold = shown.classifier.rejection_threshold(shown.refuse)
-    known = datasets.info(shown.run.config.dataset).title
+    known = shown.run.data.title
     title = f"Rejected or accepted · {shown.source}"
     pictures.show(
         figure(threshold, shown.digit.score, known, title, theme.palette()),

@@ -1,5 +1,6 @@
 """What would change the members' minds: each place of a mark covered in turn."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -50,20 +51,23 @@ def show(shown: Shown) -> None:
 
 def occlusion(shown: Shown) -> Occlusion:
     """What covering does, found once for each mark, run and epoch."""
-    return _occlusion(shown.run.id, shown.epoch, shown.image.tobytes(), shown.classifier)
+    image = shown.image
+    return _occlusion(shown.run.id, shown.epoch, image.tobytes(), image.shape, shown.classifier)
 
 
-# A member's map takes 3 kB.
-@st.cache_resource(max_entries=64, show_spinner="Covering one place after another")
-def _occlusion(run_id: str, epoch: int, image: bytes, _classifier: Any) -> Occlusion:
-    found: Occlusion = _classifier.occlusion(np.frombuffer(image, np.uint8).reshape(28, 28, 1))
+# A member's map takes 3 kB; of an image of 224 by 224 it takes 200 kB.
+@st.cache_resource(max_entries=32, show_spinner="Covering one place after another")
+def _occlusion(
+    run_id: str, epoch: int, image: bytes, shape: tuple[int, ...], _classifier: Any
+) -> Occlusion:
+    found: Occlusion = _classifier.occlusion(np.frombuffer(image, np.uint8).reshape(shape))
     return found
 
 
-def side(found: Occlusion, m: int) -> int:
-    """How large the patch is that changes a member's mind, in pixels; 99 where none does."""
+def side(found: Occlusion, m: int) -> float:
+    """How large the patch is that changes a member's mind, in pixels; infinite where none does."""
     box = painting.box_of(found, m)
-    return 99 if box is None else max(box[2] - box[0], box[3] - box[1])
+    return math.inf if box is None else max(box[2] - box[0], box[3] - box[1])
 
 
 def drawn(found: Occlusion) -> list[int]:
@@ -84,7 +88,7 @@ def caption(found: Occlusion, m: int, shown: Shown) -> str:
 def sentence(found: Occlusion) -> str:
     """How many members would change their minds, and under what."""
     M, sides = len(found.change), [side(found, m) for m in range(len(found.change))]
-    few = sorted(one for one in sides if one < 99)
+    few = sorted(one for one in sides if one < math.inf)
     if not few:
         return f"**{steady(found.largest, M)}**"
     patch = size(few[0]) if few[0] == few[-1] else f"{size(few[0])} to {size(few[-1])}"
@@ -135,7 +139,7 @@ def who(members: Sequence[int], M: int) -> str:
     return f"Members {', '.join(numbers[:-1])} and {numbers[-1]}"
 
 
-def size(side: int) -> str:
+def size(side: float) -> str:
     """A patch by its side: "5×5"."""
     return f"{side}×{side}"
 
@@ -153,6 +157,6 @@ def keep(shown: Shown, found: Occlusion, pictures: Any, captions: list[str]) -> 
             "Figures (CSV)", lambda: downloads.csv(painting.table(found)),
             f"{shown.stem}-covered.csv", "text/csv", icon=":material/table:",
             key="classify_saliency_csv", on_click="ignore",
-            help=f"A row for each of the {shown.image.size} places: how far the probabilities "
+            help=f"A row for each of the {found.averaged.size} places: how far the probabilities "
             f"of {images_words.noun(shown.names)}s said fall when it is covered.",
         )  # fmt: skip

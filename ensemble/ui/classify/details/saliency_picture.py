@@ -14,7 +14,7 @@ from ensemble.recognition.occlusion import Occlusion
 Pixels = NDArray[np.uint8]
 Box = tuple[int, int, int, int]
 
-TIMES = 4  # pixels of the screen for one of the mark's
+ROOM = 112  # pixels of the screen that a map has: four for one of 28
 LEAST = 0.02  # a fall of the probability that is not worth full colour
 INK = 0.55  # how bright the mark itself stays under the colours
 GAP, LINE = 12, 18  # pixels of the sheet to keep
@@ -26,11 +26,11 @@ def scale(found: Occlusion) -> float:
 
 
 def painted(image: Pixels, change: Floats, full: float) -> Pixels:
-    """The mark in grey with the changes over it: uint8 (28, 28, 3).
+    """The mark in grey with the changes over it: uint8 (H, W, 3).
 
     Args:
-      image: uint8 (28, 28, 1).
-      change: (28, 28), how far the probability falls when this place is covered; less than 0
+      image: uint8 (H, W, channels); colour is shown in grey, for the changes have colours.
+      change: (H, W), how far the probability falls when this place is covered; less than 0
         where it rises.
       full: the change that gets full colour.
 
@@ -38,16 +38,20 @@ def painted(image: Pixels, change: Floats, full: float) -> Pixels:
     """
     share = np.clip(np.asarray(change) / full, -1, 1)[..., None]
     blue, orange = (np.array(palette.parts(color)) for color in (palette.RIGHT, palette.WRONG))
-    below = np.repeat(image.astype(float) * INK, 3, axis=-1)
+    grey = image.mean(axis=-1, keepdims=True)
+    below = np.repeat(grey * INK, 3, axis=-1)
     above = np.where(share > 0, blue, orange)
     return np.rint(below + (above - below) * np.abs(share)).astype(np.uint8)
 
 
 def enlarged(pixels: Pixels, box: Box | None) -> Image.Image:
     """A map as it stands on the screen, with a frame around the patch that changes a mind."""
-    big = Image.fromarray(pixels.repeat(TIMES, axis=0).repeat(TIMES, axis=1))
+    wide, high = thumbnails.on_screen(pixels.shape, ROOM)
+    enlarging = wide >= pixels.shape[1]
+    how = Image.Resampling.NEAREST if enlarging else Image.Resampling.BOX
+    big = Image.fromarray(pixels).resize((wide, high), how)
     if box:
-        left, top, right, bottom = (TIMES * one for one in box)
+        left, top, right, bottom = (round(one * wide / pixels.shape[1]) for one in box)
         draw = ImageDraw.Draw(big)
         # Around the patch, so that it hides nothing; white within black is seen on every ground.
         draw.rectangle([left - 3, top - 3, right + 2, bottom + 2], outline="#000000")

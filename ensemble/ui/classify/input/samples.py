@@ -12,7 +12,6 @@ from ensemble.ui.classify.input import tray
 from ensemble.ui.classify.state import Source, source
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.tab import tab
-from ensemble.wording import images as images_words
 
 STRIDE = 7919  # a prime: one test image after another from all over the test set
 LONG, MARGIN, TIMES = 4, 24, 4  # digits of a number, pixels around it, pixels to a pixel
@@ -25,7 +24,7 @@ def buttons(run: runs.Run, first: bool) -> None:
       run: whose dataset they are from.
       first: whether there is no picture yet: then it is the thing to press.
     """
-    noun = images_words.noun(datasets.info(run.config.dataset).class_names)
+    noun = run.data.noun
     st.button(f"Try a test {noun}", key="classify_try", on_click=try_one, icon=":material/casino:",
               args=(run.config.dataset,), type="primary" if first else "secondary",
               help="One that the members have not learnt from.")  # fmt: skip

@@ -43,7 +43,7 @@ def over_epochs(shown: Inspected) -> Found:
     found: Found = {}
     for epoch in sorted({*spread(shown.epochs), shown.epoch}):
         path = shown.run.path / "predictions" / f"epoch-{epoch:04d}.npz"
-        at = _at(shown.run.id, epoch, loaders.version(path), shown.run.config.dataset)
+        at = _at(shown.run.id, epoch, loaders.version(path), shown.run)
         if at:
             found[epoch] = at
     return found
@@ -56,8 +56,8 @@ def spread(epochs: Sequence[int]) -> list[int]:
 
 
 @st.cache_resource(max_entries=20 * EPOCHS, show_spinner=False)
-def _at(run_id: str, epoch: int, seen: tuple[int, int], dataset: str) -> Decomposition | None:
-    labels = loaders.dataset(dataset).test_labels
+def _at(run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run) -> Decomposition | None:
+    labels = loaders.test_set(_run).labels
     try:
         probabilities = runs.read_predictions(run_id, epoch)
     except RunError:

@@ -9,24 +9,22 @@ from ensemble.analysis.predictions import judge
 from ensemble.errors import RunError
 from ensemble.figures.inspect.one_image import Answers
 from ensemble.runs import Members
-from ensemble.shift.corruptions import corrupt
+from ensemble.shift.corruptions import Kind, corrupt, kinds
 from ensemble.ui.shared import loaders
 
-
-def _steps(start: float, stop: float, step: float) -> tuple[float, ...]:
-    """From start to stop, both included, free of rounding's tails."""
-    count = round((stop - start) / step) + 1
-    return tuple(round(start + step * place, 6) for place in range(count))
+# The slider's places from nothing to the strongest: finer than what the whole test set is measured
+# at. Turns and shifts go as far the other way.
+PLACES = {"rotation": 18, "shift": 16, "noise": 24, "blur": 24, "contrast": 19}
 
 
-# The slider's places: finer than what the whole test set is measured at.
-AMOUNTS = {
-    "rotation": _steps(-90, 90, 5),
-    "shift": _steps(-8, 8, 0.5),
-    "noise": _steps(0, 0.6, 0.025),
-    "blur": _steps(0, 3, 0.125),
-    "contrast": _steps(1, 0.05, -0.05),
-}
+def amounts(kind: Kind) -> tuple[float, ...]:
+    """The amounts of the slider, the weakest first; those that go both ways from left to right."""
+    places, start, stop = PLACES[kind.name], kind.neutral, kind.amounts[-1]
+    first = -places if kind.name in ("rotation", "shift") else 0
+    step = (stop - start) / places
+    return tuple(round(start + step * place, 6) for place in range(first, places + 1))
+
+
 # One compiled program for all kinds: the engine takes images by powers of two.
 ROOM = 64
 
@@ -46,21 +44,21 @@ def answers(run: runs.Run, number: int, kind: str) -> Answers:
             "at the end of the first epoch."
         )
     seen = loaders.version(run.path / "checkpoints" / str(tick))
-    return _answers(run.id, seen, run.config.dataset, number, kind)
+    return _answers(run.id, seen, number, kind, run)
 
 
 # An image takes 30 to 130 kB, more with many members.
 @st.cache_resource(max_entries=64, show_spinner="Asking the members")
-def _answers(run_id: str, seen: tuple[int, int], dataset: str, number: int, kind: str) -> Answers:
-    known, members = loaders.dataset(dataset), _members(run_id, seen)
-    image, label = np.asarray(known.test_images[[number]]), known.test_labels[number]
-    amounts = AMOUNTS[kind]
-    images = np.concatenate([corrupt(image, kind, amount, seed=number) for amount in amounts])
+def _answers(run_id: str, seen: tuple[int, int], number: int, kind: str, _run: runs.Run) -> Answers:
+    known, members = loaders.test_set(_run), _members(run_id, seen)
+    image, label = np.asarray(known.tiles[[number]]), known.labels[number]
+    places = amounts(kinds(image.shape[1:])[kind])
+    images = np.concatenate([corrupt(image, kind, amount, seed=number) for amount in places])
     padded = np.zeros((ROOM, *images.shape[1:]), np.uint8)
     padded[: len(images)] = images
     found = members.probabilities(padded)[:, : len(images)]
     made = judge(found, np.full(len(images), label))
-    return Answers(amounts, images, made, uncertainty(made), members)
+    return Answers(places, images, made, uncertainty(made), members)
 
 
 # A member takes 3.3 MB.

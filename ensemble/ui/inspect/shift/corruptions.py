@@ -12,7 +12,7 @@ import streamlit as st
 from ensemble import shift
 from ensemble.figures.inspect.shift import Figures, alt, amount, figure, table
 from ensemble.shift import Results
-from ensemble.shift.corruptions import KINDS, Kind
+from ensemble.shift.corruptions import Kind, kinds
 from ensemble.ui.inspect.shift import job, ood
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, theme
@@ -45,9 +45,10 @@ def watched(shown: Inspected, was_active: bool) -> None:
 
 def shifted(shown: Inspected, results: Results) -> None:
     """One kind of corruption: the sentence and the picture."""
-    titles = {name: kind.title for name, kind in KINDS.items()}
-    name = address.choose(address.KIND, "Corruption", titles, next(iter(KINDS)))
-    kind, curve = KINDS[name], results.curve(name)
+    every = kinds((results.side, results.side))
+    titles = {name: kind.title for name, kind in every.items()}
+    name = address.choose(address.KIND, "Corruption", titles, next(iter(every)))
+    kind, curve = every[name], results.curve(name)
     if len(curve) < 2:
         st.caption(f"{kind.title} has not been measured yet.")
         return
@@ -56,7 +57,7 @@ def shifted(shown: Inspected, results: Results) -> None:
     pictures.show(
         figure(curve, kind, n, title, theme.palette()), key="shift", name=f"{shown.run.id}-{name}",
         title=f"{kind.title}, and every other corruption", alt=alt(curve, kind, n),
-        table=lambda: table([results.curve(one) for one in KINDS]),
+        table=lambda: table([results.curve(one) for one in every]),
         sees=sentence(curve, kind, n, shown.noun),
     )  # fmt: skip
 

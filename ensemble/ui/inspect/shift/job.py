@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble import datasets, runs, shift
+from ensemble import runs, shift
 from ensemble.errors import EnsembleError
 from ensemble.jobs.queue import ahead_of
 from ensemble.shift import Results, Stress
@@ -117,7 +117,7 @@ def estimate(run: runs.Run) -> str:
     """About how long it will take, "about 4 min", from how fast the run trained; "" if unknown."""
     if not run.status.img_member_per_s:
         return ""
-    images = datasets.info(run.config.dataset).test_size * steps()
+    images = run.data.test_size * steps()
     seconds = ASKING * images * run.config.members / run.status.img_member_per_s
     return f"about {formats.duration(rough(START_SECONDS + seconds))}"
 

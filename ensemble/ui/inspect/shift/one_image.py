@@ -9,7 +9,7 @@ from ensemble.errors import RunError
 from ensemble.figures import thumbnails
 from ensemble.figures.inspect.one_image import Answers, alt, figure, table
 from ensemble.figures.inspect.shift import amount
-from ensemble.shift.corruptions import KINDS, Kind
+from ensemble.shift.corruptions import Kind, kinds
 from ensemble.ui.inspect.shift.answers import answers
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, theme, widget
@@ -20,7 +20,7 @@ from ensemble.wording import escaping, formats
 from ensemble.wording import images as images_words
 from ensemble.wording.run_names import called
 
-TIMES = 8  # pixels of the screen for one of the image's
+ROOM = 224  # pixels of the screen: eight for one of 28
 
 
 def show(shown: Inspected) -> None:
@@ -62,10 +62,11 @@ def choose(shown: Inspected, number: int) -> Kind:
         ))  # fmt: skip
         st.button("Next", key="stress_next", disabled=number == shown.n - 1,
                   on_click=address.NUMBER.put, args=(number + 1,))  # fmt: skip
+        every = kinds(shown.dataset.image_shape)
         name = address.choose(address.KIND, "Corruption",
-                              {name: kind.title for name, kind in KINDS.items()},
-                              next(iter(KINDS)), on_change=other_kind)  # fmt: skip
-    return KINDS[name]
+                              {name: kind.title for name, kind in every.items()},
+                              next(iter(every)), on_change=other_kind)  # fmt: skip
+    return every[name]
 
 
 def typed() -> None:
@@ -84,16 +85,15 @@ def slider(kind: Kind, asked: Answers) -> int:
     words = {f"{value:g}": place for place, value in enumerate(asked.amounts)}
     word = address.AMOUNT.among(words, f"{kind.neutral:g}")
     address.bound(f"stress_amount_{kind.name}", word, lambda key: st.select_slider(
-        kind.title, list(words), key=key, on_change=moved, args=(kind.name,),
+        kind.title, list(words), key=key, on_change=moved, args=(kind,),
         format_func=lambda word: amount(kind, float(word)),
     ))  # fmt: skip
     return words[word]
 
 
-def moved(kind: str) -> None:
+def moved(kind: Kind) -> None:
     """Callback of the slider: the address follows."""
-    neutral = f"{KINDS[kind].neutral:g}"
-    address.AMOUNT.put(widget.value(f"stress_amount_{kind}"), neutral)
+    address.AMOUNT.put(widget.value(f"stress_amount_{kind.name}"), f"{kind.neutral:g}")
 
 
 def image(shown: Inspected, number: int, asked: Answers, kind: Kind, place: int) -> None:
@@ -101,8 +101,10 @@ def image(shown: Inspected, number: int, asked: Answers, kind: Kind, place: int)
     made, names = asked.made, shown.names
     label = images_words.named(names[int(made.labels[place])], names)
     at = amount(kind, asked.amounts[place])
+    shape = asked.images.shape[1:]
     st.image(
-        thumbnails.enlarged(asked.images[place], TIMES), width=28 * TIMES,
+        thumbnails.enlarged(asked.images[place], ROOM),
+        width=thumbnails.on_screen(shape, ROOM)[0],
         alt=f"Test {shown.noun} {number}, {label}; {kind.title.lower()} {at}",
     )  # fmt: skip
     mark = "✓ Right" if made.right[place] else "✗ Wrong"

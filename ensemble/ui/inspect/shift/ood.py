@@ -32,7 +32,7 @@ def show(shown: Inspected, results: Results) -> None:
     title = f"{one['title']} · {called(shown.run)} · epoch {results.epoch}"
     names = datasets.info(results.dataset).title, one["title"]
     figure_panel.show(
-        figure(known, unknown, names, title, theme.palette()), key="ood",
+        figure(known, unknown, names, title, theme.palette(), len(shown.names)), key="ood",
         name=f"{shown.run.id}-ood-{key}", title="Entropies of known and out-of-distribution images",
         alt=f"Histograms of entropy: {names[0]} against {names[1]}",
         table=lambda: table(known, unknown), sees=sentence(one, shown.noun),
@@ -50,7 +50,7 @@ def others(results: Results) -> str:
     """Which datasets could be shown to the members too, were they on this machine."""
     own = datasets.info(results.dataset)
     missing = [one.title for one in datasets.infos()
-               if not one.prepared and one.class_names != own.class_names]  # fmt: skip
+               if not one.prepared and not {*one.class_names} & {*own.class_names}]  # fmt: skip
     if not missing:
         return ""
     return f" Once {' or '.join(missing)} is fetched, on Train, it can be shown to them too."

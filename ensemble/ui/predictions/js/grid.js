@@ -33,7 +33,8 @@ function tileOf(tile, place, data) {
   const image = document.createElement('div')
   image.className = 'image'
   image.style.backgroundImage = `url(${data.strip})`
-  image.style.backgroundPosition = `${-84 * place}px 0`
+  Object.assign(image.style, data.image.style)
+  image.style.backgroundPosition = `${-data.image.step * place}px 0`
   image.style.borderBottomColor = tile.right ? data.colors.right : data.colors.wrong
   const under = document.createElement('div')
   under.className = 'words'

@@ -16,13 +16,13 @@ function drawDisputed(chart) {
   heading.textContent = shown.note ?? shown.heading
   const tiles = document.createElement('div')
   tiles.className = 'tiles'
-  tiles.append(...(shown.tiles ?? []).map((tile, place) => disputedTile(chart, tile, place, shown.strip)))
+  tiles.append(...(shown.tiles ?? []).map((tile, place) => disputedTile(chart, tile, place, shown)))
   box.append(heading, tiles)
   fitDisputed(chart)
 }
 
 // A link, so that it opens in a tab of its own; a plain press stays in this one.
-function disputedTile(chart, tile, place, strip) {
+function disputedTile(chart, tile, place, shown) {
   const link = document.createElement('a')
   link.href = tile.href
   link.title = tile.alt
@@ -34,8 +34,9 @@ function disputedTile(chart, tile, place, strip) {
   }
   const image = document.createElement('div')
   image.className = 'image'
-  image.style.backgroundImage = `url(${strip})`
-  image.style.backgroundPosition = `${-84 * place}px 0`
+  image.style.backgroundImage = `url(${shown.strip})`
+  Object.assign(image.style, shown.image.style)
+  image.style.backgroundPosition = `${-shown.image.step * place}px 0`
   image.style.borderBottomColor = chart.data.colors[tile.right ? 'right' : 'wrong']
   link.append(image, worded('verdict', [[tile.verdict, false]]))
   for (const votes of tile.votes) link.append(worded('votes', votes))

@@ -2,15 +2,14 @@
 
 from dataclasses import replace
 
-from ensemble import datasets
 from ensemble.datasets.split import held_out
 from ensemble.engine import blank_members, steps_per_epoch
 from ensemble.errors import RunError
-from ensemble.runs.checkpoint_folders import checkpoint_ticks
-from ensemble.runs.checkpoints import Checkpoints
+from ensemble.runs.checkpoints.folders import checkpoint_ticks
+from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.parameters import kept_epochs, read_parameters
 from ensemble.runs.progress import Progress
-from ensemble.runs.store import Run
+from ensemble.runs.store import Run, trained_here
 
 
 def read_progress(run: Run, epoch: int | None = None) -> Progress:
@@ -65,6 +64,6 @@ def checkpoint_epochs(run: Run) -> list[int]:
 
 
 def _steps(run: Run) -> int:
-    whole = datasets.info(run.config.dataset).train_size
-    held = held_out(whole, run.config.validation)
-    return steps_per_epoch(whole - held, run.config.batch_size, held)
+    config = trained_here(run)
+    held = held_out(run.data.train_size, config.validation)
+    return steps_per_epoch(run.data.train_size - held, config.batch_size, held)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ensemble.errors import RunError
-from ensemble.runs.checkpoint_folders import FOLDER, checkpoint_ticks
+from ensemble.runs.checkpoints.folders import FOLDER, checkpoint_ticks
 from ensemble.runs.progress import Progress
 from ensemble.storage.checksums import find_damage, has_sums, write_sums
 

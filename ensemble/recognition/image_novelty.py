@@ -1,0 +1,171 @@
+"""Novelty of an image of anything: how unlike the training images of its class it is.
+
+For digits `novelty.py` looks at strokes. Here four measures, each higher for what is less like
+training, know nothing of what the images show: the entropy of the ensemble's answer; the distance
+to the nearest training image of the class said, as a small picture and, its light and contrast
+taken out, as a form; and how unusual its colours and textures are for that class.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from ensemble.analysis.members.disagreement import entropy
+from ensemble.analysis.quality.averaging import Floats, Ints, average
+from ensemble.recognition.novelty import SLACK, nearest, unit
+
+Pixels = NDArray[np.uint8]
+
+GREY_SIDE, COLOUR_SIDE = 12, 8  # of the small picture: 144 and 192 numbers
+BLOCK = 256  # images looked at together: 40 MB of 224×224 in colour
+SCALES = (1, 2, 4)  # pixels apart, between which texture is told
+FLAT = 2.0  # levels of 255 that an image with nothing on it is taken to vary by
+NAMES = ("decision", "picture", "form", "texture")
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Some images of many, read as they are asked for: large ones would not fit into memory.
+
+    Attributes:
+      images: uint8 (N, H, W, channels), it may be a memory map.
+      numbers: (R,), which of them.
+    """
+
+    images: Pixels
+    numbers: Ints
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, part: slice) -> Pixels:
+        return np.asarray(self.images[self.numbers[part]])
+
+
+@dataclass(frozen=True, eq=False)
+class KnownImages:
+    """Training images, as others are compared with them.
+
+    Attributes:
+      pictures: by class, (R_c, F): the images averaged down to a few numbers, in 0…1.
+      forms: the same, mean 0 and length 1.
+      means: (C, T), by class the mean of the traits of colour and texture.
+      inverse: (T, T), the inverse of the covariance within classes, which all share: a class may
+        have fewer images than traits.
+      scale: (T,), what the traits are divided by.
+    """
+
+    pictures: tuple[NDArray[np.float32], ...]
+    forms: tuple[NDArray[np.float32], ...]
+    means: Floats
+    inverse: Floats
+    scale: Floats
+
+    @classmethod
+    def of(cls, images: Pixels | Chosen, labels: Ints, classes: int) -> "KnownImages":
+        """From training images, uint8 (R, H, W, channels), and their labels (R,)."""
+        reduced, found = pictures(images), traits(images)
+        scale = np.maximum(found.std(axis=0), 1e-3)
+        found = found / scale
+        means = np.stack([found[labels == c].mean(axis=0) if (labels == c).any()
+                          else found.mean(axis=0) for c in range(classes)])  # fmt: skip
+        off = found - means[labels]
+        spread = off.T @ off / max(len(off) - classes, 1)
+        inverse = np.linalg.inv(spread + SLACK * np.eye(len(scale)))
+        own = tuple(reduced[labels == c] for c in range(classes))
+        return cls(own, tuple(map(form, own)), means, inverse, scale)
+
+    def as_arrays(self) -> dict[str, NDArray[np.generic]]:
+        """As arrays to be cached; `from_arrays` reads them."""
+        counts = np.array([len(own) for own in self.pictures])
+        return {"pictures": np.concatenate(self.pictures), "counts": counts, "means": self.means,
+                "inverse": self.inverse, "scale": self.scale}  # fmt: skip
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, NDArray[Any]]) -> "KnownImages":
+        """From what `as_arrays` gives."""
+        own = tuple(np.split(arrays["pictures"], np.cumsum(arrays["counts"])[:-1]))
+        return cls(own, tuple(map(form, own)), *(arrays[name] for name in
+                                                 ("means", "inverse", "scale")))  # fmt: skip
+
+    def measures(self, images: Pixels, probabilities: Floats) -> NDArray[np.float64]:
+        """Four measures of novelty, in the order of `NAMES`: (4, N), higher for what is less known.
+
+        Args:
+          images: uint8 (N, H, W, channels).
+          probabilities: (M, N, C), what the members make of them.
+
+        Source: as `novelty.Known.measures`; one covariance for all classes as K. Lee and others,
+        "A simple unified framework for detecting out-of-distribution samples and adversarial
+        attacks", NeurIPS 2018, have it.
+        """
+        averaged = average(probabilities)
+        said = averaged.argmax(axis=-1)
+        result = np.zeros((len(NAMES), len(images)))
+        result[0] = entropy(averaged)
+        if not len(images):
+            return result
+        reduced = pictures(images)
+        forms = form(reduced)
+        for c in np.unique(said):
+            mine = said == c
+            result[1, mine] = nearest(reduced[mine], self.pictures[c])
+            result[2, mine] = nearest(forms[mine], self.forms[c])
+        off = traits(images) / self.scale - self.means[said]
+        result[3] = np.sqrt(np.einsum("nt,tu,nu->n", off, self.inverse, off))
+        return result
+
+
+def pictures(images: Pixels | Chosen) -> NDArray[np.float32]:
+    """Images averaged down to a few pixels, (N, F) in 0…1: what their distances are taken in."""
+    return in_blocks(_pictures, images)
+
+
+def _pictures(images: Pixels) -> NDArray[np.float32]:
+    channels = images.shape[3]
+    side = GREY_SIDE if channels == 1 else COLOUR_SIDE
+    size = min(side, images.shape[2]), min(side, images.shape[1])
+    each = [np.asarray(Image.fromarray(one[..., 0] if channels == 1 else one)
+                       .resize(size, Image.Resampling.BOX)) for one in images]  # fmt: skip
+    return np.array(each, np.float32).reshape(len(images), -1) / np.float32(255)
+
+
+def form(reduced: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Small pictures (N, F) without their light and contrast: mean 0, length 1."""
+    return unit(reduced - reduced.mean(axis=-1, keepdims=True))
+
+
+def traits(images: Pixels | Chosen) -> NDArray[np.float64]:
+    """Figures of an image's colours and texture, (N, T): T is 8 for grey and 15 for colour.
+
+    Each channel's mean and standard deviation, how much the brightness changes over 1, 2 and 4
+    pixels along rows and columns as a share of all it varies, and how the channels go together.
+    """
+    return in_blocks(_traits, images)
+
+
+def _traits(images: Pixels) -> NDArray[np.float64]:
+    x = images.astype(np.float32)
+    channels = x.shape[3]
+    mean, deviation = x.mean(axis=(1, 2)), x.std(axis=(1, 2))
+    grey = x.mean(axis=3)
+    varies = grey.std(axis=(1, 2)) + FLAT
+    found = [*mean.T, *deviation.T]
+    for apart in SCALES:
+        found.append(np.abs(grey[:, apart:] - grey[:, :-apart]).mean(axis=(1, 2)) / varies)
+        found.append(np.abs(grey[:, :, apart:] - grey[:, :, :-apart]).mean(axis=(1, 2)) / varies)
+    off = x - mean[:, None, None]
+    for one, other in ((0, 1), (0, 2), (1, 2)) if channels == 3 else ():
+        together = (off[..., one] * off[..., other]).mean(axis=(1, 2))
+        found.append(together / (deviation[:, one] * deviation[:, other] + FLAT**2))
+    return np.stack(found, axis=1).astype(np.float64)
+
+
+def in_blocks(function: Callable[[Pixels], NDArray[Any]], images: Pixels | Chosen) -> NDArray[Any]:
+    """A function of images, asked of some at a time: they may be a memory map of gigabytes."""
+    starts = range(0, max(len(images), 1), BLOCK)
+    return np.concatenate([function(np.asarray(images[at : at + BLOCK])) for at in starts])

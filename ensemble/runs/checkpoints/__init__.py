@@ -1,0 +1,1 @@
+"""Checkpoints of a run: their folders, writing and restoring them, and the members in them."""

@@ -1,0 +1,116 @@
+"""A run made of predictions from elsewhere: all that they say, and nothing of how they came."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.members import disagreement
+from ensemble.analysis.quality.averaging import Floats, Ints, average
+from ensemble.config import ImportedConfig
+from ensemble.datasets.record import as_record
+from ensemble.datasets.registry import Entry
+from ensemble.jobs.folders import SCHEMA, changing, new_run
+from ensemble.jobs.kinds import IMPORTED
+from ensemble.jobs.status import write_status
+from ensemble.runs.history import write_predictions
+from ensemble.runs.status import Status, after_epoch
+from ensemble.runs.store import Run, find
+from ensemble.runs.test_set import IMAGES_FILE, LABELS_FILE
+from ensemble.storage.arrays.npz import write_arrays
+from ensemble.storage.atomic import write_bytes, write_json, writing
+from ensemble.storage.records.lines import Line, append_line, plain
+
+
+def create_imported(
+    epochs: Iterable[Floats],
+    labels: Ints,
+    data: Entry,
+    *,
+    name: str = "",
+    images: NDArray[np.uint8] | None = None,
+    member_names: Sequence[str] = (),
+) -> Run:
+    """A new run, state `imported`, of predictions that were made elsewhere.
+
+    Args:
+      epochs: an epoch's probabilities (M, N, C) each; taken one after the other, so that they
+        need not all be there at once. They are kept as float32.
+      labels: (N,), class numbers in [0, C).
+      data: what the examples are: `class_names` C, `test_size` N, `image_shape` of `images`.
+      name: for people; "" for none.
+      images: uint8 (N, H, W, channels), where there are any.
+      member_names: M of them, or none.
+
+    Raises:
+      RunError: the folder cannot be written. What was begun is removed.
+    """
+    now = time.time()
+    with new_run(IMPORTED, now) as folder:
+        status = Status(state="imported", created=now, queued=now, updated=now, best_on="test")
+        members = 0
+        write_arrays(folder / LABELS_FILE, {"labels": np.asarray(labels, np.int32)})
+        if images is not None:
+            _write_images(folder / IMAGES_FILE, images)
+        count = 0
+        for count, probabilities in enumerate(epochs, 1):
+            members = len(probabilities)
+            write_predictions(folder, count, probabilities)
+            line = epoch_line(probabilities, labels, count)
+            append_line(folder / "history.jsonl", line)
+            status = _with(status, after_epoch(status, line), count)
+        if name:
+            write_bytes(folder / "name.txt", name.encode())
+        write_status(folder, status)
+        # config.json comes last: a folder without it is not yet a run.
+        write_json(folder / "config.json", {
+            "schema": SCHEMA, "kind": IMPORTED,
+            "settings": ImportedConfig(members=members, epochs=count).as_dict(),
+            "dataset": as_record(data), "member_names": list(member_names),
+        })  # fmt: skip
+    with changing(folder):
+        return find(folder.name)
+
+
+def epoch_line(probabilities: Floats, labels: Ints, epoch: int) -> Line:
+    """An epoch's line of the history, as far as its test predictions tell.
+
+    Args:
+      probabilities: (M, N, C).
+      labels: (N,).
+      epoch: counted from 1.
+    """
+    unknown = [None] * len(probabilities)
+    averaged = average(probabilities)
+    loss = np.array([nll(member, labels) for member in probabilities])
+    differ = disagreement.measure(probabilities)
+    return plain({
+        "kind": "epoch", "epoch": epoch, "step": epoch, "progress": float(epoch),
+        "train_loss": unknown, "train_accuracy": unknown,
+        "test_loss": loss, "ensemble_test_loss": loss.mean(),
+        "test_accuracy": (probabilities.argmax(axis=-1) == labels).mean(axis=-1),
+        "ensemble_test_nll": nll(averaged, labels),
+        "ensemble_test_accuracy": (averaged.argmax(axis=-1) == labels).mean(),
+        "disagreement": differ.pairwise, "member_disagreement": differ.of_members,
+    })  # fmt: skip
+
+
+def nll(probabilities: Floats, labels: Ints) -> float:
+    """Mean of −log p(label), in nats: of (N, C) and (N,); a p of 0 counts as float32's least."""
+    chosen = probabilities[np.arange(len(labels)), labels].astype(np.float64)
+    return float(-np.log(np.maximum(chosen, np.finfo(np.float32).tiny)).mean())
+
+
+def _with(status: Status, summary: Line, epoch: int) -> Status:
+    return replace(status, epoch=epoch, epochs=epoch, **summary)
+
+
+def _write_images(path: Path, images: NDArray[np.uint8]) -> None:
+    content = np.ascontiguousarray(images)
+    header = np.lib.format.header_data_from_array_1_0(content)
+    with writing(path) as file:  # not np.save, which drops the errno of a full disk
+        np.lib.format.write_array_header_1_0(file, header)
+        file.write(content.data)

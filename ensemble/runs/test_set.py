@@ -1,0 +1,135 @@
+"""The test images of a run and what they are: its dataset's, or those that an import brought."""
+
+import hashlib
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble import datasets
+from ensemble.datasets import Dataset
+from ensemble.datasets.registry import Entry
+from ensemble.errors import NotPreparedError, RunError
+from ensemble.runs.store import Run, trained_here
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.arrays.npy import Expected, map_npy
+from ensemble.storage.arrays.npz import read_arrays
+
+# Of a run that was imported, in its folder.
+LABELS_FILE, IMAGES_FILE = "test_labels.npz", "test_images.npy"
+TILE = 28
+
+
+@dataclass(frozen=True, eq=False)
+class TestSet:
+    """N labelled test images. All arrays are read-only.
+
+    Attributes:
+      about: what is known of the dataset.
+      labels: int32 (N,), each an index into `class_names`.
+      images: uint8 (N, H, W, channels); None where only the predictions were brought.
+    """
+
+    __test__ = False  # not a case of pytest's
+
+    about: Entry
+    labels: NDArray[np.int32]
+    images: NDArray[np.uint8] | None
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """What people call the classes, C of them."""
+        return self.about.class_names
+
+    @property
+    def noun(self) -> str:
+        """What one image is called."""
+        return self.about.noun
+
+    @property
+    def title(self) -> str:
+        """What people call the dataset."""
+        return self.about.title
+
+    @property
+    def image_shape(self) -> tuple[int, int, int]:
+        """(H, W, channels) of what stands for an image on the screen."""
+        height, width, channels = self.tiles.shape[1:]
+        return height, width, channels
+
+    @property
+    def tiles(self) -> NDArray[np.uint8]:
+        """The images; without any, the same blank tile for each, which takes no memory."""
+        if self.images is not None:
+            return self.images
+        return np.broadcast_to(blank_tile(), (len(self.labels), TILE, TILE, 1))
+
+    @property
+    def fingerprint(self) -> str:
+        """A word that differs where the labels do, or the number of classes."""
+        digest = hashlib.sha256(f"{len(self.class_names)} {len(self.labels)}".encode())
+        digest.update(np.ascontiguousarray(self.labels, np.int32).tobytes())
+        return digest.hexdigest()
+
+
+def blank_tile() -> NDArray[np.uint8]:
+    """What stands for an image that there is none of: a frame with a stroke through it."""
+    tile = np.zeros((TILE, TILE, 1), np.uint8)
+    tile[4:-4, [4, -5]] = tile[[4, -5], 4:-4] = 70
+    diagonal = np.arange(5, TILE - 5)
+    tile[diagonal, diagonal] = 70
+    return tile
+
+
+def test_set(run: Run) -> TestSet:
+    """What the run was tested on.
+
+    Raises:
+      NotPreparedError: its dataset is not on this machine any more, or another one has its name.
+      RunError: it was imported, and its files cannot be read.
+    """
+    if run.trained is None:
+        return _imported(run)
+    found = dataset_of(run)
+    return TestSet(run.data, found.test_labels, found.test_images)
+
+
+def dataset_of(run: Run) -> Dataset:
+    """What the run was trained on.
+
+    Raises:
+      NotPreparedError: it is not on this machine any more, or another one has its name.
+      RunError: the run was trained elsewhere.
+    """
+    trained_here(run)
+    found = datasets.load(run.config.dataset)
+    if run.data.fingerprint and run.data.fingerprint != found.fingerprint:
+        raise NotPreparedError(
+            f"The dataset “{run.config.dataset}” is another one now than this run was trained on: "
+            "add the one that it was trained on again, under that name."
+        )
+    return found
+
+
+test_set.__test__ = False  # type: ignore[attr-defined]
+
+
+def _imported(run: Run) -> TestSet:
+    size, path = run.data.test_size, run.path / LABELS_FILE
+    try:
+        labels = read_arrays(path, {"labels": Expected((size,), "int32")})["labels"]
+        if labels.min() < 0 or labels.max() >= len(run.data.class_names):
+            raise DamagedFileError("a label is none of its classes")
+        images = None
+        if (path := run.path / IMAGES_FILE).exists():
+            expected = Expected((size, *run.data.image_shape), "uint8")
+            images = cast(NDArray[np.uint8], map_npy(path, expected))
+    except (OSError, DamagedFileError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise RunError(
+            f"What the run “{run.id}” was tested on cannot be read ({path.name}: {why}): import "
+            "it again."
+        ) from error
+    labels.setflags(write=False)
+    return TestSet(run.data, labels, images)
