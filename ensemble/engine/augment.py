@@ -8,7 +8,6 @@ from jax import Array
 from jax.scipy.ndimage import map_coordinates
 from jax.typing import ArrayLike
 
-
 FLIP = 1  # tells this draw from the others of a batch
 
 
@@ -73,6 +72,6 @@ def _augment_one(
     ]
     if image.shape[-1] == 1:
         return map_coordinates(image[..., 0], source, order=1, mode="constant")[..., None]
-    return jax.vmap(
-        lambda plane: map_coordinates(plane, source, order=1, mode="constant"), -1, -1
-    )(image)
+    return jax.vmap(lambda plane: map_coordinates(plane, source, order=1, mode="constant"), -1, -1)(
+        image
+    )

@@ -79,9 +79,7 @@ class Tally:
         self._counts: list[int] = []
         self._hits = 0
 
-    def add(
-        self, log_p: np.ndarray, ensemble_nll: float, ensemble_accuracy: float
-    ) -> None:
+    def add(self, log_p: np.ndarray, ensemble_nll: float, ensemble_accuracy: float) -> None:
         """The next share: log-probabilities (M, n or more, C), and its averages' figures."""
         labels = self._labels[self._done : self._done + log_p.shape[1]]
         here = slice(self._done, self._done + len(labels))
@@ -105,9 +103,7 @@ class Tally:
         nll = np.average(self._nll, weights=self._counts) if len(self._nll) > 1 else self._nll[0]
         loss = -self._chosen.mean(-1, dtype=np.float64)
         accuracy = self._hits / len(self._labels)
-        return Evaluation(
-            self._probabilities, loss, self._right.mean(-1), float(nll), accuracy
-        )
+        return Evaluation(self._probabilities, loss, self._right.mean(-1), float(nll), accuracy)
 
 
 def averaged(probabilities: np.ndarray, labels: np.ndarray) -> tuple[float, float]:

@@ -9,9 +9,9 @@ import jax
 import numpy as np
 from jax import Array
 
-from ensemble.engine.layout import Layout
 from ensemble.engine.forms.programs import blocks_of, usual_form
 from ensemble.engine.forms.stepwise import BLOCK, ask_program
+from ensemble.engine.layout import Layout
 from ensemble.engine.networks.arithmetic import USUAL
 from ensemble.engine.networks.network import Network
 from ensemble.engine.pace import Pace

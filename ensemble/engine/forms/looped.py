@@ -73,9 +73,7 @@ class Looped:
         own = self._layout.spread((epoch.order, epoch.key_data))
         return own, self._work.labels[epoch.order[0]], self._layout.replicate(epoch.hyper)
 
-    def train(
-        self, state: Any, epoch: Any, start: int, count: int
-    ) -> tuple[Any, StepFigures]:
+    def train(self, state: Any, epoch: Any, start: int, count: int) -> tuple[Any, StepFigures]:
         """`count` steps, at most `rows`; gives up `state`."""
         state, raw = self._steps(state, epoch, start, count)
         jax.block_until_ready(raw)

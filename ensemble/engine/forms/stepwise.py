@@ -40,9 +40,7 @@ def step_program(
     network: Network, augmentation: Augmentation, arithmetic: Arithmetic
 ) -> Callable[..., Any]:
     """One step of one member, on whatever device its state is; made once a process."""
-    step = functools.partial(
-        one_step, network, augmentation=augmentation, arithmetic=arithmetic
-    )
+    step = functools.partial(one_step, network, augmentation=augmentation, arithmetic=arithmetic)
     return jax.jit(cached("step", step, network, augmentation, arithmetic), donate_argnums=0)
 
 

@@ -87,9 +87,7 @@ class Form(Protocol):
     def to_judge(self, images: np.ndarray, labels: np.ndarray) -> Any:
         """Images (N, H, W, channels) and labels (N,) to be judged on, on the devices."""
 
-    def judge(
-        self, state: Any, judged: Any, interrupted: Callable[[], bool]
-    ) -> Evaluation | None:
+    def judge(self, state: Any, judged: Any, interrupted: Callable[[], bool]) -> Evaluation | None:
         """All members on all of these; None as soon as `interrupted`, asked each second, says so."""
 
     def compile_judging(self, state: Any, judged: Any) -> None:

@@ -63,5 +63,3 @@ def watched(classes: int) -> Iterator[list[Array]]:
 
     with nn.intercept_methods(watch):
         yield seen
-
-

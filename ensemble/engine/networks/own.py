@@ -181,7 +181,14 @@ def said(error: Exception) -> str:
     """An error of other people's code in one line: its kind, its first words, and where."""
     words = str(error).strip().split("\n")[0].rstrip(".")[:300]
     frames = traceback.extract_tb(error.__traceback__)
-    theirs = [one for one in frames if "site-packages" not in one.filename
-              and os.path.dirname(__file__) not in one.filename and "<frozen" not in one.filename]
-    where = f" ({os.path.basename(theirs[-1].filename)}, line {theirs[-1].lineno})" if theirs else ""
+    theirs = [
+        one
+        for one in frames
+        if "site-packages" not in one.filename
+        and os.path.dirname(__file__) not in one.filename
+        and "<frozen" not in one.filename
+    ]
+    where = (
+        f" ({os.path.basename(theirs[-1].filename)}, line {theirs[-1].lineno})" if theirs else ""
+    )
     return f"{type(error).__name__}: {words}{where}" if words else f"{type(error).__name__}{where}"

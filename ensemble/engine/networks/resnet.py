@@ -9,7 +9,7 @@ Learning for Image Recognition", CVPR 2016, section 4.2).
 A shortcut has no weights (the paper's option A): where the channels double it takes every other
 pixel and fills up with zeros. `norm` is BatchNorm (Ioffe and Szegedy 2015): in training by the
 batch's own statistics, in evaluation by running ones that the member carries, or GroupNorm (Wu
-and He 2018), which does not look at the rest of the batch. 269,722 parameters and 81,629,440
+and He 2018), which does not look at the rest of the batch. 269,722 parameters and 81,102,080
 operations an image for 32×32×3 and ten classes, with either.
 """
 
