@@ -1,17 +1,22 @@
-"""The commands that look at datasets and fetch them."""
+"""The commands that look at datasets, fetch them, and add and remove one's own."""
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 import click
 
 from ensemble import datasets
+from ensemble.cli.options import settings_options
+from ensemble.cli.outcome import say
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.datasets.own.request import Called, Preparation
+from ensemble.errors import DataError
 
 
 @click.group()
 def data() -> None:
-    """Look at and fetch datasets."""
+    """Look at and fetch datasets; add and remove your own."""
 
 
 @data.command(name="list")
@@ -22,9 +27,9 @@ def data_list(as_json: bool) -> None:
         if as_json:
             click.echo(json.dumps(asdict(one)))
             continue
-        ready = "ready" if one.prepared else "to be prepared"
+        ready = "ready" if one.prepared else "damaged" if one.own else "to be prepared"
         sizes = f"{one.train_size:>6,} + {one.test_size:>6,}"
-        click.echo(f"{one.name:<14} {sizes}  {ready:<15} {one.source}")
+        say(f"{one.name:<14} {sizes}  {ready:<15} {one.source}")
 
 
 @data.command(name="prepare")
@@ -34,3 +39,54 @@ def data_prepare(name: str) -> None:
     with ProgressLine(name) as line:
         datasets.prepare(name, line.fraction)
     click.echo(f"{name} is ready.")
+
+
+@data.command(name="add")
+@click.argument("name")
+@click.argument("source")
+@settings_options(Preparation)
+@click.option("--noun", default="image", help="What one image is called: leaf.")
+@click.option("--title", default="", help="What people call the dataset; by default its name.")
+@click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
+def data_add(name: str, source: str, noun: str, title: str, as_json: bool, **chosen: Any) -> None:
+    """Add your own images as dataset NAME, to be trained on by --dataset NAME.
+
+    SOURCE is a folder with one folder of pictures for each class, perhaps within train/ and test/;
+    an .npz with train_images and train_labels; a folder of IDX files; or tfds:NAME.
+    """
+    # Late: it is a while to decoders.
+    from ensemble.datasets.own import adding, opening
+    from ensemble.datasets.own.report import as_json as in_json
+
+    how = Preparation(**{key: value for key, value in chosen.items() if value is not None})
+    called = Called(name, title, noun)
+    with ProgressLine(name) as line:
+        tell = None if as_json else line.fraction
+        report = adding.add(opening.source_of(source, how.seed), how, called, tell)
+    if as_json:
+        click.echo(json.dumps(in_json(report)))
+        return
+    note = report.note
+    for said in [note.prepared, *note.said]:
+        say(said, err=True)
+    say(
+        f"{name} is added: {note.train_size:,} images to learn from, {note.test_size:,} to test "
+        f"with, {len(note.class_names):,} classes. Train with --dataset {name}."
+    )
+
+
+@data.command(name="remove")
+@click.argument("name")
+def data_remove(name: str) -> None:
+    """Remove a dataset that you have added; what was trained on it stays."""
+    from ensemble import runs
+    from ensemble.datasets.own import staging
+
+    if active := [
+        run
+        for run in runs.list_runs()
+        if run.active and run.trained and run.trained.dataset == name
+    ]:
+        raise DataError(f"The run {active[0].id} is learning {name}: stop it first, or let it end.")
+    staging.remove(name)
+    say(f"{name} is removed.")

@@ -74,7 +74,7 @@ def figure(counts: Counts, title: str, palette: Palette) -> "go.Figure":
             ("to test", "test image", counts.test, MUTED),
         )
     ])  # fmt: skip
-    height = ROW * len(drawn) + 120
+    height = ROW * len(drawn) + 160
     chart.update_layout(**lines.layout(title, height, palette))
     chart.update_layout(barmode="stack", bargap=0.3, margin={"b": 80},
                         legend={"traceorder": "normal"})  # fmt: skip

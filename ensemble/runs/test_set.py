@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ensemble import datasets
 from ensemble.datasets import Dataset
 from ensemble.datasets.registry import Entry
-from ensemble.errors import NotPreparedError, RunError
+from ensemble.errors import ConfigError, NotPreparedError, RunError
 from ensemble.runs.store import Run, trained_here
 from ensemble.storage.arrays.damage import DamagedFileError
 from ensemble.storage.arrays.npy import Expected, map_npy
@@ -102,8 +102,14 @@ def dataset_of(run: Run) -> Dataset:
       NotPreparedError: it is not on this machine any more, or another one has its name.
       RunError: the run was trained elsewhere.
     """
-    trained_here(run)
-    found = datasets.load(run.config.dataset)
+    name = trained_here(run).dataset
+    try:
+        found = datasets.load(name)
+    except ConfigError as error:
+        raise NotPreparedError(
+            f"The dataset “{name}” that this run was trained on is no longer there: add it again "
+            "under that name."
+        ) from error
     if run.data.fingerprint and run.data.fingerprint != found.fingerprint:
         raise NotPreparedError(
             f"The dataset “{run.config.dataset}” is another one now than this run was trained on: "

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ensemble import datasets
 from ensemble.datasets import DatasetInfo
 from ensemble.datasets.own import staging
 from ensemble.errors import EnsembleError
@@ -48,9 +49,17 @@ def buttons(info: DatasetInfo) -> None:
 def train_on(name: str) -> None:
     """The way to Train with this dataset chosen there."""
     if st.button("Train on it", icon=":material/model_training:", type="primary",
-                 key="data_train", on_click=widget.put,
-                 args=(settings.key("dataset"), name)):  # fmt: skip
+                 key="data_train", on_click=choose, args=(name,)):  # fmt: skip
         st.switch_page("pages/train.py")
+
+
+def choose(name: str) -> None:
+    """Callback: the dataset for the next run, with a batch that is not larger than it."""
+    widget.put(settings.key("dataset"), name)
+    size = datasets.info(name).train_size
+    if settings.value("batch_size") > size:
+        fits = [step for step in settings.steps("batch_size") if step <= size]
+        widget.put(settings.key("batch_size"), fits[-1])
 
 
 def sure(info: DatasetInfo) -> None:

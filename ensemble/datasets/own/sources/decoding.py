@@ -18,8 +18,8 @@ from PIL import Image
 from ensemble.datasets.own.source import Form, Pixels, Size
 from ensemble.storage.reading import opened
 
-# Not all that Pillow knows: some of its formats start other programs.
-FORMATS = ("PNG", "JPEG", "MPO", "WEBP", "BMP", "GIF", "TIFF", "PPM", "AVIF")
+# Not all that Pillow knows: some of its formats start other programs. JPEG's opens MPO too.
+FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM", "AVIF")
 SUFFIXES = frozenset((
     ".png", ".jpg", ".jpeg", ".jpe", ".jfif", ".mpo", ".webp", ".bmp", ".gif", ".tif", ".tiff",
     ".ppm", ".pgm", ".pbm", ".pnm", ".avif",
@@ -33,6 +33,7 @@ TURNS = {
     6: Image.Transpose.ROTATE_270, 7: Image.Transpose.TRANSVERSE, 8: Image.Transpose.ROTATE_90,
 }  # fmt: skip
 LYING = (5, 6, 7, 8)  # of the orientations: height and width change places
+Image.init()  # else most of them are not looked for where formats are named
 DAMAGED = "it is damaged, cut short or no picture"
 
 
@@ -104,10 +105,11 @@ def quiet() -> Iterator[None]:
 def orientation(image: Image.Image) -> int:
     """EXIF's word for how a picture lies; 1 where it says nothing that can be read.
 
-    A PNG is asked for what stands before its pixels, so that they need not be decoded for it.
+    A PNG is asked for what stands before its pixels, so that they need not be decoded for it; a
+    TIFF is turned by Pillow itself.
     """
     try:
-        if image.format == "PNG" and "exif" not in image.info:
+        if image.format == "TIFF" or (image.format == "PNG" and "exif" not in image.info):
             return 1
         return int(image.getexif().get(ORIENTATION, 1))
     except Exception:

@@ -1,0 +1,139 @@
+"""Pictures that TensorFlow Datasets has, as far as it prepares and reads them without TensorFlow.
+
+A dataset that lies prepared as array_record in its folder (`TFDS_DATA_DIR`, by default
+`~/tensorflow_datasets`) is read as a data source. One that does not is prepared there, unless its
+builder calls TensorFlow: that is asked first, for it would fail after the download.
+"""
+
+import logging
+import re
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.datasets.own.source import Form, Pixels, Survey, Unreadable
+from ensemble.datasets.own.sources import values
+from ensemble.errors import DataError
+
+NAME = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.\-]+)?(:\d+\.\d+\.\d+)?")
+
+
+class Tfds:
+    """Pictures of TensorFlow Datasets; a `source.Source`.
+
+    Args:
+      name: as it names them: `beans`, `food101`, `NAME/CONFIG:VERSION`.
+
+    Raises:
+      DataError: there is none, it cannot be prepared or read without TensorFlow, or it is no
+        set of images with one label each.
+    """
+
+    def __init__(self, name: str) -> None:
+        if not NAME.fullmatch(name):
+            raise DataError(f"{name!r:.60} is no name of TensorFlow Datasets: tfds:beans is one.")
+        self.origin, self.said = f"{name} of TensorFlow Datasets", list[str]()
+        builder = prepared(name)
+        self._image, label = keys(builder.info.features, name)
+        names = {values.split_name(one): one for one in builder.info.splits}
+        if "train" not in names:
+            raise DataError(f"{name} has no training images: choose another.")
+        found, self._parts = {}, dict[str, list[Any]]()
+        for split in (one for one in ("train", "test", "val") if one in names):
+            self._parts[split] = [builder.as_data_source(split=names[split])]
+            found[split] = labels_of(builder, names[split], self._image, label)
+        given = np.array(getattr(builder.info.features[label], "names", None) or [])
+        self.class_names, self.labels = values.classes(found, given, name)
+        self._shape = builder.info.features[self._image].shape
+        if "val" in names:
+            into = values.validation_into(set(self._parts), self.said)
+            self._parts.setdefault(into, []).extend(self._parts.pop("val"))
+            joined = [self.labels[one] for one in (into, "val") if one in self.labels]
+            self.labels[into] = np.concatenate(joined)
+            del self.labels["val"]
+
+    def survey(self) -> Survey:
+        """The pictures' sizes: each is decoded once for it, unless all are said to be equal."""
+        survey = Survey()
+        for source in (source for parts in self._parts.values() for source in parts):
+            shape = self._shape
+            for place in range(len(source)):
+                if None in self._shape:
+                    shape = np.shape(source[place][self._image])
+                survey.sizes[shape[0], shape[1]] += 1
+                survey.grey &= shape[2] == 1
+        return survey
+
+    def pictures(self, split: str, form: Form) -> Iterator[Pixels | Unreadable]:
+        """Each picture of a split."""
+        for source in self._parts[split]:
+            for place in range(len(source)):
+                one = np.asarray(source[place][self._image])
+                if one.dtype == np.uint8:
+                    yield values.in_form(one, form)
+                else:
+                    yield Unreadable(f"{split} {place}", f"it is of {one.dtype}")
+
+
+def prepared(name: str) -> Any:
+    """The builder of a dataset that lies prepared as array_record, perhaps since just now.
+
+    Raises:
+      DataError: there is none of this name, or it cannot be prepared.
+    """
+    import tensorflow_datasets as tfds
+
+    try:
+        tfds.disable_progress_bar()
+        # It tells each of its ten tries of a name that cannot be looked up.
+        logging.getLogger("urllib3.connectionpool").setLevel(logging.ERROR)
+        builder = tfds.builder(name, file_format="array_record")
+        if not builder.data_path.exists():
+            if hasattr(sys.modules.get(type(builder).__module__), "tf"):
+                raise DataError(needs_tensorflow(name))
+            builder.download_and_prepare()
+        return builder
+    except DataError:
+        raise
+    except ImportError as error:
+        raise DataError(needs_tensorflow(name)) from error
+    except Exception as error:  # its builders raise what their authors chose
+        said = " ".join(str(error).split()).split(" Available ")[0] or type(error).__name__
+        raise DataError(
+            f"TensorFlow Datasets cannot give {name} ({said:.200}): look at its name and at your "
+            "network, or save the images as an .npz."
+        ) from error
+
+
+def needs_tensorflow(name: str) -> str:
+    """What to do where TensorFlow would be needed, which this program does without."""
+    return (
+        f"TensorFlow Datasets can prepare {name} with TensorFlow only: where that is installed run "
+        f"`tfds build {name} --file_format=array_record`, and point TFDS_DATA_DIR here at the "
+        "folder that it made, or save the images as an .npz."
+    )
+
+
+def keys(features: Any, name: str) -> tuple[str, str]:
+    """The names of the one image and the one label; DataError where it has others."""
+    kinds = {"Image": "image", "ClassLabel": "label"}
+    found = {
+        kind: [key for key, one in features.items() if type(one).__name__ == kind] for kind in kinds
+    }
+    for kind, usual in kinds.items():
+        if usual in found[kind]:
+            found[kind] = [usual]
+        if len(found[kind]) != 1:
+            raise DataError(f"{name} is no set of images with one label each: choose another.")
+    return found["Image"][0], found["ClassLabel"][0]
+
+
+def labels_of(builder: Any, split: str, image: str, label: str) -> NDArray[np.int64]:
+    """The labels (N,) of a split; its images are not decoded for them."""
+    import tensorflow_datasets as tfds
+
+    source = builder.as_data_source(split=split, decoders={image: tfds.decode.SkipDecoding()})
+    return np.array([int(source[place][label]) for place in range(len(source))], np.int64)

@@ -1,0 +1,152 @@
+"""Arrays of others: .npz of any maker and IDX files, compared with the arrays that were written."""
+
+import gzip
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+
+from ensemble import datasets
+from ensemble.datasets.own.sources import npz
+from ensemble.errors import DataError
+
+RNG = np.random.default_rng(0)
+GREY = RNG.integers(0, 256, (30, 6, 5), np.uint8)
+COLOUR = RNG.integers(0, 256, (30, 6, 5, 3), np.uint8)
+LABELS = np.arange(30) % 3
+
+
+@pytest.fixture
+def saved(tmp_path):
+    def save(compressed=False, **arrays):
+        path = tmp_path / "arrays.npz"
+        (np.savez_compressed if compressed else np.savez)(path, **arrays)
+        return path
+
+    return save
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize(
+    ("train", "labels", "test", "tests"),
+    [("train_images", "train_labels", "test_images", "test_labels"),
+     ("x_train", "y_train", "x_test", "y_test")],
+)  # fmt: skip
+def test_arrays_come_out_as_they_went_in(
+    train, labels, test, tests, compressed, saved, add, monkeypatch
+):
+    monkeypatch.setattr(npz, "BLOCK", 500)  # several blocks, the last one shorter
+    add(saved(compressed, **{train: COLOUR, labels: LABELS[:, np.newaxis],
+                             test: COLOUR[:7], tests: LABELS[:7]}))  # fmt: skip
+    found = datasets.load("pets")
+    assert (found.train_images == COLOUR).all()
+    assert (found.train_labels == LABELS).all()
+    assert (found.test_images == COLOUR[:7]).all()
+    assert found.class_names == ("0", "1", "2")
+
+
+def test_without_test_arrays_a_share_of_each_class_is_the_test_set(saved, add):
+    report = add(saved(images=GREY, labels=LABELS + 5, class_names=np.array(list("abcdefgh"))))
+    assert report.counts == {"train": [0] * 5 + [8] * 3, "test": [0] * 5 + [2] * 3}
+    found = datasets.load("pets")
+    every = np.concatenate([found.train_images, found.test_images])[..., 0]
+    assert sorted(map(bytes, every)) == sorted(map(bytes, GREY))
+
+
+def test_images_for_validation_are_learnt_from(saved, add):
+    note = add(saved(train_images=GREY, train_labels=LABELS, val_images=GREY[:4],
+                     val_labels=LABELS[:4], test_images=GREY[:3], test_labels=LABELS[:3],
+                     notes=np.zeros(2))).note  # fmt: skip
+    assert (note.train_size, note.test_size) == (34, 3)
+    assert (datasets.load("pets").train_images[30:, :, :, 0] == GREY[:4]).all()
+    assert note.said[0] == "Of arrays.npz these are not used: notes."
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [(GREY / 255, GREY), (GREY.astype(np.float32), GREY), (GREY.astype(np.int64), GREY),
+     (GREY > 127, (GREY > 127) * np.uint8(255)), (np.asfortranarray(GREY), GREY),
+     (GREY.astype(">i2"), GREY)],
+    ids=["[0, 1]", "[0, 255]", "int64", "bool", "column by column", "big-endian"],
+)  # fmt: skip
+def test_numbers_of_other_kinds_become_bytes_by_a_rule(given, expected, saved, add):
+    add(saved(x=given, y=LABELS))
+    found = datasets.load("pets")
+    every = np.concatenate([found.train_images, found.test_images])[..., 0]
+    assert sorted(map(bytes, every)) == sorted(map(bytes, np.ascontiguousarray(expected)))
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [(np.array(["oak", "elm", "ash"] * 10), ("ash", "elm", "oak")),
+     (np.eye(3)[LABELS], ("0", "1", "2")), (LABELS * 40.0, ("0", "40", "80"))],
+    ids=["text", "one-hot", "whole floats"],
+)  # fmt: skip
+def test_labels_may_be_text_one_hot_or_have_gaps(labels, classes, saved, add):
+    report = add(saved(x=GREY, y=labels))
+    assert (tuple(report.note.class_names), report.counts["test"]) == (classes, [2, 2, 2])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({"a": GREY, "b": LABELS}, "holds a, b. It has to hold train_images"),
+        ({"x": GREY, "y": LABELS[:9]}, "30 train images and 9 labels"),
+        ({"x": COLOUR.transpose(0, 3, 1, 2), "y": LABELS}, r"transpose\(0, 2, 3, 1\)"),
+        ({"x": GREY[:, 0], "y": LABELS}, r"shape \(30, 5\)"),
+        ({"x": GREY - 100.0, "y": LABELS}, "numbers from -100 to 155"),
+        ({"x": GREY * np.nan, "y": LABELS}, "NaN"),
+        ({"x": GREY, "y": LABELS * 0}, "1 classes"),
+        ({"x": GREY, "y": LABELS / 2}, "no whole numbers"),
+        ({"x": np.array([None] * 30), "y": LABELS}, "x of arrays.npz cannot be taken"),
+        ({"x": GREY, "y": LABELS, "class_names": np.array(["a", "b"])}, "none of its 2 class_n"),
+        ({"x": np.zeros((1200, 4, 4), np.uint8), "y": np.arange(1200)}, "1,200 classes"),
+    ],
+    ids=str,
+)
+def test_what_does_not_fit_is_refused_in_one_sentence(arrays, said, saved, add):
+    with pytest.raises(DataError, match=said) as error:
+        add(saved(**arrays))
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+
+
+def test_an_array_that_says_more_than_its_file_holds_is_refused_before_it_is_made(tmp_path, add):
+    header = "{'descr': '|u1', 'fortran_order': False, 'shape': (4000000000, 1000, 1000), }"
+    text = header.ljust(117).encode() + b"\n"
+    with zipfile.ZipFile(tmp_path / "bomb.npz", "w") as archive:
+        archive.writestr("x.npy", b"\x93NUMPY\1\0" + struct.pack("<H", 118) + text)
+        archive.writestr("y.npy", b"")
+    with pytest.raises(DataError, match=r"x of bomb.npz cannot be taken"):
+        add(tmp_path / "bomb.npz")
+
+
+def test_a_file_that_is_cut_short_is_refused(saved, add, tmp_path):
+    path = saved(x=GREY, y=LABELS)
+    path.write_bytes(path.read_bytes()[:-200])
+    with pytest.raises(DataError, match=r"arrays.npz is damaged, cut short or no .npz"):
+        add(path)
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("names", ["{0}-{1}-idx{2}-ubyte", "emnist-x-{0}-{1}-idx{2}-ubyte"])
+def test_idx_files_of_any_size_come_out_as_they_went_in(names, zipped, tmp_path, add):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for split, count in (("train", 30), ("t10k", 8)):
+        for what, array in (("images", GREY[:count]), ("labels", LABELS[:count].astype(np.uint8))):
+            header = struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape)
+            content = header + array.tobytes()
+            name = names.format(split, what, array.ndim) + (".gz" if zipped else "")
+            (folder / name).write_bytes(gzip.compress(content) if zipped else content)
+    add(folder)
+    found = datasets.load("pets")
+    assert (found.train_images[..., 0] == GREY).all()
+    assert (found.test_images[..., 0] == GREY[:8]).all()
+    assert (found.test_labels == LABELS[:8]).all()
+    images = next(folder.glob("*train-images*"))
+    images.write_bytes(images.read_bytes()[:-9])
+    with pytest.raises(DataError, match="damaged or cut short"):
+        add(folder, "again")
+    assert datasets.registry.names()[4:] == ("pets",)
