@@ -138,8 +138,8 @@ class Tree:
         full = {name for files in splits.values() for name, paths in files.items() if paths}
         if len(full) < 2:
             raise DataError(
-                f"{top} holds pictures of {len(full)} class{'' if len(full) == 1 else 'es'}, and at least 2 are needed: put the "
-                "pictures of each class into a folder of their own, named like the class."
+                f"{top} holds pictures of {len(full)} class{'' if len(full) == 1 else 'es'}, and "
+                "at least 2 are needed: put the pictures of each class into a folder of their own, named like the class."
                 + self._walk.hint()
             )
         kept = {
