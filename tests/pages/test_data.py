@@ -130,7 +130,7 @@ def test_another_size_is_read_again_before_it_is_added(monkeypatch: pytest.Monke
     at.number_input(key=f"data_size_{job.id}").set_value(20).run()
     assert at.button(key="data_accept").disabled
     assert not at.button(key="data_reread").disabled
-    asked = []
+    asked: list[dataset_upload.UploadJob] = []
     monkeypatch.setattr(dataset_upload, "start_worker", asked.append)
     press(at, "data_reread")
     assert [one.request.size for one in asked] == [20]
