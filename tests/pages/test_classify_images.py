@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets
 from ensemble.recognition.classifier import open_classifier
+from ensemble.ui.classify.details.choice import DETAILS
 from tests.pages import own_images
 from tests.pages.members import askable
 from tests.pages.predictions_screen import opened
@@ -55,7 +56,7 @@ def test_a_photograph_is_read_as_one_image_and_everything_is_called_a_leaf(run) 
     assert not any(one.label == "Strength of ink" for one in at.slider)
 
 
-@pytest.mark.parametrize("detail", ["neighbours", "saliency", "compare", "gate"])
+@pytest.mark.parametrize("detail", DETAILS)
 def test_every_detail_is_there(run, detail: str) -> None:
     at = opened(run, "classify", detail=detail)
     next(one for one in at.button if one.key == "classify_try").click().run()
