@@ -15,9 +15,9 @@ REPO = Path(__file__).resolve().parent.parent
 
 # From the bottom to the top: each may import those before it.
 FLOORS = (
-    "errors", "settings", "storage", "analysis", "datasets", "pictures", "config", "machine",
-    "engine", "jobs", "runs", "regression", "race", "shift", "recognition", "wording", "figures",
-    "cli", "ui", "pages", "app",
+    "errors", "settings", "architectures", "storage", "analysis", "datasets", "pictures", "config",
+    "machine", "engine", "jobs", "runs", "regression", "race", "shift", "recognition", "wording",
+    "figures", "cli", "ui", "pages", "app",
 )  # fmt: skip
 # The command line and the screens stand beside each other.
 BESIDE = {("ui", "cli"), ("pages", "cli"), ("app", "cli")}
