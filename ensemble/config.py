@@ -7,6 +7,8 @@ The command line's options and the page's sliders are both derived from the fiel
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ensemble import architectures
+from ensemble.architectures import ARCHITECTURES
 from ensemble.datasets.registry import find, names
 from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError
@@ -45,6 +47,10 @@ class EnsembleConfig(Settings):
     """
 
     dataset: str = setting("digits", "Which images to learn.", choices=names)
+    network: str = setting("cnn", "What learns them.", choices=architectures.names)
+    width: int = setting(
+        0, "How wide the network's layers are; 0 is its own width.", low=0, high=1024
+    )
     members: int = setting(4, "How many networks to train.", low=1, high=64)
     learning_rate: float = setting(0.1, "Step size of SGD.", low=1e-5, high=10.0)
     momentum: float = setting(
@@ -79,6 +85,11 @@ class EnsembleConfig(Settings):
     rotation_degrees: float = setting(
         0.0, "Augmentation: rotate each image by up to this many degrees.", low=0.0, high=45.0
     )
+    flip: bool = setting(
+        False,
+        "Augmentation: mirror each image or not, left for right, at random. Right for photographs; "
+        "not for digits or letters, which change.",
+    )
     validation: float = setting(
         0.0,
         "Share of the training images, of each class alike, to choose by instead of learning from.",
@@ -96,10 +107,12 @@ class EnsembleConfig(Settings):
     def own_views(self) -> bool:
         """Whether members see different pixels at one step, so that they have nothing to average.
 
-        So it is where each draws its own batches, and where each shifts and turns them its own way.
+        So it is where each draws its own batches, and where each shifts, turns or mirrors
+        them its own way.
         """
         own_batches = self.shuffle_per_member or self.bootstrap
-        return own_batches or self.shift_pixels > 0 or self.rotation_degrees > 0
+        moved = self.shift_pixels > 0 or self.rotation_degrees > 0
+        return own_batches or moved or self.flip
 
     def __post_init__(self) -> None:
         self.check()
@@ -108,7 +121,16 @@ class EnsembleConfig(Settings):
                 f"warmup_epochs is {self.warmup_epochs:g}, more than the run's {self.epochs} "
                 "epochs: choose a shorter warm-up or more epochs."
             )
+        self._check_network()
         self._check_validation()
+
+    def _check_network(self) -> None:
+        fixed = self.network not in ARCHITECTURES or ARCHITECTURES[self.network].width is None
+        if self.width and fixed:
+            raise ConfigError(
+                f"width is {self.width}, but {architectures.title(self.network)} has no width to "
+                "set: leave it at 0."
+            )
 
     def _check_validation(self) -> None:
         if self.patience and not self.validation:
@@ -118,7 +140,9 @@ class EnsembleConfig(Settings):
             )
         if not self.validation or isinstance(self.dataset, Kept):
             return
-        size = find(self.dataset).train_size
+        size = find(self.dataset).divisible
+        if size < 2:
+            raise ConfigError("validation is not for classes of one image each: choose 0.")
         if not held_out(size, self.validation):
             raise ConfigError(
                 f"validation is {self.validation:g}, less than one of the {size:,} training "

@@ -42,7 +42,7 @@ def of_run(run: runs.Run) -> None:
         # With another epoch the picture comes first; at first these must not push it down.
         if first:
             inspect_answer.fill(shown, places)
-        view = inspect_views.choose()
+        view = inspect_views.choose(shown.noun)
         images.begin()
         with st.container(key="view"):
             inspect_views.show(view, shown)

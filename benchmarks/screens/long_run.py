@@ -22,6 +22,7 @@ def write_run(members: int, epochs: int, kept: Sequence[int]) -> str:
     from benchmarks.screens.drawn_runs import probabilities
     from ensemble import datasets, runs
     from ensemble.config import EnsembleConfig
+    from ensemble.engine.networks.registry import bind
     from ensemble.engine.step import create_members
     from ensemble.jobs.status import write_status
     from ensemble.runs.history import write_predictions
@@ -31,7 +32,7 @@ def write_run(members: int, epochs: int, kept: Sequence[int]) -> str:
     run = runs.create(EnsembleConfig(dataset="mnist", members=members, epochs=epochs))
     labels, params = (
         np.asarray(datasets.load("mnist").test_labels),
-        create_members(0, members).params,
+        create_members(bind("cnn", (28, 28, 1), 10), 0, members).params,
     )
     for epoch in kept:
         write_predictions(run.path, epoch, probabilities(labels, members, seed=epoch))

@@ -66,8 +66,8 @@ def competitors() -> list[Competitor]:
 
 def rates(rounds: int, seconds: float) -> dict[str, Any]:
     """Every competitor's speed, and the marks that are ratios of speeds."""
+    from ensemble.engine.networks.registry import bind
     from ensemble.machine.this_machine import machine
-    from ensemble.race.matrix_product import TRAINING_FLOP
 
     everybody = competitors()
     look = take_turns(everybody, rounds, seconds)
@@ -79,7 +79,9 @@ def rates(rounds: int, seconds: float) -> dict[str, Any]:
         note = EMULATED if precision == "bfloat16" and not machine().fast_bfloat16 else ""
         what = f"{precision} against {theirs.name}, times as fast"
         marks.append(mark(what, ratio(ours, theirs), least, aim, note))
-    share = TRAINING_FLOP * ratio(best["engine float32"], best["product"])
+    share = bind("cnn", (28, 28, 1), 10).training_flops * ratio(
+        best["engine float32"], best["product"]
+    )
     marks.append(mark("float32's share of the matrix-product speed", share, *SHARE))
     trained = [one for one in asked if one.group != "product"]
     return {

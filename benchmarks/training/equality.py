@@ -72,7 +72,8 @@ def gradients(rate: float) -> dict[str, list[float]]:
     import optax
 
     from ensemble import datasets
-    from ensemble.engine.networks import cnn
+    from ensemble.engine.networks.arithmetic import Arithmetic
+    from ensemble.engine.networks.registry import bind
     from ensemble.race import howto
 
     digits = datasets.load("digits")
@@ -85,8 +86,9 @@ def gradients(rate: float) -> dict[str, list[float]]:
 
         return jax.jit(jax.grad(loss))
 
+    cnn = bind("cnn", (28, 28, 1), 10)
     stock = derivative(lambda params, x: howto.CNN().apply({"params": params}, x))
-    ours = derivative(functools.partial(cnn.apply_model, arithmetic=cnn.Arithmetic("tower")))
+    ours = derivative(functools.partial(cnn.apply, arithmetic=Arithmetic("tower")))
     rng, keys = howto.member_keys(0, max(MEMBERS))
     state = howto.create_train_state(keys[0], rate, 0.9)
     found: dict[str, list[float]] = {"engine": [], "stock": []}

@@ -26,7 +26,7 @@ class NamedPredictions(Predictions):
     @classmethod
     def named(
         cls, made: Predictions, class_names: Sequence[str] | None = None,
-        member_names: Sequence[str] | None = None, noun: str = "image", source: str = "",
+        member_names: Sequence[str] | None = None, noun: str = "example", source: str = "",
     ) -> Self:  # fmt: skip
         """The same predictions with words; by default classes are numbers, members "member 1".
 

@@ -13,9 +13,10 @@ from ensemble.analysis.members.gain import MeanGain, gain_over_mean
 from ensemble.analysis.named import NamedPredictions
 from ensemble.analysis.predictions import judge
 from ensemble.analysis.quality.summary import Qualities, Quality, qualities
-from ensemble.api.checks import checked_labels, checked_probabilities, softmax
 from ensemble.api.notebook import Facts, as_html, as_markdown
-from ensemble.errors import DataError, StorageError
+from ensemble.errors import PredictionsError
+from ensemble.exchange import MemberOutputs, read
+from ensemble.exchange.in_memory import outputs_of
 from ensemble.storage.arrays.npz import write_arrays
 from ensemble.storage.refusals import named, remedy
 from ensemble.wording import formats
@@ -25,9 +26,9 @@ from ensemble.wording.verdicts import inspect as words
 class Predictions(NamedPredictions):
     """What M members and their ensemble say of N labelled examples of C classes.
 
-    Made by `from_arrays`, or given by a run. All arrays are read-only; beside what is documented
-    here there are `probabilities` (M, N, C), `averaged` (N, C), `said`, `confidence`, `right`,
-    `split`, `disagreement` and `information` (N,), `votes` (M, N) and `tallies` (N, C).
+    Made by `from_arrays` or `from_files`, or given by a run. All arrays are read-only; beside what
+    is documented here there are `probabilities` (M, N, C), `averaged` (N, C), `said`, `confidence`,
+    `right`, `split`, `disagreement` and `information` (N,), `votes` (M, N) and `tallies` (N, C).
 
     Two members on three examples; the mean of their probabilities is the ensemble's:
 
@@ -37,7 +38,7 @@ class Predictions(NamedPredictions):
     ...      [[0.8, 0.2], [0.2, 0.8], [0.4, 0.6]]],
     ...     labels=[0, 1, 1], class_names=["cat", "dog"])
     >>> made
-    <Predictions: 2 members, 3 images, 2 classes; accuracy 100.0 % (44 to 100 %)>
+    <Predictions: 2 members, 3 examples, 2 classes; accuracy 100.0 % (44 to 100 %)>
     >>> made.averaged.round(2).tolist()
     [[0.85, 0.15], [0.4, 0.6], [0.35, 0.65]]
     >>> made.accuracy, [member.accuracy for member in made.qualities.members]
@@ -50,30 +51,53 @@ class Predictions(NamedPredictions):
     def from_arrays(
         cls, probabilities: ArrayLike, labels: ArrayLike, *, logits: bool = False,
         class_names: Sequence[str] | None = None, member_names: Sequence[str] | None = None,
-        noun: str = "image", source: str = "",
+        noun: str = "example", source: str = "",
     ) -> Self:  # fmt: skip
         """Predictions of any model from anywhere, no run needed.
 
-        Arrays of floats are looked at where they are, not copied: leave them as they are.
-
         Args:
-          probabilities: (M, N, C), or (N, C) of one member; each row of C sums to 1.
-          labels: (N,), what the examples are, as class numbers in [0, C).
+          probabilities: (M, N, C), or (N, C) of one member; each row of C sums to 1. They are
+            copied, as float32.
+          labels: (N,), what the examples are: class numbers in [0, C), or class names.
           logits: the numbers are logits: a softmax makes probabilities of them.
           class_names: what the classes are called; by default their numbers.
           member_names: what the members are called; by default "member 1" and so on.
-          noun: what one example is called.
+          noun: what one example is called, in the singular.
           source: whose predictions these are, for the titles of figures.
 
         Raises:
-          DataError: these are no such predictions; the message names the entry.
+          PredictionsError: these are no such predictions; the message names the entry.
         """
-        given = softmax(probabilities) if logits else checked_probabilities(probabilities)
-        known = checked_labels(labels, *given.shape[1:])
-        try:
-            return cls.named(judge(given, known), class_names, member_names, noun, source)
-        except ValueError as error:
-            raise DataError(str(error)) from error
+        return cls._of(
+            outputs_of(probabilities, labels, logits=logits, class_names=class_names,
+                       member_names=member_names), noun, source,
+        )  # fmt: skip
+
+    @classmethod
+    def from_files(
+        cls, *files: str | os.PathLike[str], noun: str = "example", source: str = ""
+    ) -> Self:
+        """Predictions in a .npz, CSV or Parquet file, or in several with a member each.
+
+        Args:
+          files: what `to_npz` and `python -m ensemble export` write, or other tools do.
+          noun: what one example is called, in the singular.
+          source: whose predictions these are, for the titles of figures.
+
+        Raises:
+          PredictionsError: they cannot be taken; the message names the file and the entry.
+        """
+        return cls._of(read([Path(file) for file in files]), noun, source)
+
+    @classmethod
+    def _of(cls, outputs: MemberOutputs, noun: str, source: str) -> Self:
+        if outputs.epochs > 1:
+            raise PredictionsError(
+                f"`probabilities` has {outputs.epochs:,} epochs, and these are of one: give one, "
+                "or make a run of all with ensemble.import_predictions."
+            )
+        made = judge(outputs.probabilities[0], outputs.labels)
+        return cls.named(made, outputs.class_names, outputs.member_names, noun, source)
 
     @cached_property
     def qualities(self) -> Qualities:
@@ -140,7 +164,7 @@ class Predictions(NamedPredictions):
           The file, its name ending in ".npz" as NumPy has it.
 
         Raises:
-          StorageError: it cannot be written; what was there before stays.
+          PredictionsError: it cannot be written; what was there before stays.
         """
         target = Path(path)
         if target.suffix != ".npz":
@@ -152,7 +176,7 @@ class Predictions(NamedPredictions):
         try:
             write_arrays(target, arrays)
         except OSError as error:
-            raise StorageError(
+            raise PredictionsError(
                 f"{target} could not be written ({named(error)}): {remedy(error)}, "
                 "or name another file."
             ) from error

@@ -54,7 +54,9 @@ def data_add(name: str, source: str, noun: str, title: str, as_json: bool, **cho
     SOURCE is a folder with one folder of pictures for each class, perhaps within train/ and test/;
     an .npz with train_images and train_labels; a folder of IDX files; or tfds:NAME.
     """
-    from ensemble.datasets.own import adding, opening  # late: it is a while to decoders
+    # Late: it is a while to decoders.
+    from ensemble.datasets.own import adding, opening
+    from ensemble.datasets.own.report import as_json as in_json
 
     how = Preparation(**{key: value for key, value in chosen.items() if value is not None})
     called = Called(name, title, noun)
@@ -62,7 +64,7 @@ def data_add(name: str, source: str, noun: str, title: str, as_json: bool, **cho
         tell = None if as_json else line.fraction
         report = adding.add(opening.source_of(source, how.seed), how, called, tell)
     if as_json:
-        click.echo(json.dumps(adding.as_json(report)))
+        click.echo(json.dumps(in_json(report)))
         return
     note = report.note
     for said in [note.prepared, *note.said]:

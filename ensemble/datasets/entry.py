@@ -27,6 +27,7 @@ class Entry:
       noun: what one image is called, in the singular.
       own: whether a person has added it.
       fingerprint: of a person's own, the SHA-256 of all its images and labels; else "".
+      alone: training images that are the only one of their class, which no run holds out.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Entry:
     noun: str = "image"
     own: bool = False
     fingerprint: str = ""
+    alone: int = 0
 
     @property
     def written(self) -> bool:
@@ -56,6 +58,11 @@ class Entry:
     def pixels(self) -> int:
         """Bytes of one image: one for each pixel and channel."""
         return math.prod(self.image_shape)
+
+    @property
+    def divisible(self) -> int:
+        """Training images of which a run can hold out a share."""
+        return self.train_size - self.alone
 
     @property
     def nbytes_prepared(self) -> int:

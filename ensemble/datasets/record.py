@@ -29,6 +29,7 @@ class Record:
     noun: str = "image"
     own: bool = True
     fingerprint: str = ""
+    alone: Count = 0
 
 
 def as_record(entry: Entry) -> dict[str, Any]:

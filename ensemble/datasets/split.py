@@ -42,14 +42,20 @@ def validation_indices(config: Held, labels: NDArray[np.int32]) -> NDArray[np.in
     Returns:
       Their numbers (V,), rising; none where the share is 0.
     """
-    wanted = class_counts(np.bincount(labels), config.validation)
+    sizes = np.bincount(labels)
+    wanted = class_counts(sizes, config.validation)
     words = np.random.PCG64([VALIDATION, config.seed]).random_raw(len(labels))
-    drawn = [
-        of_class[np.argsort(words[of_class], kind="stable")[:count]]
-        for number, count in enumerate(wanted)
-        for of_class in [np.flatnonzero(labels == number)]
-    ]
-    return np.sort(np.concatenate(drawn)) if drawn else np.zeros(0, np.int64)
+    order = np.lexsort((words, labels))  # by class, and in each by its words
+    place = np.arange(len(labels)) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # in its class
+    return np.sort(order[place < np.repeat(wanted, sizes)])
+
+
+def alone(sizes: NDArray[np.int64]) -> int:
+    """How many images are the only one of their class, of `sizes` (C,): none of them is held out.
+
+    `held_out` is asked of the others.
+    """
+    return int((sizes == 1).sum())
 
 
 def class_counts(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:

@@ -1,4 +1,6 @@
-"""Random shifts and rotations of a batch, drawn anew for every member and step."""
+"""Random shifts, rotations and mirroring of a batch, drawn anew for every member and step."""
+
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -6,21 +8,48 @@ from jax import Array
 from jax.scipy.ndimage import map_coordinates
 from jax.typing import ArrayLike
 
+FLIP = 1  # tells this draw from the others of a batch
+
+
+class Augmentation(NamedTuple):
+    """What may be done to an image; each decides what is compiled.
+
+    Attributes:
+      moved: whether images are shifted and turned.
+      flipped: whether they are mirrored, left for right.
+    """
+
+    moved: bool = False
+    flipped: bool = False
+
+
+PLAIN, MOVED = Augmentation(), Augmentation(moved=True)
+
 
 def augment(
-    key: Array, images: Array, shift_pixels: ArrayLike, rotation_degrees: ArrayLike
+    key: Array,
+    images: Array,
+    shift_pixels: ArrayLike,
+    rotation_degrees: ArrayLike,
+    augmentation: Augmentation = MOVED,
 ) -> Array:
-    """Each image turned about its centre and shifted, both drawn uniformly.
+    """Each image mirrored or not, turned about its centre and shifted, all drawn uniformly.
 
     Args:
       key: one key for the batch.
-      images: (B, H, W, 1), float.
+      images: (B, H, W, channels), float.
       shift_pixels: largest shift along each axis, in whole pixels; the draw is whole too.
       rotation_degrees: largest turn in either direction.
+      augmentation: which of these to do.
 
     Returns:
-      (B, H, W, 1): bilinear samples, zero outside the image.
+      (B, H, W, channels): bilinear samples, zero outside the image.
     """
+    if augmentation.flipped:
+        half = jax.random.bernoulli(jax.random.fold_in(key, FLIP), shape=(len(images), 1, 1, 1))
+        images = jnp.where(half, images[:, :, ::-1], images)
+    if not augmentation.moved:
+        return images
     keys = jax.random.split(key, images.shape[0])
     return jax.vmap(_augment_one, in_axes=(0, 0, None, None))(
         keys, images, shift_pixels, rotation_degrees
@@ -41,4 +70,8 @@ def _augment_one(
         jnp.cos(angle) * y - jnp.sin(angle) * x + centre[0],
         jnp.sin(angle) * y + jnp.cos(angle) * x + centre[1],
     ]
-    return map_coordinates(image[..., 0], source, order=1, mode="constant")[..., None]
+    if image.shape[-1] == 1:
+        return map_coordinates(image[..., 0], source, order=1, mode="constant")[..., None]
+    return jax.vmap(lambda plane: map_coordinates(plane, source, order=1, mode="constant"), -1, -1)(
+        image
+    )

@@ -6,7 +6,7 @@ programs with no collective; once those have finished, this small one takes the 
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import jax
@@ -59,15 +59,59 @@ class Evaluation:
     ensemble_accuracy: float
 
 
-def evaluation(
-    log_p: np.ndarray, labels: np.ndarray, ensemble_nll: np.ndarray, ensemble_accuracy: np.ndarray
-) -> Evaluation:
-    """An Evaluation from the members' log-probabilities (M, ≥ N, C), padding included."""
-    log_p = log_p[:, : len(labels)]
-    loss = -log_p[:, np.arange(len(labels)), labels].mean(-1, dtype=np.float64)
-    accuracy = (log_p.argmax(-1) == labels).mean(-1)
-    right = round(float(ensemble_accuracy) * len(labels))  # A mean in float32: back to a count.
-    return Evaluation(np.exp(log_p), loss, accuracy, float(ensemble_nll), right / len(labels))
+class Tally:
+    """Gathers an Evaluation from log-probabilities that come in shares, one after the other.
+
+    So that of many images of many classes only the result is ever held whole.
+
+    Args:
+      members: M.
+      labels: int (N,), of all images.
+      classes: C.
+    """
+
+    def __init__(self, members: int, labels: np.ndarray, classes: int) -> None:
+        self._labels, self._done = labels, 0
+        self._probabilities = np.empty((members, len(labels), classes), np.float32)
+        self._chosen = np.empty((members, len(labels)), np.float32)
+        self._right = np.empty((members, len(labels)), bool)
+        self._nll: list[float] = []
+        self._counts: list[int] = []
+        self._hits = 0
+
+    def add(self, log_p: np.ndarray, ensemble_nll: float, ensemble_accuracy: float) -> None:
+        """The next share: log-probabilities (M, n or more, C), and its averages' figures."""
+        labels = self._labels[self._done : self._done + log_p.shape[1]]
+        here = slice(self._done, self._done + len(labels))
+        log_p = log_p[:, : len(labels)]
+        np.exp(log_p, out=self._probabilities[:, here])
+        self._chosen[:, here] = log_p[:, np.arange(len(labels)), labels]
+        self._right[:, here] = log_p.argmax(-1) == labels
+        self._nll.append(float(ensemble_nll))
+        self._counts.append(len(labels))
+        # A mean in float32: back to a count.
+        self._hits += round(float(ensemble_accuracy) * len(labels))
+        self._done = here.stop
+
+    def add_members(self, log_p: np.ndarray) -> None:
+        """As `add`, with the figures of the average reckoned here, in float64."""
+        labels = self._labels[self._done : self._done + log_p.shape[1]]
+        self.add(log_p, *averaged(np.exp(log_p[:, : len(labels)]), labels))
+
+    def evaluation(self) -> Evaluation:
+        """The whole, once every image has come."""
+        nll = np.average(self._nll, weights=self._counts) if len(self._nll) > 1 else self._nll[0]
+        loss = -self._chosen.mean(-1, dtype=np.float64)
+        accuracy = self._hits / len(self._labels)
+        return Evaluation(self._probabilities, loss, self._right.mean(-1), float(nll), accuracy)
+
+
+def averaged(probabilities: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """NLL and accuracy of the members' average, of (M, n, C) and labels (n,): on the host."""
+    mean = probabilities.mean(0, dtype=np.float64)
+    chosen = np.take_along_axis(mean, labels[:, None].astype(np.int64), axis=-1)[:, 0]
+    nll = -np.log(np.maximum(chosen, np.finfo(np.float32).tiny)).mean()
+    return float(nll), float((mean.argmax(-1) == labels).mean())
 
 
 def ensemble_figures(layout: Layout) -> Callable[[Array, Array], tuple[np.ndarray, np.ndarray]]:
@@ -110,3 +154,16 @@ def nll_and_accuracy(probabilities: Array, labels: Array) -> tuple[Array, Array]
     tiny = jnp.finfo(probabilities.dtype).tiny
     right = jnp.argmax(probabilities, axis=-1) == labels
     return -jnp.log(jnp.maximum(chosen, tiny)).mean(-1), right.mean(-1)
+
+
+def joined(parts: Sequence[StepFigures]) -> StepFigures:
+    """The figures of steps that were done in several calls, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    loss = np.concatenate([one.loss for one in parts], axis=1)
+    accuracy = np.concatenate([one.accuracy for one in parts], axis=1)
+    nll = [one.ensemble_nll for one in parts if one.ensemble_nll is not None]
+    right = [one.ensemble_accuracy for one in parts if one.ensemble_accuracy is not None]
+    if not nll:
+        return StepFigures(loss, accuracy, None, None)
+    return StepFigures(loss, accuracy, np.concatenate(nll), np.concatenate(right))

@@ -2,26 +2,31 @@
 
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 from jax import Array
 
+from ensemble.engine.forms.programs import blocks_of, usual_form
+from ensemble.engine.forms.stepwise import BLOCK, ask_program
 from ensemble.engine.layout import Layout
+from ensemble.engine.networks.arithmetic import USUAL
+from ensemble.engine.networks.network import Network
 from ensemble.engine.pace import Pace
-from ensemble.engine.step import NETWORK, log_probabilities
+from ensemble.engine.step import log_probabilities
 from ensemble.engine.trace_cache import cached
 
 # Small blocks stay in a core's caches; a GPU needs many images to be busy.
 BLOCK_ON_CPU, BLOCK_ELSEWHERE = 64, 1000
 
 
-@functools.cache
-def program(layout: Layout) -> Callable[..., Any]:
+@functools.lru_cache(maxsize=64)
+def program(layout: Layout, network: Network) -> Callable[..., Any]:
     """A member's pass over a share of the images, on these devices; made once a process."""
-    return layout.pmap(cached("forward", log_probabilities), donate_argnums=0)
+    share = functools.partial(log_probabilities, network)
+    return layout.pmap(cached("forward", share, network), donate_argnums=0)
 
 
 class Forward:
@@ -32,35 +37,52 @@ class Forward:
     does not grow with M. One program serves any number of images up to `room`.
 
     Args:
-      params: the members' parameters, NumPy leaves (M, …).
+      network: what the members are.
+      params: their parameters, NumPy leaves (M, …).
       room: the most images that a call brings.
       devices: what to work on; by default all of this process.
     """
 
-    def __init__(self, params: Any, room: int, devices: Sequence[jax.Device] | None = None) -> None:
+    def __init__(
+        self, network: Network, params: Any, room: int,
+        devices: Sequence[jax.Device] | None = None,
+    ) -> None:  # fmt: skip
         devices = devices or jax.local_devices()
+        self._network, self._devices, self._room = network, devices, room
         block = BLOCK_ON_CPU if jax.default_backend() == "cpu" else BLOCK_ELSEWHERE
         self._shape = len(devices), max(1, -(-room // (block * len(devices)))), block
         self._layout = Layout.over(len(devices), devices)
-        self._program = program(self._layout)
+        self._program = program(self._layout, network)
         self._params, self._pace = params, Pace()
         self.members = len(jax.tree.leaves(params)[0])
 
     def __call__(
         self, images: np.ndarray, interrupted: Callable[[float], bool] = lambda done: False
     ) -> np.ndarray | None:
-        """Every member's probabilities, float32 (M, N, 10).
+        """Every member's probabilities, float32 (M, N, C).
 
         Args:
-          images: uint8 (N, 28, 28, 1), N at most `room`.
+          images: uint8 (N, H, W, channels), N at most `room`.
           interrupted: asked about once a second, and after each member, with the share of the
             work that is done; None is returned as soon as it says yes.
         """
-        share, counts, blocks = self._laid_out(images)
-        result = np.empty((self.members, len(images), NETWORK.classes), np.float32)
+        result = np.empty((self.members, len(images), self._network.classes), np.float32)
+        in_calls = usual_form(self._network) == "stepwise"
+        one_member = (self._calls if in_calls else self._loop)(images)
         for m in range(self.members):
-            params = self._layout.replicate(jax.tree.map(lambda leaf, m=m: leaf[m], self._params))
-            found, done = self._layout.put(np.zeros((*self._shape, NETWORK.classes), np.float32)), 0
+            params = jax.tree.map(lambda leaf, m=m: leaf[m], self._params)
+            for done in one_member(params, result[m]):
+                if interrupted((m + done) / self.members):
+                    return None
+        return result
+
+    def _loop(self, images: np.ndarray) -> Callable[[Any, np.ndarray], Iterator[float]]:
+        """One member's probabilities by a loop on every device; it tells how far it has come."""
+        share, counts, blocks = self._laid_out(images)
+
+        def one_member(params: Any, result: np.ndarray) -> Iterator[float]:
+            params, classes = self._layout.replicate(params), self._network.classes
+            found, done = self._layout.put(np.zeros((*self._shape, classes), np.float32)), 0
             while done < share:
                 began, count = time.perf_counter(), self._pace.next(share - done)
                 here = self._layout.put(np.clip(counts - done, 0, count).astype(np.int32))
@@ -68,11 +90,33 @@ class Forward:
                 found = jax.block_until_ready(self._program(found, params, here, blocks, first))
                 self._pace.took(count, time.perf_counter() - began)
                 done += count
-                if interrupted((m + done / share) / self.members):
-                    return None
-            log_p = np.asarray(found)[:, :share].reshape(-1, NETWORK.classes)[: len(images)]
-            result[m] = np.exp(log_p)
-        return result
+                if done < share:
+                    yield done / share
+            log_p = np.asarray(found)[:, :share].reshape(-1, classes)[: len(images)]
+            np.exp(log_p, out=result)
+            yield 1.0
+
+        return one_member
+
+    def _calls(self, images: np.ndarray) -> Callable[[Any, np.ndarray], Iterator[float]]:
+        """The same a block a call, for networks that are slow in loops here."""
+        size = max(1, min(BLOCK, self._room))
+        blocks, ask = blocks_of(images, size), ask_program(self._network, USUAL)
+
+        def one_member(params: Any, result: np.ndarray) -> Iterator[float]:
+            placed, done = [jax.device_put(params, one) for one in self._devices], 0
+            while done < len(blocks):
+                began, count = time.perf_counter(), self._pace.next(len(blocks) - done)
+                here = range(done, done + count)
+                found = [ask(placed[n % len(placed)], blocks[n]) for n in here]
+                for n, log_p in zip(here, found, strict=True):
+                    place = result[n * size : (n + 1) * size]
+                    np.exp(np.asarray(log_p)[: len(place)], out=place)
+                self._pace.took(count, time.perf_counter() - began)
+                done += count
+                yield done / len(blocks)
+
+        return one_member
 
     def _laid_out(self, images: np.ndarray) -> tuple[int, np.ndarray, Array]:
         """The most blocks of a device, each device's, and the images as (D, blocks, E, …)."""

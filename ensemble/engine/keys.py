@@ -15,6 +15,7 @@ from jax import Array
 
 BOOTSTRAP = 1_000_001
 AUGMENTATION = 1_000_002
+DROPOUT = 1_000_003
 
 
 def member_keys(seed: int | Array, members: int) -> Array:
@@ -32,7 +33,11 @@ def epoch_key(seed: int | Array, epoch: int | Array) -> Array:
 
 @functools.partial(jax.jit, static_argnums=2)
 def augmentation_keys(seed: int | Array, epoch: int | Array, members: int) -> Array:
-    """A key for each member's shifts and turns in an epoch, as raw data (M, 2)."""
+    """A key for each member's shifts, turns and dropout in an epoch, as raw data (M, 2).
+
+    Step s of the epoch folds in s. Dropout folds `DROPOUT` into that, so that a stopped run draws
+    the same when it goes on.
+    """
     base = jax.random.fold_in(epoch_key(seed, epoch), AUGMENTATION)
     return jax.random.key_data(own_keys(base, members))
 

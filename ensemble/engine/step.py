@@ -8,22 +8,24 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-from flax import traverse_util
 from jax import Array
 from jax.typing import ArrayLike
 
 from ensemble.engine import keys
-from ensemble.engine.augment import augment
-from ensemble.engine.networks import registry
-from ensemble.engine.networks.cnn import USUAL, Arithmetic, Params, to_unit
+from ensemble.engine.augment import PLAIN, Augmentation, augment
+from ensemble.engine.networks.arithmetic import USUAL, Arithmetic, to_unit
+from ensemble.engine.networks.network import Network, Params
 from ensemble.engine.trace_cache import cached, written_down
-
-NETWORK = registry.find("cnn")
 
 
 @written_down
 class MemberState(NamedTuple):
-    """What a member carries from step to step."""
+    """What a member carries from step to step.
+
+    Attributes:
+      params: the network's, with every collection that it has: running statistics too.
+      opt_state: the optimizer's, of what it moves.
+    """
 
     params: Params
     opt_state: optax.OptState
@@ -55,70 +57,101 @@ for part in optax.sgd(0.0, momentum=0.0).init({}):
     written_down(type(part))
 
 
-def create_state(key: Array) -> MemberState:
+def create_state(network: Network, key: Array) -> MemberState:
     """A member before its first step."""
-    params = NETWORK.init(key)
-    return MemberState(params, optax.sgd(0.0, momentum=0.0).init(params))
+    params = network.init(key)
+    return MemberState(params, optax.sgd(0.0, momentum=0.0).init(network.split(params)[0]))
 
 
-def create_members(seed: int, members: int) -> MemberState:
+def create_members(network: Network, seed: int, members: int) -> MemberState:
     """All members before their first step, leaves (M, …): the HOWTO's draws."""
-    return _creation(members)(seed)
+    return _creation(network, members)(seed)
 
 
-@functools.cache
-def _creation(members: int) -> Callable[[int], MemberState]:
+@functools.lru_cache(maxsize=256)
+def _creation(network: Network, members: int) -> Callable[[int], MemberState]:
     def create(seed: Array) -> MemberState:
-        return jax.lax.map(create_state, keys.member_keys(seed, members))
+        keys_of = keys.member_keys(seed, members)
+        return jax.lax.map(functools.partial(create_state, network), keys_of)
 
-    return jax.jit(cached("create", create, members))
+    return jax.jit(cached("create", create, network, members))
 
 
-def blank_members(members: int) -> MemberState:
+def blank_members(network: Network, members: int) -> MemberState:
     """A state of that many members in NumPy, leaves (M, …), all zero."""
-    shapes = jax.eval_shape(_creation(members), 0)
+    shapes = jax.eval_shape(_creation(network, members), 0)
     return jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
 
 
-@functools.cache
-def parameter_shapes() -> dict[str, tuple[int, ...]]:
-    """The shape of each of a member's parameters, by its path in the tree: `Conv_0/kernel`."""
-    leaves = traverse_util.flatten_dict(blank_members(1).params, sep="/")
-    return {path: leaf.shape[1:] for path, leaf in leaves.items()}
+def parameter_shapes(network: Network) -> dict[str, tuple[int, ...]]:
+    """The shape of each of a member's arrays, by its path: `Conv_0/kernel`, `batch_stats/…`."""
+    return {path: leaf.shape for path, leaf in network.shapes.items()}
 
 
 def train_step(
+    network: Network,
     state: MemberState,
     images: Array,
     labels: Array,
     rate: ArrayLike,
     momentum: ArrayLike,
+    key: Array | None = None,
     arithmetic: Arithmetic = USUAL,
 ) -> tuple[MemberState, Figures]:
     """SGD with momentum on the mean cross-entropy of one batch.
 
     Args:
+      network: what learns.
       state: the member.
-      images: (B, 28, 28, 1) in [0, 1].
+      images: (B, H, W, channels) in [0, 1].
       labels: int (B,).
       rate: learning rate of this step.
       momentum: share of the last step that is kept, in [0, 1).
+      key: what the network draws from in this step, if it draws.
       arithmetic: how the network's sums are done.
     """
+    trained, rest = network.split(state.params)
 
-    def loss_fn(params: Params) -> tuple[Array, Array]:
-        logits = NETWORK.apply(params, images, arithmetic)
-        one_hot = jax.nn.one_hot(labels, NETWORK.classes)
-        return optax.softmax_cross_entropy(logits=logits, labels=one_hot).mean(), logits
+    def loss_fn(trained: Params) -> tuple[Array, tuple[Array, Params]]:
+        logits, after = network.learn(trained, rest, images, key, arithmetic)
+        one_hot = jax.nn.one_hot(labels, network.classes)
+        return optax.softmax_cross_entropy(logits=logits, labels=one_hot).mean(), (logits, after)
 
-    (loss, logits), grads = jax.value_and_grad(loss_fn, has_aux=True)(state.params)
+    (loss, (logits, after)), grads = jax.value_and_grad(loss_fn, has_aux=True)(trained)
     updates, opt_state = optax.sgd(rate, momentum).update(grads, state.opt_state)
     accuracy = jnp.mean(jnp.argmax(logits, -1) == labels)
-    state = MemberState(optax.apply_updates(state.params, updates), opt_state)
+    moved: Params = optax.apply_updates(trained, updates)  # type: ignore[assignment]
+    state = MemberState({**moved, **after}, opt_state)
     return state, Figures(loss, accuracy, jax.nn.softmax(logits))
 
 
+def one_step(
+    network: Network,
+    state: MemberState,
+    order: Array,
+    key_data: Array,
+    images: Array,
+    labels: Array,
+    hyper: Hyper,
+    step: ArrayLike,
+    *,
+    augmentation: Augmentation = PLAIN,
+    arithmetic: Arithmetic = USUAL,
+) -> tuple[MemberState, Figures]:
+    """Step `step`, from 0, of an epoch; for the other arguments see `train_steps`."""
+    x, y, key = to_unit(images[order[step]]), labels[order[step]], None
+    if network.random or any(augmentation):
+        key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
+    if any(augmentation):
+        x = augment(key, x, hyper.shift_pixels, hyper.rotation_degrees, augmentation)
+    drawn = jax.random.fold_in(key, keys.DROPOUT) if network.random else None
+    rate = jnp.asarray(hyper.rates)[step]
+    return train_step(network, state, x, y, rate, hyper.momentum, drawn, arithmetic)
+
+
 def train_steps(
+    network: Network,
+    rows: int,
     state: MemberState,
     order: Array,
     key_data: Array,
@@ -128,45 +161,45 @@ def train_steps(
     hyper: Hyper,
     start: Array,
     *,
-    augmented: bool,
+    augmentation: Augmentation = PLAIN,
     arithmetic: Arithmetic = USUAL,
 ) -> tuple[MemberState, Figures]:
     """Some steps of an epoch, one after the other on the device.
 
-    `count` is data: one compiled program serves any number of steps. The figures have
-    room for a whole epoch, (S, …); the first `count` rows are filled.
+    `count` is data: one compiled program serves any number of steps, up to `rows`, for which the
+    figures have room, (rows, …); the first `count` are filled.
 
     Args:
+      network: what learns.
+      rows: the most steps of a call.
       state: the member.
       order: image numbers of every batch of the epoch, int32 (S, B).
-      key_data: the member's augmentation key for the epoch, as raw data.
+      key_data: the member's key for what is drawn in the epoch, as raw data.
       count: how many steps to do.
-      images: all training images, uint8 (N, 28, 28, 1).
+      images: all training images, uint8 (N, H, W, channels).
       labels: int32 (N,).
       hyper: the run's numbers.
       start: the first step to do, counted from 0 in the epoch.
-      augmented: whether to shift and turn the images; recompiles.
+      augmentation: what is done to the images; recompiles.
       arithmetic: how the network's sums are done; recompiles.
     """
-    steps, batch = order.shape
+    batch = order.shape[1]
 
     def body(step: Array, carry: tuple[MemberState, Figures]) -> tuple[MemberState, Figures]:
         state, figures = carry
-        x, y = to_unit(images[order[step]]), labels[order[step]]
-        if augmented:
-            key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
-            x = augment(key, x, hyper.shift_pixels, hyper.rotation_degrees)
-        state, new = train_step(
-            state, x, y, jnp.asarray(hyper.rates)[step], hyper.momentum, arithmetic
-        )
+        state, new = one_step(
+            network, state, order, key_data, images, labels, hyper, step,
+            augmentation=augmentation, arithmetic=arithmetic,
+        )  # fmt: skip
         row = step - start
         return state, jax.tree.map(lambda old, value: old.at[row].set(value), figures, new)
 
-    empty = Figures(jnp.zeros(steps), jnp.zeros(steps), jnp.zeros((steps, batch, NETWORK.classes)))
+    empty = Figures(jnp.zeros(rows), jnp.zeros(rows), jnp.zeros((rows, batch, network.classes)))
     return jax.lax.fori_loop(start, start + count, body, (state, empty))
 
 
 def log_probabilities(
+    network: Network,
     log_p: Array,
     params: Params,
     count: Array,
@@ -178,16 +211,17 @@ def log_probabilities(
     """One member's log-probabilities for some blocks of images.
 
     Args:
-      log_p: (blocks, E, 10) in nats, to be filled in.
+      network: what is asked.
+      log_p: (blocks, E, C) in nats, to be filled in.
       params: the member's parameters.
       count: how many blocks to do.
-      blocks: all images, uint8 (blocks, E, 28, 28, 1).
+      blocks: all images, uint8 (blocks, E, H, W, channels).
       start: the first block to do.
       arithmetic: how the network's sums are done.
     """
 
     def body(block: Array, log_p: Array) -> Array:
-        logits = NETWORK.apply(params, to_unit(blocks[block]), arithmetic)
+        logits = network.apply(params, to_unit(blocks[block]), arithmetic)
         return log_p.at[block].set(jax.nn.log_softmax(logits))
 
     return jax.lax.fori_loop(start, start + count, body, log_p)

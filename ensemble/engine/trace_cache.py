@@ -52,11 +52,13 @@ def cached(name: str, function: Callable[..., Any], *settings: object) -> Callab
       name: what it is called, once in this package.
       function: of arrays in tuples, lists, dicts and types given to `written_down`. It may depend
         on nothing but these, `settings` and this package's sources, and name no mapped axis.
-      settings: what else decides what it does; told apart by their `repr`.
+      settings: what else decides what it does; told apart by their `repr`. With a network of a
+        person's own among them nothing is cached: its sources are not this package's.
     """
+    foreign = any(getattr(one, "own", False) for one in settings)
 
     def call(*arguments: Any) -> Any:
-        traced = _trace(name, function, settings, arguments)
+        traced = None if foreign else _trace(name, function, settings, arguments)
         return traced.call(*arguments) if traced else function(*arguments)
 
     call.__name__ = name  # In profiles, too.

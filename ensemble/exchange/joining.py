@@ -13,7 +13,7 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.checks import names
 from ensemble.exchange.checks.axes import Axes, understood
 from ensemble.exchange.checks.labels import numbers, two_classes
-from ensemble.exchange.checks.limits import Shape, check_counts, check_memory, needed
+from ensemble.exchange.checks.limits import Shape, check_counts, check_memory, needed, room_for
 from ensemble.exchange.checks.values import Filling
 from ensemble.exchange.files.parts import Part
 from ensemble.exchange.outputs import MemberOutputs
@@ -48,10 +48,11 @@ def joined(given: list[Given]) -> MemberOutputs:
     with naming(given[0].name):
         check_counts(shape)
         check_memory(needed(shape, max(one.part.image_bytes for one in given)))
+        probabilities = room_for(shape)
     class_names = _class_names(given, shape[3])
     with naming(first):
         known = numbers(labels, shape[3], class_names)
-    probabilities, notes = _filled(given, axes, shape)
+    notes = _filled(given, axes, probabilities)
     images, said = _images(given, len(labels))
     return MemberOutputs(
         probabilities=probabilities,
@@ -118,12 +119,9 @@ def _joined_shape(given: list[Given], axes: list[Axes]) -> Shape:
     return epochs, sum(its.shape[1] for its in axes), examples, classes
 
 
-def _filled(
-    given: list[Given], axes: list[Axes], shape: Shape
-) -> tuple[NDArray[np.float32], list[str]]:
-    """The probabilities (E, M, N, C) of all files, and what is to be said of them."""
-    probabilities, notes = np.empty(shape, np.float32), list[str]()
-    first = 0
+def _filled(given: list[Given], axes: list[Axes], probabilities: NDArray[np.float32]) -> list[str]:
+    """Put all files' probabilities into (E, M, N, C); what is to be said of them."""
+    notes, first, shape = list[str](), 0, probabilities.shape
     for one, its in zip(given, axes, strict=True):
         members = its.shape[1]
         own = probabilities[:, first : first + members]
@@ -134,7 +132,7 @@ def _filled(
             its.check_turned(one.part.kind, one.part.shape, own)
         notes += [*its.note(one.part.kind), *filling.notes()]
         first += members
-    return probabilities, notes
+    return notes
 
 
 def _class_names(given: list[Given], classes: int) -> tuple[str, ...] | None:

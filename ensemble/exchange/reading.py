@@ -25,6 +25,8 @@ OTHERS = {
     b"\x93NUMPY": f"it is a single array: {SAVE}.",
     b"\x89HDF\r\n": f"it is an HDF5 file: {SAVE}.",
     b"\x80": f"it is a pickle, which nothing here unpickles: {SAVE}.",
+    b"{": f"it is JSON: {SAVE}.",
+    b"[": f"it is JSON: {SAVE}.",
     b"\x1f\x8b": "it is packed with gzip: unpack it first.",
 }
 

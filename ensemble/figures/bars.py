@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import lines
 from ensemble.figures.palette import (
     MEMBER_HUES,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 ROW = 34  # pixels
+MOST = 20  # classes with a row each
 TICKS = (0, 0.25, 0.5, 0.75, 1)
 # Under the chart, so that a saved picture says whose dots they are.
 LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "bottom",
@@ -31,7 +33,7 @@ LEGEND = {"orientation": "h", "x": 0, "y": 0, "yref": "container", "yanchor": "b
 def figure(
     made: Predictions, number: int, names: Sequence[str], title: str, palette: Palette
 ) -> "go.Figure":
-    """The chart: a row for each class, from 0 to 100 %.
+    """The chart: a row for each class, from 0 to 100 %; of many for the likeliest.
 
     Args:
       made: the predictions.
@@ -42,10 +44,11 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    names = [escaping.figure(name) for name in names]
-    traces = [bars(made, number, names)]
+    kept = likeliest(made, number)
+    names = [escaping.figure(names[c]) for c in kept]
+    traces = [bars(made, number, names, kept)]
     if made.members > 1:
-        traces += dots(made, number, names, palette)
+        traces += dots(made, number, names, kept, palette)
     rows = list(range(len(names)))
     chart = go.Figure([go.Bar(traces[0]), *[go.Scatter(one) for one in traces[1:]]])
     chart.update_layout(
@@ -53,7 +56,7 @@ def figure(
         height=ROW * len(names) + 110, margin={"l": 8, "r": 70, "t": 36, "b": 80},
         showlegend=1 < made.members <= len(MEMBER_HUES), legend=LEGEND,
         bargap=0.28, hovermode="closest", dragmode=False,
-        annotations=figures(made, number), template=lines.template(palette),
+        annotations=figures(made, number, kept), template=lines.template(palette),
     )  # fmt: skip
     chart.update_xaxes(
         range=[0, 1],
@@ -62,7 +65,7 @@ def figure(
         fixedrange=True,
     )
     chart.update_yaxes(
-        tickvals=rows, ticktext=labels(made, number, names), autorange="reversed",
+        tickvals=rows, ticktext=labels(made, number, names, kept), autorange="reversed",
         fixedrange=True, showgrid=False, automargin=True, zeroline=False,
     )  # fmt: skip
     return chart
@@ -81,16 +84,25 @@ def config(title: str) -> dict[str, Any]:
     }
 
 
-def bars(made: Predictions, number: int, names: Sequence[str]) -> dict[str, Any]:
+def likeliest(made: Predictions, number: int, most: int = MOST) -> Ints:
+    """The classes that have a row: all in their order, or the likeliest first and what it is."""
+    averaged, label = made.averaged[number], made.labels[number]
+    if len(averaged) <= most:
+        return np.arange(len(averaged))
+    order = np.argsort(-averaged, kind="stable")[:most]
+    return order if label in order else np.append(order[:-1], label)
+
+
+def bars(made: Predictions, number: int, names: Sequence[str], kept: Ints) -> dict[str, Any]:
     """The averaged probabilities; the class said is blue when right and orange when wrong."""
-    said = made.said[number]
+    said = int(np.flatnonzero(kept == made.said[number])[0])
     colors = [MUTED] * len(names)
     colors[said] = RIGHT if made.right[number] else WRONG
     who = "The ensemble" if made.members > 1 else "It"
     hover = [f"{who} gives {name} {formats.chance(p)}"
-             for name, p in zip(names, made.averaged[number], strict=True)]  # fmt: skip
+             for name, p in zip(names, made.averaged[number, kept], strict=True)]  # fmt: skip
     return {
-        "x": made.averaged[number], "y": list(range(len(names))), "orientation": "h",
+        "x": made.averaged[number, kept], "y": list(range(len(names))), "orientation": "h",
         "marker": {"color": colors, "opacity": [1.0 if c == said else 0.55 for c in
                                                 range(len(names))]},
         "hovertext": hover, "hoverinfo": "text", "name": "ensemble", "showlegend": False,
@@ -98,13 +110,13 @@ def bars(made: Predictions, number: int, names: Sequence[str]) -> dict[str, Any]
 
 
 def dots(
-    made: Predictions, number: int, names: Sequence[str], palette: Palette
+    made: Predictions, number: int, names: Sequence[str], kept: Ints, palette: Palette
 ) -> list[dict[str, Any]]:
     """Each member's probabilities, one below the other within a row so that none hides."""
     offsets = np.linspace(-0.3, 0.3, made.members)
     return [
         {
-            "x": made.probabilities[m, number], "y": np.arange(len(names)) + offsets[m],
+            "x": made.probabilities[m, number, kept], "y": np.arange(len(names)) + offsets[m],
             "mode": "markers", "name": str(m + 1), "cliponaxis": False,
             "marker": {
                 "color": member_color(m, made.members),
@@ -113,26 +125,27 @@ def dots(
                 "line": {"color": palette.ground, "width": 1},
             },
             "hovertext": [f"Member {m + 1} gives {name} {formats.chance(p)}"
-                          for name, p in zip(names, made.probabilities[m, number], strict=True)],
+                          for name, p in zip(names, made.probabilities[m, number, kept],
+                                            strict=True)],
             "hoverinfo": "text",
         }
         for m in range(made.members)
     ]  # fmt: skip
 
 
-def figures(made: Predictions, number: int) -> list[dict[str, Any]]:
+def figures(made: Predictions, number: int, kept: Ints) -> list[dict[str, Any]]:
     """The averaged probabilities as figures on the right."""
     return [
         {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 6, "y": row, "showarrow": False,
          "text": formats.chance(p) if p >= 0.0005 else "–", "font": {"size": 12}}
-        for row, p in enumerate(made.averaged[number])
+        for row, p in enumerate(made.averaged[number, kept])
     ]  # fmt: skip
 
 
-def labels(made: Predictions, number: int, names: Sequence[str]) -> list[str]:
+def labels(made: Predictions, number: int, names: Sequence[str], kept: Ints) -> list[str]:
     """The rows' names; what it is, and what the ensemble says, in words."""
     texts = []
-    for row, name in enumerate(names):
+    for row, name in zip(kept, names, strict=True):
         marks = [word for word, true in (("says", row == made.said[number]),
                                          ("is", row == made.labels[number])) if true]  # fmt: skip
         text = "says and is " if len(marks) == 2 else f"{marks[0]} " if marks else ""

@@ -49,9 +49,10 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    names = [escaping.figure(name) for name in names]
+    kept = likeliest(ours, theirs)
+    names = [escaping.figure(names[c]) for c in kept]
     sides = ((ours, palette.ink), (theirs, palette.primary))
-    chart = go.Figure([go.Bar(bars(one, names, color)) for one, color in sides])
+    chart = go.Figure([go.Bar(bars(one, names, kept, color)) for one, color in sides])
     chart.update_layout(**lines.layout(title, ROW * len(names) + 170, palette))
     chart.update_layout(barmode="group", bargap=0.25, bargroupgap=0.05,
                         margin={"r": 24, "b": 100}, legend={"traceorder": "normal"})  # fmt: skip
@@ -62,15 +63,25 @@ def figure(
     said = {one.digit.label for one in (ours, theirs) if not one.digit.rejected}
     chart.update_yaxes(
         tickvals=list(range(len(names))), fixedrange=True, showgrid=False, zeroline=False,
-        ticktext=[f"<b>{name}</b> " if c in said else f"{name} " for c, name in enumerate(names)],
+        ticktext=[f"<b>{name}</b> " if c in said else f"{name} "
+                  for c, name in zip(kept, names, strict=True)],
         autorange="reversed", automargin=True,
     )  # fmt: skip
     return chart
 
 
-def bars(side: Side, names: Sequence[str], color: str) -> dict[str, Any]:
+def likeliest(ours: Side, theirs: Side) -> list[int]:
+    """The classes that have a row: all in their order, or those likeliest to both together."""
+    both = np.asarray(ours.digit.probabilities) + np.asarray(theirs.digit.probabilities)
+    if len(both) <= figures_bars.MOST:
+        return list(range(len(both)))
+    order = np.argsort(-both, kind="stable")[: figures_bars.MOST]
+    return [int(one) for one in order]
+
+
+def bars(side: Side, names: Sequence[str], kept: Sequence[int], color: str) -> dict[str, Any]:
     """One side's bars; faint where it rejects the mark."""
-    probabilities = np.asarray(side.digit.probabilities)
+    probabilities = np.asarray(side.digit.probabilities)[list(kept)]
     hover = [f"{escaping.figure(side.name)}: {name} {formats.chance(float(p))}"
              for name, p in zip(names, probabilities, strict=True)]  # fmt: skip
     return {

@@ -1,6 +1,7 @@
 """One mark's probabilities: the ensemble's as bars in ink, each member's own as dots on them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from ensemble.recognition.classifier import Digit
 
+MOST = 20  # classes with a row each
 ROW = 28  # pixels: it stands beside the picture, where there is less room than over the page
 # How strongly bars are drawn: of the class said, of the others, and of a verdict that is rejected.
 SAID, OTHERS, REJECTED = 1.0, 0.4, 0.22
@@ -26,24 +28,39 @@ def figure(digit: "Digit", names: Sequence[str], title: str, palette: Palette) -
 
     Args:
       digit: what is said of the mark.
-      names: the classes' names, C of them.
+      names: the classes' names, C of them; of many the likeliest have a row.
       title: what stands over it, so that a saved picture says what it shows; it may hold the
         name of a file.
       palette: the page's colours.
     """
+    digit, names = likeliest(digit, names)
     made = marks_words.predictions(digit)
     chart = bars.figure(made, 0, names, "", palette)
-    worded = lines.layout(title, ROW * len(names) + 150, palette)
+    kept = bars.likeliest(made, 0)
+    worded = lines.layout(title, ROW * len(kept) + 150, palette)
     chart.update_layout(title=worded["title"], margin_t=worded["margin"]["t"],
                         height=worded["height"])  # fmt: skip
-    opacity = np.full(len(names), REJECTED if digit.rejected else OTHERS)
+    opacity = np.full(len(kept), REJECTED if digit.rejected else OTHERS)
     if not digit.rejected:
-        opacity[digit.label] = SAID
+        opacity[kept == digit.label] = SAID
     chart.update_traces(
         marker={"color": palette.ink, "opacity": opacity.tolist()}, selector={"type": "bar"}
     )
-    chart.update_yaxes(ticktext=labels(digit, [escaping.figure(name) for name in names]))
+    told = labels(digit, [escaping.figure(name) for name in names])
+    chart.update_yaxes(ticktext=[told[c] for c in kept])
     return chart
+
+
+def likeliest(digit: "Digit", names: Sequence[str]) -> tuple["Digit", Sequence[str]]:
+    """Of many classes those that have a row, in their order, and their names."""
+    if len(names) <= MOST:
+        return digit, names
+    kept = np.sort(np.argsort(-digit.probabilities, kind="stable")[:MOST])
+    few = replace(
+        digit, label=int(np.flatnonzero(kept == digit.label)[0]),
+        probabilities=digit.probabilities[kept], members=digit.members[:, kept],
+    )  # fmt: skip
+    return few, [names[c] for c in kept]
 
 
 def labels(digit: "Digit", names: Sequence[str]) -> list[str]:

@@ -83,7 +83,8 @@ class OneByOne:
         from ensemble.engine.step import create_members
 
         steps = min(CHECK_STEPS, self._trainer.steps_per_epoch)
-        whole, states, losses = create_members(0, members), [], []
+        whole = create_members(self._trainer.network, 0, members)
+        states, losses = [], []
         for m in range(members):
             first = jax.tree.map(lambda leaf, m=m: np.asarray(leaf)[m : m + 1], whole)
             state, figures = self._trainer.train(self._trainer.put(first), 1, 0, steps)

@@ -6,10 +6,6 @@ from typing import Any
 
 import numpy as np
 
-# Of the network, per image and member, forward and backward: each of the products in it is done
-# once forward, and once for the gradient of each of its two factors (the images have none).
-# 27.4 million by that count, 28 million by the usual one of three times forward.
-TRAINING_FLOP = 28e6
 CHAIN = 4
 
 

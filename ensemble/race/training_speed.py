@@ -12,7 +12,7 @@ from ensemble import datasets
 from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.machine.this_machine import machine
-from ensemble.race.matrix_product import TRAINING_FLOP, MatrixProduct
+from ensemble.race.matrix_product import MatrixProduct
 
 CALLS = 5
 CALL_SECONDS = 2.0
@@ -34,8 +34,7 @@ def measure(config: EnsembleConfig, seconds: float = CALLS * CALL_SECONDS) -> di
       `seconds_per_epoch` (training, without the test set); `peak_memory_mb` of this process
       when that had been measured; `matrix_product_gflop_per_s`, the speed of float32 matrix
       products on the same devices, in turn with the training, and `share_of_matrix_product`,
-      what of it the training's 28 million operations per image make, in [0, 1];
-      `bfloat16_emulated`; and what it ran on.
+      what of it the training's operations per image make, in [0, 1]; `bfloat16_emulated`; and what it ran on.
     """
     prepare_jax()
     from ensemble.engine import Trainer
@@ -59,7 +58,7 @@ def measure(config: EnsembleConfig, seconds: float = CALLS * CALL_SECONDS) -> di
             _training(Trainer(replace(config, precision=other), digits)), steps, call
         )
     per_step = config.batch_size * config.members
-    flop_per_s = statistics.median(products)
+    flop, flop_per_s = trainer.network.training_flops, statistics.median(products)
     return {
         "precision": asked,
         "img_member_per_s": round(rate * per_step, 1),
@@ -70,7 +69,7 @@ def measure(config: EnsembleConfig, seconds: float = CALLS * CALL_SECONDS) -> di
         "seconds_per_epoch": round(steps / rate, 2),
         "peak_memory_mb": round(peak / 2**20),
         "matrix_product_gflop_per_s": round(flop_per_s / 1e9, 1),
-        "share_of_matrix_product": round(TRAINING_FLOP * rate * per_step / flop_per_s, 3),
+        "share_of_matrix_product": round(flop * rate * per_step / flop_per_s, 3),
         "members": config.members,
         "batch_size": config.batch_size,
         "devices": len(trainer.layout.devices),

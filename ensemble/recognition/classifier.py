@@ -22,7 +22,7 @@ from ensemble.recognition import calibration_images, neighbours, occlusion
 from ensemble.recognition.answer import Digit, Reading, make_reading
 from ensemble.recognition.neighbours import Neighbours
 from ensemble.recognition.occlusion import Occlusion
-from ensemble.runs.members import member_epochs, open_members
+from ensemble.runs.members import Members, member_epochs, open_members
 from ensemble.runs.store import find, trained_here
 from ensemble.runs.test_set import dataset_of
 
@@ -61,20 +61,21 @@ class Classifier:
       members: M.
     """
 
-    def __init__(self, run_id: str, epoch: int, epochs: tuple[int, ...], params: Any,
+    def __init__(self, run_id: str, members: Members, epochs: tuple[int, ...],
                  config: EnsembleConfig) -> None:  # fmt: skip
         import jax
 
         from ensemble.recognition.rejection_threshold import Judge
 
-        self.run_id, self.epoch, self.epochs = run_id, epoch, epochs
+        self.run_id, self.epoch, self.epochs = run_id, members.epoch, epochs
         self.dataset = dataset = config.dataset
         entry = find_dataset(dataset)
         self._fingerprint = entry.fingerprint
         self.class_names, self.noun = entry.class_names, entry.noun
         self.shape, self.written = entry.image_shape, entry.written
-        self.members = len(jax.tree.leaves(params)[0])
-        self._params, self._judge = params, Judge(params, dataset, config)
+        self.members = len(jax.tree.leaves(members.params)[0])
+        self._params, self._network = members.params, members.network
+        self._judge = Judge(members, dataset, config)
 
     def read(
         self, images: Pixels, refuse: float = REFUSE, boxes: Sequence[Box] | None = None
@@ -169,7 +170,7 @@ class Classifier:
     def _ask(self, images: Pixels) -> Any:
         from ensemble.engine import activations
 
-        return activations(self._params, images)
+        return activations(self._network, self._params, images)
 
 
 def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
@@ -190,7 +191,7 @@ def open_classifier(run_id: str, epoch: int | None = None) -> Classifier:
     prepare_jax()
     epochs = member_epochs(run_id)
     members = open_members(run_id, epochs[-1] if epoch is None and epochs else epoch)
-    return Classifier(run_id, members.epoch, epochs, members.params, config)
+    return Classifier(run_id, members, epochs, config)
 
 
 @functools.lru_cache(maxsize=8)

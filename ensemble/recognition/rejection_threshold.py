@@ -15,6 +15,7 @@ from ensemble.datasets.split import Held
 from ensemble.engine import activations
 from ensemble.recognition.calibration_images import Source, held_out, known
 from ensemble.recognition.rejection import Rejection
+from ensemble.runs.members import Members
 from ensemble.shift.non_digits import KINDS, non_digits
 from ensemble.shift.ood_images import ood_sets
 from ensemble.storage.arrays.disk_cache import Arrays, cached, digest_of
@@ -79,15 +80,15 @@ class Judge:
     """Gives images their measures of novelty for a run's members. Made once for a run and epoch.
 
     Args:
-      params: the members' parameters, leaves (M, …), on a device.
+      members: whose.
       dataset: the name of what they have learnt.
       held: by what settings training images were held out of that.
     """
 
-    def __init__(self, params: Any, dataset: str, held: Held) -> None:
-        self._params, self._source = params, Source.of(dataset, held)
+    def __init__(self, members: Members, dataset: str, held: Held) -> None:
+        self._members, self._source = members, Source.of(dataset, held)
         self._known = known(self._source)
-        leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(params)]
+        leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(members.params)]
         self._made_from = f"{self._source.key} {digest_of(leaves)}"
         found = cached("held-out", self._made_from, self._measure_held_out)
         self.rejection = Rejection.of(found["measures"])
@@ -151,7 +152,7 @@ class Judge:
         return self.rejection.scores(self.measures(images, asked)).astype(np.float32)
 
     def _asked(self, images: Pixels) -> NDArray[np.float32]:
-        return activations(self._params, images).probabilities
+        return activations(self._members.network, self._members.params, images).probabilities
 
 
 @functools.lru_cache(maxsize=2)

@@ -79,7 +79,7 @@ def read_validation(run_id: str, epoch: int) -> np.ndarray:
         raise RunError(
             f"The run “{run_id}” holds no training images out: launch one with validation above 0."
         )
-    size = held_out(run.data.train_size, run.config.validation)
+    size = held_out(run.data.divisible, run.config.validation)
     shape = (run.config.members, size, len(run.data.class_names))
     return _read(run, "validation", epoch, shape)
 

@@ -1,14 +1,17 @@
 """A run's members, kept open in the process that serves the pages, to be asked at once."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.machine.jax_settings import prepare_jax
-from ensemble.runs.parameters import kept_epochs, read_parameters
+from ensemble.runs.parameters import kept_epochs, network_of_run, read_parameters
 from ensemble.runs.store import find, trained_here
+
+if TYPE_CHECKING:
+    from ensemble.engine import Network
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,17 +22,19 @@ class Members:
       epoch: epochs that they have done.
       steps_after: steps of the next epoch that they have done: more than 0 in a stopped run.
       params: their parameters, leaves (M, …), on the CPU's first device.
+      network: what they are.
     """
 
     epoch: int
     steps_after: int
     params: Any
+    network: "Network"
 
     def probabilities(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """What each member makes of images uint8 (N, 28, 28, 1): float32 (M, N, C)."""
+        """What each member makes of images uint8 (N, H, W, channels): float32 (M, N, C)."""
         from ensemble.engine import predict_probabilities
 
-        return predict_probabilities(self.params, images)
+        return predict_probabilities(self.network, self.params, images)
 
 
 def open_members(run_id: str, epoch: int | None = None) -> Members:
@@ -46,6 +51,7 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
     Raises:
       UnknownRunError: there is no such run.
       RunError: it has no checkpoint that can be read yet, or keeps nothing of that epoch.
+      ConfigError: its network is a person's own, and is not allowed here.
     """
     run = find(run_id)
     trained_here(run)
@@ -54,13 +60,15 @@ def open_members(run_id: str, epoch: int | None = None) -> Members:
 
     jax.config.update("jax_platforms", "cpu")
     first = jax.devices()[0]
+    network = network_of_run(run)
     if epoch is not None and epoch in kept_epochs(run.path):
-        return Members(epoch, 0, jax.device_put(read_parameters(run_id, epoch), first))
+        params = jax.device_put(read_parameters(run_id, epoch), first)
+        return Members(epoch, 0, params, network)
     from ensemble.runs.checkpoints.members import read_progress
 
     progress = read_progress(run, epoch)
     on_device = jax.device_put(progress.state.params, first)
-    return Members(progress.evaluated, progress.step_in_epoch, on_device)
+    return Members(progress.evaluated, progress.step_in_epoch, on_device, network)
 
 
 def member_epochs(run_id: str) -> tuple[int, ...]:

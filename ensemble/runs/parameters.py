@@ -1,24 +1,27 @@
 """parameters/: the members' parameters after every epoch, so that any epoch can be asked.
 
 One file an epoch, `epoch-0003.npz`: float32 arrays (M, …) by the names of the parameter tree,
-`Conv_0/kernel` and so on, as plain NumPy that any tool reads. They take 3.3 MB a member and
-epoch. A run whose files would take more than 1 GiB keeps evenly spaced epochs only, those that a
-power of two divides, just large enough that they fit; and always the first, the last and the
-best, whatever they take.
+`Conv_0/kernel` and so on, and running statistics beside them (`batch_stats/…`), as plain NumPy
+that any tool reads. Those of the HOWTO's network take 3.3 MB a member and epoch. A run whose files
+would take more than 1 GiB keeps evenly spaced epochs only, those that a power of two divides, just
+large enough that they fit; and always the first, the last and the best, whatever they take.
 """
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.runs.epoch_files import damaged, epoch_file, read_epoch
 from ensemble.runs.history import EPOCH_FILE
-from ensemble.runs.store import find
+from ensemble.runs.store import Run, find, trained_here
 from ensemble.storage.arrays.npy import Expected
 from ensemble.storage.arrays.npz import write_arrays
+
+if TYPE_CHECKING:
+    from ensemble.engine import Network
 
 MAX_BYTES = 2**30
 
@@ -52,24 +55,34 @@ def drop_parameters(folder: Path, after: int) -> None:
 
 
 def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
-    """An epoch's parameters: the tree that was written, of float32 arrays (M, …).
+    """An epoch's parameters: the tree that was written, of arrays (M, …).
 
     Raises:
       UnknownRunError: there is no such run.
       RunError: that epoch's are not there, cannot be read, or are not those of this run's
         members and their network.
     """
-    from ensemble.engine import parameter_shapes  # JAX: whoever only writes or lists needs none.
-
     run = find(run_id)
-    shapes = parameter_shapes().items()
-    expected = {name: Expected((run.config.members, *shape)) for name, shape in shapes}
+    shapes = network_of_run(run).shapes
+    expected = {name: Expected((run.config.members, *one.shape)) for name, one in shapes.items()}
     found = read_epoch(run.path, "parameters", epoch, expected)
     for name, array in found.items():
         if not (np.isfinite(array.min()) and np.isfinite(array.max())):
             why = f"{name} holds what is no finite number"
             raise damaged(run.path, "parameters", epoch, why)
-    return _nested(found)
+    return _nested({name: array.astype(shapes[name].dtype) for name, array in found.items()})
+
+
+def network_of_run(run: Run) -> "Network":
+    """The network of a run that was trained here, bound to what it learnt.
+
+    Raises:
+      RunError: it was trained elsewhere.
+      ConfigError: its network is a person's own, and is not allowed here or no longer fits.
+    """
+    from ensemble.engine import network_of  # JAX: whoever only writes or lists needs none.
+
+    return network_of(trained_here(run), run.data.image_shape, len(run.data.class_names))
 
 
 def kept_epochs(folder: Path) -> list[int]:

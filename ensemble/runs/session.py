@@ -94,7 +94,9 @@ class Session:
         trainer = self._trainer
         self._tell(message="Compiling the training step.")
         members = self._config.members
-        blank = Progress.blank(blank_members(members), members, trainer.steps_per_epoch)
+        blank = Progress.blank(
+            blank_members(trainer.network, members), members, trainer.steps_per_epoch
+        )
         restored = self._checkpoints.restore(blank)
         self._progress = restored or blank
         kept = restored.state if restored else None

@@ -8,6 +8,7 @@ from ensemble.engine import Forward
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.runs.checkpoints.members import read_progress
+from ensemble.runs.parameters import network_of_run
 from ensemble.runs.store import Run
 from ensemble.shift.results import Results, most_images, read_results, write_results
 from ensemble.shift.status import StressStatus
@@ -59,7 +60,7 @@ class Job:
         info = self._run.data
         images = most_images(info.test_size, info.image_shape)
         images = images if limit is None else min(limit, images)
-        forward = Forward(progress.state.params, images)
+        forward = Forward(network_of_run(self._run), progress.state.params, images)
         results = Results(
             tick=progress.tick, epoch=progress.evaluated, steps_after=progress.step_in_epoch,
             dataset=self._run.config.dataset, images=images, members=forward.members,

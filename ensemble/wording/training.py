@@ -49,4 +49,6 @@ def own_views(config: EnsembleConfig | None) -> str:
         return ""
     if config.shift_pixels or config.rotation_degrees:
         return "The ensemble has no training curve: each member shifts and turns its images anew."
+    if config.flip:
+        return "The ensemble has no training curve: each member mirrors its images anew."
     return "The ensemble has no training curve: each member learns from its own images."

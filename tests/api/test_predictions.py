@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import accuracy_score, brier_score_loss, log_loss
 
 import ensemble
-from ensemble.errors import DataError, StorageError
+from ensemble.errors import PredictionsError
 from tests.analysis.draws import distributions
 
 P = distributions(3, 60, 4, seed=1)
@@ -57,13 +57,21 @@ def test_one_model_is_one_member_with_nothing_to_be_better_than() -> None:
     assert "gain" not in one._repr_html_()
 
 
-def test_the_arrays_handed_in_stay_as_they_are() -> None:
+def test_the_arrays_handed_in_stay_as_they_are_and_theirs_to_change() -> None:
     given, labels = P.copy(), LABELS.astype(np.int32)
     found = ensemble.Predictions.from_arrays(given, labels)
-    assert np.shares_memory(found.probabilities, given)
+    given[:] = labels[0] = 0
+    np.testing.assert_array_equal(found.probabilities, P)
+    np.testing.assert_array_equal(found.labels, LABELS)
     assert not found.probabilities.flags.writeable
-    given[0, 0, 0] = labels[0] = 0
-    np.testing.assert_array_equal(given[1:], P[1:])
+
+
+def test_labels_may_be_the_names_of_classes() -> None:
+    names = ["ant", "bee", "cat", "dog"]
+    said = made(class_names=names)
+    told = ensemble.Predictions.from_arrays(P, [names[c] for c in LABELS], class_names=names)
+    assert told.summary() == said.summary()
+    assert told.class_names == tuple(names)
 
 
 def spoilt(value: float) -> np.ndarray:
@@ -75,34 +83,37 @@ def spoilt(value: float) -> np.ndarray:
 @pytest.mark.parametrize(
     ("probabilities", "labels", "said"),
     [
-        (spoilt(np.nan), LABELS, "Probabilities[1, 7] are [0."),
-        (spoilt(-0.25), LABELS, "Probabilities[1, 7] are ["),
-        (P * 0.5, LABELS, "Probabilities[0, 0] sum to 0.5: each row has to be"),
-        (P[:, :, :1], LABELS, "with two classes or more"),
-        (np.zeros((3, 0, 4)), [], "of shape (3, 0, 4) are not (members, examples, classes)"),
+        (spoilt(np.nan), LABELS, "`probabilities` of member 1, example 7, class 2"),
+        (spoilt(-0.25), LABELS, "is -0.25, which is no probability"),
+        (P * 0.5, LABELS, "sum to 0.5"),
+        (P[:, :, :1], LABELS, "and there are 2 classes"),
+        (P.transpose(1, 0, 2), LABELS, "probabilities.transpose(1, 0, 2)"),
+        (np.stack([P, P]), LABELS, "has 2 epochs, and these are of one"),
+        (np.zeros((3, 0, 4)), LABELS, "is empty"),
         (["a", "b"], LABELS, "give real numbers"),
-        ([P[0].tolist(), P[1, :5].tolist()], LABELS, "are no array of one shape"),
-        (P, LABELS[:-1], "Labels of shape (59,) for 60 examples"),
-        (P, np.where(np.arange(60) == 3, 4, LABELS), "Labels[3] is 4: with 4 classes"),
-        (P, np.where(np.arange(60) == 5, -1, LABELS), "whole number from 0 to 3"),
-        (P, LABELS + 0.5, "Labels[0] is "),
-        (P, ["cat"] * 60, "give class numbers from 0"),
+        ([P[0].tolist(), P[1, :5].tolist()], LABELS, "parts of different lengths"),
+        (P, LABELS[:-1], "there are 59 labels"),
+        (P, [], "`labels` has the shape (0,)"),
+        (P, np.where(np.arange(60) == 5, -1, LABELS), "`labels[5]` is -1"),
+        (P, LABELS + 0.5, "`labels[0]` is "),
+        (P, ["cat"] * 60, "nothing says which class that is"),
     ],
 )
 def test_what_is_no_prediction_is_refused_in_a_sentence_with_its_entry(
     probabilities: object, labels: object, said: str
 ) -> None:
-    with pytest.raises(DataError, match=re.escape(said)) as refused:
+    with pytest.raises(PredictionsError, match=re.escape(said)) as refused:
         ensemble.Predictions.from_arrays(probabilities, labels)
     assert "\n" not in str(refused.value)
+    assert "The arrays:" not in str(refused.value)
 
 
 def test_names_are_one_for_each() -> None:
-    with pytest.raises(DataError, match="2 class names for 4"):
+    with pytest.raises(PredictionsError, match="`class_names` has 2 entries for 4 classes"):
         made(class_names=["cat", "dog"])
-    with pytest.raises(DataError, match="1 member names for 3"):
+    with pytest.raises(PredictionsError, match="`member_names` has 1 entries for 3 members"):
         made(member_names=["forest"])
-    with pytest.raises(DataError, match=r"Logits\[0, 1\] are \[0, inf\]"):
+    with pytest.raises(PredictionsError, match="of member 0, example 1, class 1"):
         ensemble.Predictions.from_arrays([[[0, 1], [0, np.inf]]], [0, 0], logits=True)
 
 
@@ -124,9 +135,14 @@ def test_a_file_of_them_is_read_by_numpy_alone_with_the_same_numbers(tmp_path: P
         np.testing.assert_array_equal(file["labels"], LABELS)
         assert file["class_names"].tolist() == ["ä", "b", "c", "d"]
         assert file["member_names"].tolist() == ["member 1", "member 2", "member 3"]
+    back = ensemble.Predictions.from_files(path)
+    assert back.summary() == made().summary()
+    assert back.class_names == ("ä", "b", "c", "d")
+    with pytest.raises(PredictionsError, match=r"none\.npz: it cannot be read"):
+        ensemble.Predictions.from_files(tmp_path / "none.npz")
 
 
 def test_a_folder_that_is_not_there_is_said_in_a_sentence(tmp_path: Path) -> None:
-    with pytest.raises(StorageError, match=r"gone/x\.npz could not be written") as refused:
+    with pytest.raises(PredictionsError, match=r"gone/x\.npz could not be written") as refused:
         made().to_npz(tmp_path / "gone" / "x.npz")
     assert "\n" not in str(refused.value)

@@ -9,23 +9,25 @@ from ensemble.errors import NotPreparedError, RunError
 from tests.pages.ensembles import trained
 
 
-@pytest.mark.usefixtures("two_devices_a_worker", "no_worker_left")
-def test_an_interrupt_stops_a_run_at_a_checkpoint_from_which_it_can_go_on(
+@pytest.mark.usefixtures("no_worker_left")
+def test_an_interrupt_stops_the_worker_and_gives_back_a_run_that_can_go_on(
     config: ensemble.Config,
 ) -> None:
     seen = []
 
     def interrupt(status: runs.Status) -> None:
         seen.append(status.state)
-        if status.step:
-            raise KeyboardInterrupt
+        raise KeyboardInterrupt
 
     run = ensemble.train(config, name="mine", progress=interrupt)
-    assert run.state == "stopped"
-    assert (run.name, run.config, seen[-1]) == ("mine", config, "training")
-    assert runs.RESUMABLE.count(run.state) == 1
-    assert list((run.path / "checkpoints").iterdir())
-    assert run.history("steps")[-1]["step"] == run.status.step > 0
+    assert len(seen) == 1, "the worker is not told of any more"
+    assert (run.name, run.config, run.state) == ("mine", config, "stopped")
+    assert run.state in runs.RESUMABLE
+    assert not run.stored.active
+    with pytest.raises(RunError, match="there is nothing to stop"):
+        run.stop()
+    assert runs.requeue(run.id).state == "queued"
+    runs.request_stop(run.id)
 
 
 def test_a_dataset_that_is_not_here_is_said_before_a_run_is_made() -> None:

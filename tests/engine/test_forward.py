@@ -7,23 +7,24 @@ import pytest
 from ensemble.engine import Forward, predict_probabilities
 from ensemble.engine.step import create_members
 from tests.engine.conftest import devices
+from tests.networks import CNN
 
 
 @pytest.fixture(scope="module")
 def params():
-    return jax.tree.map(np.asarray, create_members(3, 3).params)
+    return jax.tree.map(np.asarray, create_members(CNN, 3, 3).params)
 
 
 @pytest.fixture(scope="module")
 def wanted(digits, params):
     """What one member after the other makes of each of the 500 test images."""
-    return predict_probabilities(params, digits.test_images)
+    return predict_probabilities(CNN, params, digits.test_images)
 
 
 @pytest.mark.parametrize(("count", "images"), [(1, 70), (8, 70), (8, 500), (8, 49), (8, 0)])
 def test_any_number_of_images_on_any_number_of_devices(count, images, digits, params, wanted):
     images = digits.test_images[:images]
-    found = Forward(params, 500, devices(count))(images)
+    found = Forward(CNN, params, 500, devices(count))(images)
     assert found.shape == (3, len(images), 10)
     assert found.dtype == np.float32
     if len(images):
@@ -32,7 +33,7 @@ def test_any_number_of_images_on_any_number_of_devices(count, images, digits, pa
 
 
 def test_one_program_serves_every_call(digits, params, caplog):
-    forward = Forward(params, 400, devices(2))  # room that no other test has asked for
+    forward = Forward(CNN, params, 400, devices(2))  # room that no other test has asked for
 
     def compiled(images: int) -> bool:
         caplog.clear()
@@ -45,7 +46,7 @@ def test_one_program_serves_every_call(digits, params, caplog):
 
 
 def test_it_can_be_interrupted_with_the_share_that_is_done(digits, params):
-    forward, seen = Forward(params, 500, devices(1)), []
+    forward, seen = Forward(CNN, params, 500, devices(1)), []
 
     def interrupted(done: float) -> bool:
         seen.append(done)

@@ -12,7 +12,8 @@ import pytest
 from jax import Array
 
 from ensemble.datasets import Dataset
-from ensemble.engine import Trainer, batches, step, trace_cache, trainer
+from ensemble.engine import Trainer, batches, step, trace_cache
+from ensemble.engine.forms import looped
 from ensemble.engine.trace_cache import cached, traces_folder, written_down
 from tests.engine.conftest import devices, small_config
 
@@ -176,7 +177,7 @@ def test_a_type_that_is_defined_anew_ends_the_keeping(
 
 
 def test_training_is_the_same_to_the_last_bit(folder: Path, few: Dataset) -> None:
-    found, remembered = [], (trainer.programs, step._creation, batches._draw)
+    found, remembered = [], (looped.programs, step._creation, batches._draw)
     for cache in (None, str(folder.parent), str(folder.parent)):
         jax.config.update(CACHE, cache)
         for one in remembered:

@@ -7,8 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from ensemble.engine import Trainer, programs, trainer
-from ensemble.engine.networks.cnn import to_unit
+from ensemble.engine import Trainer
+from ensemble.engine.forms import looped, programs
+from ensemble.engine.networks.arithmetic import to_unit
 from ensemble.errors import ConfigError
 from ensemble.machine.processor import processor
 from tests.engine.conftest import devices, small_config, stock, train_epochs
@@ -61,12 +62,12 @@ def test_the_figures_of_a_batch_are_those_of_its_images(few):
     trainer = Trainer(small_config(learning_rate=1e-5), few, devices(2))
     state = trainer.start()
     params = trainer.get(state).params
-    order = trainer._epoch(1)[1]
+    order = trainer._epoch(1)[0].order[0]
     _, figures = trainer.train(state, 1, 0, 1)
     from ensemble.engine.batches import epoch_order
 
     index = epoch_order(trainer.config, 1, len(few.train_images))[0, 0]
-    assert (order[0] == few.train_labels[index]).all()
+    assert (order[0] == index).all()
     images, labels = to_unit(jnp.asarray(few.train_images[index])), few.train_labels[index]
     probabilities = jnp.stack(
         [
@@ -150,13 +151,13 @@ def test_bfloat16_is_rounded_to_where_nothing_multiplies_it(asked, form, fast, h
 def test_either_way_to_bfloat16_learns_what_float32_learns(few, fast, monkeypatch):
     here = dataclasses.replace(processor(), fast_bfloat16=fast)
     monkeypatch.setattr(programs, "processor", lambda: here)
-    losses, had, made_of = {}, [], trainer.programs
+    losses, had, made_of = {}, [], looped.programs
 
-    def watched(devices, augmented, arithmetic):
-        had.append(arithmetic.precision)
-        return made_of(devices, augmented, arithmetic)
+    def watched(*asked):
+        had.append(asked[-1].precision)
+        return made_of(*asked)
 
-    monkeypatch.setattr(trainer, "programs", watched)
+    monkeypatch.setattr(looped, "programs", watched)
     for precision in ("float32", "bfloat16"):
         made = Trainer(small_config(precision=precision, members=1), few, devices(1))
         losses[precision] = made.train(made.start(), 1, 0, 2)[1].loss

@@ -101,6 +101,7 @@ def test_the_second_epochs_entry_is_named(tmp_path: Path) -> None:
         (pickle.dumps({"a": 1}), "pickle"),
         (b"\x89HDF\r\n\x1a\n", "HDF5"),
         (b"\x1f\x8b\x08", "gzip"),
+        (b'{"a": [1, 2]}', "JSON"),
         (b"\xff\xfe\x00\x01" * 9, "neither .npz"),
         (b"PK\x03\x04 and no more", "damaged"),
         (b"PAR1 and no more", "damaged"),

@@ -70,7 +70,7 @@ def test_what_pandas_writes_of_any_types_is_read(tmp_path: Path, kind: str) -> N
     assert found.class_names == NAMES
     assert found.member_names == ("forest", "boosted", "net")
     assert found.split == "validation"
-    assert "“prediction”" in found.notes[0]
+    assert found.notes == ("Columns that were left aside: “prediction”.",)
 
 
 def test_parquet_keeps_float32_and_logits_their_softmax(tmp_path: Path) -> None:

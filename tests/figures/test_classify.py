@@ -7,6 +7,8 @@ from ensemble.figures import two_answers as two_answers_figure
 from ensemble.figures import verdict as verdict_figure
 from ensemble.figures.palette import MEMBER_HUES, WRONG, Palette
 from ensemble.figures.two_answers import Side
+from ensemble.recognition.answer import Digit
+from tests.analysis.draws import distributions
 from tests.ui.marks import THRESHOLD, voting
 
 
@@ -88,3 +90,17 @@ def test_both_ensembles_stand_beside_each_other_and_the_one_that_rejects_is_fain
     assert rows["votes"].tolist() == ["2 say 4, 1 says 9", "2 say 9"]
     table = two_answers_figure.table(*sides, DIGIT_NAMES)
     assert table["run"].tolist() == ["one"] * 4 + ["two"] * 3
+
+
+def test_of_many_classes_the_likeliest_have_a_row(palette: Palette) -> None:
+    members = distributions(3, 1, 200)[:, 0].astype(np.float32)
+    averaged = members.mean(axis=0, dtype=np.float64)
+    votes, label = members.argmax(axis=-1), int(averaged.argmax())
+    one = Digit(label, averaged, members, votes, 0.1, 1.0, 2.0, 0.5, False, "")
+    chart = verdict_figure.figure(one, [f"class {c}" for c in range(200)], "title", palette)
+    best = np.sort(np.argsort(-averaged)[: verdict_figure.MOST])
+    np.testing.assert_allclose(chart.data[0].x, averaged[best])
+    rows = [text.replace("<b>", "").replace("</b>", "").strip()
+            for text in chart.layout.yaxis.ticktext]  # fmt: skip
+    assert rows == [f"class {c}" for c in best]
+    assert chart.layout.height < 1000

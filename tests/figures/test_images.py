@@ -63,7 +63,7 @@ def test_the_chart_holds_the_numbers_themselves(palette: Palette) -> None:
 
 def test_many_members_share_one_hue_in_the_chart(palette: Palette) -> None:
     made = judge(distributions(9, 1, 10), np.array([0]))
-    dots = bars.dots(made, 0, DIGIT_NAMES, palette)
+    dots = bars.dots(made, 0, DIGIT_NAMES, np.arange(10), palette)
     assert {dot["marker"]["color"] for dot in dots} == {MUTED}
 
 

@@ -26,6 +26,7 @@ from ensemble.shift import results as shift_results
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.status import stress_folder
 from ensemble.ui.shared import loaders
+from tests.networks import CNN
 from tests.pages.ensembles import probabilities
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -79,7 +80,7 @@ def _members(members: int) -> Any:
 @functools.cache
 def _many() -> Any:
     """More members than a test asks for, of whom any number are the first: drawn once."""
-    return jax.tree.map(np.asarray, create_members(1, 13))
+    return jax.tree.map(np.asarray, create_members(CNN, 1, 13))
 
 
 def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Results:

@@ -37,7 +37,7 @@ def test_what_a_member_is_worth_is_said_in_digits() -> None:
 
 def test_above_twelve_members_committees_are_drawn_and_that_is_said() -> None:
     at = opened(trained(members=13, epochs=1), "committee")
-    assert "of most sizes 300 drawn by chance" in said(at)
+    assert "of each size all, or 300 drawn at random (seed 0)" in said(at)
 
 
 def test_the_margin_and_the_share_are_chosen_in_the_address_and_answered_on_top_too() -> None:

@@ -16,6 +16,7 @@ def opened(page: str, run: runs.Run, **words: str) -> AppTest:
         at.query_params[name] = value
     at.switch_page(f"pages/{page}.py").run()
     assert not at.exception, at.exception
+    assert "fault of the program" not in said(at)
     return at
 
 

@@ -15,6 +15,7 @@ from ensemble.recognition.calibration_images import Source, held_out
 from ensemble.recognition.classifier import Classifier, open_classifier
 from ensemble.runs.parameters import write_parameters
 from ensemble.shift.non_digits import non_digits
+from tests.networks import CNN
 
 MEMBERS = 2
 FITTED = 768  # training digits: six rooms of 128
@@ -29,10 +30,12 @@ def digits():
 @pytest.fixture(scope="module")
 def params(digits):
     """M networks as they are drawn, whose last layer is fitted by least squares (ridge)."""
-    drawn = dict(create_members(0, MEMBERS).params)
+    drawn = dict(create_members(CNN, 0, MEMBERS).params)
     targets = SHARPER * np.eye(10)[digits.train_labels[:FITTED]]
     kernels = []
-    for features in activations(drawn, digits.train_images[:FITTED]).features.astype(np.float64):
+    for features in activations(CNN, drawn, digits.train_images[:FITTED]).features.astype(
+        np.float64
+    ):
         spread = features.T @ features + 1e-2 * np.eye(256)
         kernels.append(np.linalg.solve(spread, features.T @ targets))
     return {**drawn, "Dense_1": {"kernel": np.array(kernels, np.float32),
@@ -45,21 +48,21 @@ def opened(params, tmp_path_factory) -> Iterator[Classifier]:
         patch.setattr(rejection_threshold, "NON_DIGITS", 12)
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("opened")))
         run = runs.create(EnsembleConfig(members=MEMBERS, epochs=2))
-        write_parameters(run.path, 1, create_members(0, MEMBERS).params, best=1)
+        write_parameters(run.path, 1, create_members(CNN, 0, MEMBERS).params, best=1)
         write_parameters(run.path, 2, params, best=2)
         yield open_classifier(run.id)
 
 
 def test_activations_are_what_the_network_computes(params, digits):
     images = digits.test_images[:40]  # more than one room holds
-    found = activations(params, images)
+    found = activations(CNN, params, images)
     assert found.features.shape == (MEMBERS, 40, 256)
-    expected = predict_probabilities(params, images)
+    expected = predict_probabilities(CNN, params, images)
     np.testing.assert_allclose(found.probabilities, expected, atol=1e-5)
     last = params["Dense_1"]
     logits = np.einsum("mnf,mfc->mnc", found.features, last["kernel"]) + last["bias"][:, None]
     np.testing.assert_allclose(found.logits, logits, atol=1e-4)
-    assert activations(params, images[:0]).logits.shape == (MEMBERS, 0, 10)
+    assert activations(CNN, params, images[:0]).logits.shape == (MEMBERS, 0, 10)
 
 
 def test_digits_are_read_in_order_and_the_number_s_confidence_is_their_product(opened, digits):
@@ -68,7 +71,7 @@ def test_digits_are_read_in_order_and_the_number_s_confidence_is_their_product(o
     reading = opened.read(images, refuse=0.05)
     labels = np.array([digit.label for digit in reading.digits])
     assert (labels == digits.test_labels[:60]).mean() > 0.9, "else nothing here means anything"
-    own = activations(opened._params, images).probabilities
+    own = activations(CNN, opened._params, images).probabilities
     for n, digit in enumerate(reading.digits):
         np.testing.assert_allclose(digit.members, own[:, n], atol=1e-5)
         np.testing.assert_allclose(digit.probabilities, own[:, n].mean(axis=0), atol=1e-5)
@@ -135,7 +138,7 @@ def test_a_test_digit_is_its_own_nearest_neighbour(opened, digits):
     np.testing.assert_array_equal(found.images, digits.test_images[found.numbers])
     np.testing.assert_array_equal(found.labels, digits.test_labels[found.numbers])
     own, other = (
-        activations(opened._params, digits.test_images[[number]])
+        activations(CNN, opened._params, digits.test_images[[number]])
         for number in (7, found.numbers[4])
     )
     np.testing.assert_array_equal(found.votes[:, 4], other.logits[:, 0].argmax(axis=-1))
@@ -151,7 +154,7 @@ def test_covering_a_place_is_asking_about_the_covered_image(opened, digits):
     image = digits.test_images[3]
     found = opened.occlusion(image)
     assert found.change.shape == (MEMBERS, 28, 28)
-    before = activations(opened._params, image[None]).probabilities[:, 0]
+    before = activations(CNN, opened._params, image[None]).probabilities[:, 0]
     assert any(found.flips), "no patch changes any mind: choose another digit for this test"
     for m, flip in enumerate(found.flips):
         if flip is None:
@@ -159,7 +162,7 @@ def test_covering_a_place_is_asking_about_the_covered_image(opened, digits):
         left, top, right, bottom = flip.box
         covered = image.copy()
         covered[top:bottom, left:right] = 0
-        under = activations(opened._params, covered[None]).probabilities[m, 0]
+        under = activations(CNN, opened._params, covered[None]).probabilities[m, 0]
         assert under.argmax() == flip.label != before[m].argmax()
     nothing = opened.occlusion(np.zeros_like(image))
     assert nothing.flips == (None,) * MEMBERS

@@ -9,12 +9,13 @@ from ensemble.runs import Run
 from ensemble.runs.checkpoints.folders import checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.progress import Progress
+from tests.networks import CNN
 
 STEPS = 5  # an epoch
 
 
 def place(epoch: int, step: int = 0) -> Progress:
-    blank = Progress.blank(create_members(epoch, 1), 1, STEPS)
+    blank = Progress.blank(create_members(CNN, epoch, 1), 1, STEPS)
     return replace(blank, step=epoch * STEPS + step, evaluated=epoch)
 
 

@@ -22,6 +22,7 @@ from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.progress import Progress
 from ensemble.storage import checksums
 from ensemble.storage.checksums import SUMS
+from tests.networks import CNN
 from tests.runs.checkpointed import STEPS, contents, files_of, newest, place, restored
 
 FLIPS = 65
@@ -184,7 +185,7 @@ def test_those_of_earlier_versions_have_no_sums_and_are_read(
 def test_one_that_does_not_fit_the_settings_is_said_and_stays(run: Run) -> None:
     before = contents(run.path)
     with pytest.raises(RunError, match="does not fit"):
-        restored(run, Progress.blank(create_members(0, 2), 2, STEPS))
+        restored(run, Progress.blank(create_members(CNN, 0, 2), 2, STEPS))
     assert contents(run.path) == before
 
 

@@ -22,6 +22,7 @@ from ensemble.errors import RunError
 from ensemble.runs.history import write_predictions
 from ensemble.runs.parameters import read_parameters, write_parameters
 from ensemble.runs.store import Run
+from tests.networks import CNN
 
 FLIPS = 100  # of each of the two files
 READ: dict[str, Callable[[str, int], Any]] = {
@@ -33,7 +34,7 @@ WHAT = sorted(READ)
 
 @pytest.fixture(scope="module")
 def params() -> dict[str, Any]:
-    rng, blank = np.random.default_rng(1), blank_members(2).params
+    rng, blank = np.random.default_rng(1), blank_members(CNN, 2).params
     found: dict[str, Any] = jax.tree.map(
         lambda leaf: rng.standard_normal(leaf.shape, np.float32), blank
     )

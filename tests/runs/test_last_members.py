@@ -18,6 +18,7 @@ from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.parameters import write_parameters
 from ensemble.runs.progress import Progress
+from tests.networks import CNN
 from tests.runs.checkpointed import contents
 
 STEPS = steps_per_epoch(1297, 128)
@@ -28,7 +29,7 @@ def run() -> Run:
     """One whose members differ after each of its two epochs."""
     made = runs.create(EnsembleConfig(members=1))
     for epoch in (1, 2):
-        progress = Progress.blank(create_members(epoch, 1), 1, STEPS)
+        progress = Progress.blank(create_members(CNN, epoch, 1), 1, STEPS)
         progress.step, progress.evaluated = epoch * STEPS, epoch
         with Checkpoints(made.path) as checkpoints:
             checkpoints.save(progress)
@@ -52,7 +53,7 @@ def test_a_damaged_last_checkpoint_is_stood_in_for_by_the_parameters_of_its_epoc
         before = damage(run, *damaged)
         found = read_progress(run)
         assert (found.tick, found.evaluated, found.step_in_epoch) == (last, 2, 0)
-        wanted = create_members(2, 1).params
+        wanted = create_members(CNN, 2, 1).params
         jax.tree.map(np.testing.assert_array_equal, found.state.params, wanted)
         assert contents(run.path) == before
 

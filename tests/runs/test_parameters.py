@@ -17,6 +17,7 @@ from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.checkpoints.members import checkpoint_epochs
 from ensemble.runs.parameters import wanted_epochs, write_parameters
 from ensemble.runs.progress import Progress
+from tests.networks import CNN
 
 TREE = {"Conv_0": {"kernel": np.arange(6, dtype=np.float32).reshape(2, 3)}, "bias": np.ones(2)}
 STEPS = 1297 // 128
@@ -28,7 +29,7 @@ def run():
 
 
 def test_what_is_written_comes_back_as_float32(run):
-    tree = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), create_members(3, 2).params)
+    tree = jax.tree.map(lambda leaf: np.asarray(leaf, np.float64), create_members(CNN, 3, 2).params)
     write_parameters(run.path, 3, tree, best=3)
     found = parameters.read_parameters(run.id, 3)
     jax.tree.map(np.testing.assert_array_equal, found, tree)
@@ -103,18 +104,18 @@ def test_what_is_not_there_or_torn_is_said(run):
 
 def test_any_epoch_can_be_asked_also_of_a_run_with_checkpoints_alone(run):
     image = np.full((1, 28, 28, 1), 99, np.uint8)
-    states = {epoch: create_members(epoch, 2) for epoch in (2, 5)}
+    states = {epoch: create_members(CNN, epoch, 2) for epoch in (2, 5)}
     with Checkpoints(run.path) as checkpoints:
         for epoch, state in states.items():
             progress = replace(Progress.blank(state, 2, STEPS), step=epoch * STEPS, evaluated=epoch)
             checkpoints.save(progress, best=2 * (STEPS + 1))
     assert runs.member_epochs(run.id) == (2, 5), "the best and the last"
-    write_parameters(run.path, 3, create_members(3, 2).params, best=3)
+    write_parameters(run.path, 3, create_members(CNN, 3, 2).params, best=3)
     assert runs.member_epochs(run.id) == (2, 3, 5)
-    for epoch, state in ((2, states[2]), (3, create_members(3, 2))):
+    for epoch, state in ((2, states[2]), (3, create_members(CNN, 3, 2))):
         members = runs.open_members(run.id, epoch)
         assert (members.epoch, members.steps_after) == (epoch, 0)
-        expected = predict_probabilities(state.params, image)
+        expected = predict_probabilities(CNN, state.params, image)
         np.testing.assert_allclose(members.probabilities(image), expected, atol=1e-6)
     assert runs.open_members(run.id).epoch == 5
     with pytest.raises(RunError, match="nothing of epoch 4"):

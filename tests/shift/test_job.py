@@ -29,6 +29,7 @@ from ensemble.runs.history import write_predictions
 from ensemble.runs.progress import Progress
 from ensemble.shift import Stress
 from ensemble.shift.corruptions import KINDS
+from tests.networks import CNN
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
 
@@ -42,9 +43,9 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("finished")))
         run = runs.create(EnsembleConfig(members=2, epochs=1))
-        state = create_members(0, 2)
+        state = create_members(CNN, 0, 2)
         images = datasets.load("digits").test_images
-        write_predictions(run.path, 1, predict_probabilities(state.params, images))
+        write_predictions(run.path, 1, predict_probabilities(CNN, state.params, images))
         steps = steps_per_epoch(1297, run.config.batch_size)
         progress = Progress.blank(state, 2, steps)
         progress.step, progress.evaluated = steps, 1

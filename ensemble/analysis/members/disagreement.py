@@ -30,10 +30,14 @@ def measure(probabilities: Floats) -> Disagreement:
     Args:
       probabilities: (M, N, C), each row of C a distribution.
     """
-    members, _, classes = probabilities.shape
-    voted = votes(probabilities)
-    pairs = disagreeing_pairs(tally(voted, classes)).mean() if members > 1 else np.nan
-    return Disagreement(float(pairs), (voted != votes(average(probabilities))).mean(axis=1))
+    members, examples, classes = probabilities.shape
+    voted, said = votes(probabilities), np.empty(examples, np.int64)
+    pairs = np.zeros(examples)
+    for rows in blocks(examples, classes):
+        said[rows] = votes(average(probabilities[:, rows]))
+        pairs[rows] = disagreeing_pairs(tally(voted[:, rows], classes))
+    mean = pairs.mean() if members > 1 else np.nan
+    return Disagreement(float(mean), (voted != said).mean(axis=1))
 
 
 def disagreeing_pairs(tallies: Ints) -> NDArray[np.float64]:

@@ -42,7 +42,12 @@ def drawn_of_size(members: int, size: int) -> int:
     there_are = comb(members, size)
     if members <= EXACT_UP_TO or size in (1, members - 1, members):
         return there_are
-    return min(there_are, DRAWN, DRAWN_IN_ALL // (members - 3))
+    return min(there_are, drawn_at_most(members))
+
+
+def drawn_at_most(members: int) -> int:
+    """How many subsets of a size are drawn at random, of more than EXACT_UP_TO members."""
+    return min(DRAWN, DRAWN_IN_ALL // (members - 3))
 
 
 def members_of(mask: int | np.uint64) -> tuple[int, ...]:

@@ -1,63 +1,25 @@
 """A source of pictures becomes a dataset: read once, written as it is read, there whole or not."""
 
-import contextlib
 import hashlib
 import json
 import time
-from array import array
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets.own import arrays, entries, staging
-from ensemble.datasets.own.request import LEAST_SIDE, USUAL_SIZE, Called, Preparation
-from ensemble.datasets.own.source import Form, Pixels, Source, Survey, Unreadable, words
-from ensemble.datasets.own.writer import RowWriter
-from ensemble.datasets.progress import SECONDS_BETWEEN, Progress
-from ensemble.datasets.split import validation_indices
+from ensemble.datasets.own.copying import SPLITS, Copied, Teller, copy
+from ensemble.datasets.own.report import Report, duplicates_in, standing_out
+from ensemble.datasets.own.request import LEAST_SIDE, USUAL_SIZE, Called, Preparation, words
+from ensemble.datasets.own.source import Form, Source, Survey
+from ensemble.datasets.progress import Progress
+from ensemble.datasets.split import alone, validation_indices
 from ensemble.errors import DataError
 from ensemble.storage.atomic import write_json
 
-LISTED = 20  # unreadable files; the others are counted
-SPLITS = arrays.SPLITS
-
-
-@dataclass(frozen=True)
-class Report:
-    """What was made of a source.
-
-    Attributes:
-      note: what is kept of it.
-      counts: images of each class, (C,), in "train" and in "test".
-      sizes: how many pictures came with each [height, width], the commonest first, at most 20.
-      unreadable: the first files that could not be read: [where, why].
-      unreadable_count: how many there are.
-      duplicates: test images that are also among the training images, to the pixel.
-    """
-
-    note: entries.Note
-    counts: dict[str, list[int]]
-    sizes: list[tuple[int, int, int]]
-    unreadable: list[tuple[str, str]]
-    unreadable_count: int
-    duplicates: int
-
-
-@dataclass
-class _Copied:
-    """What is gathered while pictures are copied."""
-
-    labels: dict[str, list[int]] = field(default_factory=lambda: {one: [] for one in SPLITS})
-    hashes: dict[str, "array[int]"] = field(
-        default_factory=lambda: {one: array("Q") for one in SPLITS}
-    )
-    unreadable: list[Unreadable] = field(default_factory=list)
-    unreadable_count: int = 0
-    digests: list[str] = field(default_factory=list)
+SIZES = 20  # that are told, the commonest
 
 
 def add(
@@ -118,12 +80,16 @@ def _prepare(
     tests, split_said = _tests(source, how)
     total = sum(len(labels) for labels in source.labels.values())
     staging.check_space(called.name, total * (form.height * form.width * form.channels + 4))
-    copied = _copy(folder, source, form, tests, _Teller(progress, total))
+    copied = copy(folder, source, form, tests, Teller(progress, total))
     _check_unreadable(copied, total, how)
     labels = {split: np.array(copied.labels[split], np.int32) for split in SPLITS}
     counts = _counts(labels, source.class_names)
-    duplicates = _duplicates(copied.hashes)
-    said = [*source.said, *split_said, *_said(copied, counts, source.class_names, duplicates)]
+    duplicates = duplicates_in(copied.hashes)
+    said = [
+        *source.said,
+        *split_said,
+        *standing_out(copied, counts, source.class_names, duplicates),
+    ]
     note = entries.Note(
         format=entries.FORMAT,
         title=called.title,
@@ -133,6 +99,7 @@ def _prepare(
         train_size=len(labels["train"]),
         test_size=len(labels["test"]),
         most_frequent=max(counts["test"]),
+        alone=alone(np.array(counts["train"])),
         fingerprint=_fingerprint(copied.digests, source.class_names),
         labels_crc32=[arrays.crc32(labels[split]) for split in SPLITS],
         source=f"Your own: {words(source.origin):.200}",
@@ -142,7 +109,7 @@ def _prepare(
     )
     # Last: a folder without it is no dataset.
     write_json(folder / entries.NOTE, vars(note), durable=True)
-    sizes = [(*size, many) for size, many in survey.sizes.most_common(LISTED)]
+    sizes = [(*size, many) for size, many in survey.sizes.most_common(SIZES)]
     listed = [(words(one.where), one.why) for one in copied.unreadable]
     return Report(note, counts, sizes, listed, copied.unreadable_count, duplicates)
 
@@ -192,68 +159,6 @@ def _tests(source: Source, how: Preparation) -> tuple[NDArray[np.bool_] | None, 
     ]
 
 
-def _copy(
-    folder: Path, source: Source, form: Form, tests: NDArray[np.bool_] | None, teller: "_Teller"
-) -> _Copied:
-    """Reads every picture once and writes it to where it belongs."""
-    copied = _Copied()
-    with contextlib.ExitStack() as open_files:
-
-        def rows(split: str, what: str, dtype: str, shape: tuple[int, ...]) -> RowWriter:
-            path = folder / f"{split}_{what}.npy"
-            return open_files.enter_context(RowWriter(path, dtype, shape))
-
-        images = {split: rows(split, "images", "uint8", form.shape) for split in SPLITS}
-        labels = {split: rows(split, "labels", "int32", ()) for split in SPLITS}
-        for split, number, found in _pictures(source, form):
-            teller.one()
-            if isinstance(found, Unreadable):
-                copied.unreadable_count += 1
-                if len(copied.unreadable) < LISTED:
-                    copied.unreadable.append(found)
-                continue
-            part = split if tests is None else SPLITS[int(tests[number])]
-            images[part].append(found[np.newaxis])
-            copied.labels[part].append(int(source.labels[split][number]))
-            copied.hashes[part].append(_hash(found))
-        for split in SPLITS:
-            labels[split].append(np.array(copied.labels[split], np.int32))
-        copied.digests = [one.finish() for one in (*images.values(), *labels.values())]
-    return copied
-
-
-def _pictures(source: Source, form: Form) -> Iterator[tuple[str, int, Pixels | Unreadable]]:
-    for split in source.labels:
-        for number, found in enumerate(source.pictures(split, form)):
-            yield split, number, found
-
-
-class _Teller:
-    """Says how many pictures are read, ten times a second."""
-
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self._progress, self._total = progress, total
-        self._done, self._told = 0, -SECONDS_BETWEEN
-
-    def one(self) -> None:
-        """One more is read."""
-        self._done += 1
-        if self._progress and time.monotonic() - self._told >= SECONDS_BETWEEN:
-            self._told = time.monotonic()
-            said = f"Reading pictures, {self._done:,} of {self._total:,}"
-            self._progress(min(self._done / self._total, 0.99), said)
-
-
-def _hash(image: Pixels) -> int:
-    digest = hashlib.blake2b(image.tobytes(), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
-
-
-def _duplicates(hashes: dict[str, "array[int]"]) -> int:
-    train, test = (np.frombuffer(hashes[split], np.uint64) for split in SPLITS)
-    return int(np.isin(test, train).sum())
-
-
 def _counts(
     labels: dict[str, NDArray[np.int32]], class_names: tuple[str, ...]
 ) -> dict[str, list[int]]:
@@ -271,7 +176,7 @@ def _counts(
     return counts
 
 
-def _check_unreadable(copied: _Copied, total: int, how: Preparation) -> None:
+def _check_unreadable(copied: Copied, total: int, how: Preparation) -> None:
     if copied.unreadable_count <= how.max_unreadable * total:
         return
     first = "; ".join(f"{words(one.where)}: {one.why}" for one in copied.unreadable[:5])
@@ -282,33 +187,5 @@ def _check_unreadable(copied: _Copied, total: int, how: Preparation) -> None:
     )
 
 
-def _said(
-    copied: _Copied, counts: dict[str, list[int]], class_names: tuple[str, ...], duplicates: int
-) -> list[str]:
-    """What stands out, a sentence each."""
-    said = []
-    if copied.unreadable_count:
-        first = "; ".join(f"{words(one.where)}: {one.why}" for one in copied.unreadable[:3])
-        more = "" if copied.unreadable_count <= 3 else "; …"
-        said.append(f"{copied.unreadable_count:,} cannot be read and are left out ({first}{more}).")
-    for split in SPLITS:
-        if without := [name for name, many in zip(class_names, counts[split], strict=True)
-                       if not many]:  # fmt: skip
-            from_three = ", ".join(without[:3]) + (", …" if len(without) > 3 else "")
-            said.append(f"Without a {split} image, {len(without):,} of the classes: {from_three}.")
-    if duplicates:
-        are = "image is" if duplicates == 1 else "images are"
-        said.append(
-            f"{duplicates:,} test {are} among the training images too, pixel for pixel: what is "
-            "right on the test set will look better than it is."
-        )
-    return said
-
-
 def _fingerprint(digests: list[str], class_names: tuple[str, ...]) -> str:
     return hashlib.sha256(json.dumps([digests, class_names]).encode()).hexdigest()
-
-
-def as_json(report: Report) -> dict[str, Any]:
-    """A report as one JSON object."""
-    return {**vars(report), "note": vars(report.note)}

@@ -42,6 +42,7 @@ class Note:
       fingerprint: SHA-256 over the four arrays.
       labels_crc32: of the training labels and the test labels, to tell damage at a look.
       source: where the images came from, one line for people.
+      alone: training images that are the only one of their class.
       prepared: how they came to this size, for whoever brings another picture to it.
       added: when, unix seconds.
       said: what was left out or stood out when it was added, a sentence each.
@@ -58,6 +59,7 @@ class Note:
     fingerprint: str
     labels_crc32: list[Count]
     source: str
+    alone: Count = 0
     prepared: str = ""
     added: float = 0.0
     said: list[str] = field(default_factory=list)
@@ -122,4 +124,5 @@ def as_entry(name: str, note: Note) -> Entry:
         noun=note.noun,
         own=True,
         fingerprint=note.fingerprint,
+        alone=note.alone,
     )

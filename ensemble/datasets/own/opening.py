@@ -3,10 +3,10 @@
 import zipfile
 from pathlib import Path
 
-from ensemble.datasets.own.idx_files import Idx, files_in
-from ensemble.datasets.own.npz import Npz
 from ensemble.datasets.own.source import Source
-from ensemble.datasets.own.tree import Tree
+from ensemble.datasets.own.sources.idx_files import Idx, files_in
+from ensemble.datasets.own.sources.npz import Npz
+from ensemble.datasets.own.sources.tree import Tree
 from ensemble.errors import DataError
 
 TFDS = "tfds:"
@@ -27,7 +27,9 @@ def source_of(named: str, seed: int = 0) -> Source:
       DataError: there is none, or it is none that can be read.
     """
     if named.startswith(TFDS):
-        from ensemble.datasets.own.tfds import Tfds  # late: TensorFlow Datasets takes a while
+        from ensemble.datasets.own.sources.tfds import (
+            Tfds,
+        )  # late: TensorFlow Datasets takes a while
 
         return Tfds(named.removeprefix(TFDS))
     path = Path(named).expanduser()

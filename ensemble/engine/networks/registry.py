@@ -1,55 +1,82 @@
-"""The networks there are: each is a file of this folder and an entry here.
+"""Which code makes which network; `ensemble.architectures` says what is known of each without it.
 
-Everything else in the engine asks an entry for parameters and logits, and for the shape of its
-answer; what an entry does on which device is its own business.
+Everything else in the engine asks `network_of` for a `Network`; what that does on which device is
+its own business.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import functools
 
-from jax import Array
-
-from ensemble.engine.networks import cnn
-from ensemble.engine.networks.cnn import Arithmetic, Params
+from ensemble import architectures
+from ensemble.architectures import ARCHITECTURES, NAMES
+from ensemble.config import EnsembleConfig
+from ensemble.datasets.registry import find as find_dataset
+from ensemble.engine.networks import cnn, lenet5, logistic, mlp, own, resnet
+from ensemble.engine.networks.network import Make, Network
 from ensemble.errors import ConfigError
 
-
-@dataclass(frozen=True)
-class Network:
-    """One architecture.
-
-    Attributes:
-      name: its word in settings.
-      source: where it is from.
-      image_shape: of one image, (H, W, channels).
-      classes: C, how many classes it tells apart.
-      init: one member's parameters from a key.
-      apply: one member's logits (B, C) for images (B, H, W, channels) in [0, 1].
-    """
-
-    name: str
-    source: str
-    image_shape: tuple[int, int, int]
-    classes: int
-    init: Callable[[Array], Params]
-    apply: Callable[[Params, Array, Arithmetic], Array]
+ImageShape = tuple[int, int, int]
 
 
-NETWORKS = {
-    network.name: network
-    for network in (
-        Network("cnn", "Flax's HOWTO “Ensembling on multiple devices”", (28, 28, 1), cnn.CLASSES,
-                cnn.init_params, cnn.apply_model),
-    )
-}  # fmt: skip
-
-
-def find(name: str) -> Network:
-    """The network called `name`.
+def registry(*entries: tuple[str, Make]) -> dict[str, Make]:
+    """Networks by name.
 
     Raises:
-      ConfigError: there is none; the message lists those there are.
+      ValueError: a name comes twice; the second would silently take the first one's place.
     """
+    made: dict[str, Make] = {}
+    for name, make in entries:
+        if name in made:
+            raise ValueError(f"Two networks are called {name!r}.")
+        made[name] = make
+    return made
+
+
+NETWORKS = registry(
+    ("cnn", cnn.make),
+    ("logistic", logistic.make),
+    ("mlp", mlp.make),
+    ("lenet5", lenet5.make),
+    ("resnet", resnet.make),
+    ("resnet_groupnorm", resnet.make_grouped),
+)
+FAST_IN_LOOPS = ("cnn",)  # by sums of its own: convolution.py
+
+
+def network_of(
+    config: EnsembleConfig, image_shape: ImageShape | None = None, classes: int | None = None
+) -> Network:
+    """The network of a run, bound to the images and classes that it learns.
+
+    Args:
+      config: the run's settings.
+      image_shape: (H, W, channels); by default the dataset's, as the registry knows it.
+      classes: how many; likewise.
+
+    Raises:
+      ConfigError: there is no such network or dataset; it does not take such images; or, of a
+        network of one's own, all that `own.load` and `own.check` say.
+    """
+    if image_shape is None or classes is None:
+        entry = find_dataset(config.dataset)
+        image_shape = image_shape or entry.image_shape
+        classes = classes or len(entry.class_names)
+    return bind(str(config.network), image_shape, classes, config.width)
+
+
+@functools.lru_cache(maxsize=64)
+def bind(name: str, image_shape: ImageShape, classes: int, width: int = 0) -> Network:
+    """A network by its name; for what it raises see `network_of`."""
+    if architectures.is_own(name):
+        network = Network(name, image_shape, classes, make=own.load(name))
+        own.check(network)
+        return network
     if name not in NETWORKS:
-        raise ConfigError(f"No such network: {name!r}. There are: {', '.join(NETWORKS)}.")
-    return NETWORKS[name]
+        raise ConfigError(f"No such network: {name!r:.60}. There are: {', '.join(NAMES)}.")
+    known, (height, across, _) = ARCHITECTURES[name], image_shape
+    if min(height, across) < known.smallest:
+        raise ConfigError(
+            f"{known.title} takes images of {known.smallest}×{known.smallest} pixels at least, and "
+            f"these have {height}×{across}: choose another network, or bring larger images."
+        )
+    fast = name in FAST_IN_LOOPS
+    return Network(name, image_shape, classes, width, make=NETWORKS[name], fast_in_loops=fast)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import psutil
+from numpy.typing import NDArray
 
 from ensemble.errors import ConfigError, PredictionsError
 
@@ -96,6 +97,21 @@ def needed(shape: Shape, images: int = 0) -> int:
     """
     averages = 3 * shape[2] * shape[3] * np.dtype(np.float64).itemsize
     return int(np.prod(shape, dtype=np.int64)) * 4 + averages + images
+
+
+def room_for(shape: Shape) -> NDArray[np.float32]:
+    """An array to put predictions (E, M, N, C) into.
+
+    Raises:
+      PredictionsError: the system does not give as much.
+    """
+    try:
+        return np.empty(shape, np.float32)
+    except MemoryError as error:
+        raise PredictionsError(
+            f"the system does not give {megabytes(needed(shape))} of memory for it: give fewer "
+            "epochs, members or examples."
+        ) from error
 
 
 def megabytes(nbytes: int) -> str:

@@ -18,7 +18,7 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import check_memory
 from ensemble.storage.arrays.damage import DamagedFileError
 from ensemble.storage.arrays.digest import CHUNK
-from ensemble.storage.arrays.npy import Bounded, Header, PickledError, read_header
+from ensemble.storage.arrays.npy import PICKLED, Bounded, Header, read_header
 from ensemble.storage.arrays.npz import HARMLESS_FLAGS, METHODS, MOST_ENTRIES, ODDITIES
 
 DAMAGED = "it is damaged and cannot be read to its end: save it again."
@@ -63,12 +63,12 @@ class Archive:
         with self._archive.open(info) as file:
             try:
                 header = read_header(cast(BinaryIO, file))
-            except PickledError as error:
-                raise PredictionsError(
-                    f"`{name}` holds Python objects, which nothing here unpickles: save it as an "
-                    f"array of text or numbers, np.array(list({name}))."
-                ) from error
             except DamagedFileError as error:
+                if str(error) == PICKLED:
+                    raise PredictionsError(
+                        f"`{name}` holds Python objects, which nothing here unpickles: save it as "
+                        f"an array of text or numbers, np.array(list({name}))."
+                    ) from error
                 raise PredictionsError(
                     f"`{name}` is no array of numbers or text that can be read ({error}): save it "
                     "with .astype('float32'), names as np.array([...], dtype=str)."

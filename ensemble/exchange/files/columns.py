@@ -18,9 +18,12 @@ KEYS = {
     "label": ("label", "labels", "y_true", "target", "true_label"),
     "split": ("split",),
 }
-# What stands beside the classes and is none, such as a table's own row numbers.
-ASIDE = {"prediction", "predicted", "pred", "y_pred", "confidence", "correct", "index", "row",
-         "__index_level_0__", "unnamed: 0", ""}  # fmt: skip
+# A table's own numbers of its rows, of which nothing need be said.
+ROW_NUMBERS = {"__index_level_0__", "unnamed: 0", ""}
+# What stands beside the classes and is none.
+ASIDE = ROW_NUMBERS | {
+    "prediction", "predicted", "pred", "y_pred", "confidence", "correct", "index", "row",
+}  # fmt: skip
 P = "(?:p|prob|proba|probability)"
 PREFIXES = {
     "probabilities": re.compile(rf"{P}[_ ]?(\d+)|{P}_(.+)"),

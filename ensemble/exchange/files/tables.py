@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_memory
-from ensemble.exchange.files.columns import Columns, understood
+from ensemble.exchange.files.columns import ROW_NUMBERS, Columns, understood
 from ensemble.exchange.files.parts import Part
 from ensemble.exchange.files.placing import placed
 from ensemble.storage.arrays.npy import Bounded
@@ -94,9 +94,9 @@ def _part(columns: Columns, batches: Iterator[pa.RecordBatch]) -> Part:
     texts = {key: pa.chunked_array(found, pa.string()) for key, found in keys.items()}
     check_memory(2 * rows * len(columns.classes) * np.dtype(dtype).itemsize)
     notes = []
-    if columns.aside:
-        said = ", ".join(f"“{one:.40}”" for one in columns.aside[:5])
-        more = "" if len(columns.aside) <= 5 else f" and {len(columns.aside) - 5} more"
+    if aside := [one for one in columns.aside if one.strip().lower() not in ROW_NUMBERS]:
+        said = ", ".join(f"“{one:.40}”" for one in aside[:5])
+        more = "" if len(aside) <= 5 else f" and {len(aside) - 5} more"
         notes = [f"Columns that were left aside: {said}{more}."]
     return placed(columns, np.concatenate(blocks), texts, notes)
 

@@ -31,10 +31,21 @@ def per_class(labels: Ints, won: Ints, lost: Ints, classes: int) -> tuple[Ints, 
     return first, second
 
 
+MOST = 30  # classes in the picture
+
+
+def farthest(counts: tuple[Ints, Ints], most: int = MOST) -> Ints:
+    """The classes of the picture, rising: all, or those with the most won and lost."""
+    order = np.argsort(-(counts[0] + counts[1]), kind="stable")
+    return np.sort(order[:most])
+
+
 def figure(
     counts: tuple[Ints, Ints], names: Sequence[str], noun: str, title: str, palette: Palette
 ) -> "go.Figure":
     """Bars of what was won up, and of what was lost down, one pair a class.
+
+    Of more than MOST classes those with the most of both.
 
     Args:
       counts: (C,) won and (C,) lost.
@@ -45,7 +56,9 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    names = [escaping.figure(name) for name in names]
+    kept = farthest(counts)
+    names = [escaping.figure(names[c]) for c in kept]
+    counts = counts[0][kept], counts[1][kept]
     sides = (("won", 1, RIGHT), ("lost", -1, WRONG))
     bars: list[dict[str, Any]] = [
         {

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 
+SAID = 12  # sizes in the picture's words
+
+
 def figure(found: Achieved, noun: str, title: str, palette: Palette) -> "go.Figure":
     """A bar for each size: the sets that hold the label below, those that miss it on top.
 
@@ -40,8 +43,8 @@ def figure(found: Achieved, noun: str, title: str, palette: Palette) -> "go.Figu
     chart.update_layout(lines.layout(title, 360, palette, barmode="stack", bargap=0.15))
     last = int(np.flatnonzero(found.sizes).max(initial=1))
     first = 0 if found.empties else 1
-    chart.update_xaxes(title="classes in the set", dtick=1, range=[first - 0.6, last + 0.6],
-                       fixedrange=True)  # fmt: skip
+    chart.update_xaxes(title="classes in the set", dtick=1 if last <= 30 else None,
+                       range=[first - 0.6, last + 0.6], fixedrange=True)  # fmt: skip
     chart.update_yaxes(title=f"{noun}s", fixedrange=True, automargin=True, tickformat=",d")
     return chart
 
@@ -53,9 +56,10 @@ def classes(size: int) -> str:
 
 def alt(found: Achieved, noun: str) -> str:
     """The picture in words."""
-    told = ", ".join(
-        f"{count:,} of {classes(size)}" for size, count in enumerate(found.sizes.tolist()) if count
-    )
+    counted = [(size, count) for size, count in enumerate(found.sizes.tolist()) if count]
+    told = ", ".join(f"{count:,} of {classes(size)}" for size, count in counted[:SAID])
+    if rest := sum(count for _, count in counted[SAID:]):
+        told += f", {rest:,} of more"
     return (
         f"Sizes of {found.n:,} sets: {told}; {formats.percent(found.coverage, found.n)} hold the "
         f"{noun}"

@@ -1,6 +1,6 @@
 """The confusion matrix: what images are against what the ensemble says they are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,10 @@ from ensemble.wording import escaping, formats
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-SIDE = 30  # pixels of a cell's square: ten of them fit a phone
+PITCH = 40  # pixels from cell to cell: ten of them fit a phone
+WIDE, LEAST = 480, 22  # pixels of more than a dozen together, and of each at least
+MOST = 30  # classes in the picture
+NAME = 24  # letters of a name along an axis
 Matrix = NDArray[np.int64]
 Cell = tuple[int, int]  # what it is, what the ensemble says
 
@@ -27,6 +30,31 @@ def confusion(made: Predictions) -> Matrix:
     return cells.reshape(classes, classes)
 
 
+def most_confused(matrix: Matrix, cell: Cell | None = None, most: int = MOST) -> list[int]:
+    """The classes of the picture, rising: all, or those of the commonest mistakes.
+
+    Mistakes are gone through from the commonest on, and both classes of each taken until there
+    are `most`; where these are too few, the lowest others fill up.
+
+    Args:
+      matrix: (C, C), what each class is said to be.
+      cell: the one that is chosen: its classes are always there.
+      most: how many there are room for.
+    """
+    C = len(matrix)
+    if most >= C:
+        return list(range(C))
+    wrong = matrix - np.diag(np.diag(matrix))
+    order = np.argsort(-wrong, axis=None, kind="stable")[: np.count_nonzero(wrong)]
+    found = dict.fromkeys(cell or ())
+    for pair in zip(*np.divmod(order, C), strict=True):
+        found.update(dict.fromkeys(int(one) for one in pair))
+        if len(found) >= most:
+            break
+    found.update(dict.fromkeys(range(most) if len(found) < most else ()))
+    return sorted(list(found)[:most])
+
+
 def figure(
     matrix: Matrix,
     cell: Cell | None,
@@ -36,6 +64,8 @@ def figure(
     palette: Palette,
 ) -> "go.Figure":
     """Squares with their counts: rows are what it is, columns what the ensemble says.
+
+    Of more than MOST classes those that are most taken for one another.
 
     Squares of a scatter, for Streamlit tells of points that are chosen, but not of a heat
     map's cells.
@@ -50,45 +80,61 @@ def figure(
     """
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
-    names = [escaping.figure(name) for name in names]
-    C = len(matrix)
-    cells = [(row, column) for row in range(C) for column in range(C)]
-    count = matrix.ravel().tolist()
-    fills = [fill(one, row == column, matrix, palette) for (row, column), one in
+    kept = most_confused(matrix, cell)
+    called, ticks = ({c: escaping.figure(one(names[c])) for c in kept} for one in (str, short))
+    C, inside = len(kept), matrix[np.ix_(kept, kept)]
+    pitch = PITCH if C <= WIDE // PITCH else max(LEAST, WIDE // C)
+    cells = [(row, column) for row in kept for column in kept]
+    count = inside.ravel().tolist()
+    peaks = int(inside.max()), int((inside - np.diag(np.diag(inside))).max())
+    fills = [fill(one, row == column, peaks, palette) for (row, column), one in
              zip(cells, count, strict=True)]  # fmt: skip
+    place = {c: at for at, c in enumerate(kept)}
     border = [2 if one == cell else 0 for one in cells]
     chart = go.Figure(go.Scatter(
-        x=[said for _, said in cells], y=[label for label, _ in cells], mode="markers+text",
-        marker={"symbol": "square", "size": SIDE, "opacity": 1, "color": fills,
+        x=[place[said] for _, said in cells], y=[place[label] for label, _ in cells],
+        mode="markers+text",
+        marker={"symbol": "square", "size": 3 * pitch // 4, "opacity": 1, "color": fills,
                 "line": {"color": palette.ink, "width": border}},
         text=[f"{one:,}" if one else "" for one in count],
-        textfont={"size": 11, "color": [on(one) for one in fills]},
+        textfont={"size": 11 if pitch == PITCH else 9, "color": [on(one) for one in fills]},
         selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}},
         customdata=cells, hoverinfo="text", showlegend=False, cliponaxis=False,
-        hovertext=[tell(one, number, names, noun)
+        hovertext=[tell(one, number, called, noun)
                    for one, number in zip(cells, count, strict=True)],
     ))  # fmt: skip
-    chart.update_layout(lines.layout(title, 40 * C + 150, palette))
+    chart.update_layout(lines.layout(title, pitch * C + 150, palette))
     chart.update_layout(margin_b=50)
-    ticks = {"tickvals": list(range(C)), "ticktext": list(names), "showgrid": False,
-             "zeroline": False, "fixedrange": True, "range": [-0.6, C - 0.4]}  # fmt: skip
-    chart.update_xaxes(title="what the ensemble says", **ticks, constrain="domain")
-    chart.update_yaxes(title="what it is", **{**ticks, "range": [C - 0.4, -0.6]}, scaleanchor="x",
+    axis = {"tickvals": list(range(C)), "ticktext": list(ticks.values()), "showgrid": False,
+            "zeroline": False, "fixedrange": True, "range": [-0.6, C - 0.4]}  # fmt: skip
+    chart.update_xaxes(title="what the ensemble says", **axis, constrain="domain")
+    chart.update_yaxes(title="what it is", **{**axis, "range": [C - 0.4, -0.6]}, scaleanchor="x",
                        constrain="domain", automargin=True)  # fmt: skip
     return chart
 
 
-def fill(count: int, right: bool, matrix: Matrix, palette: Palette) -> str:
-    """A cell's colour: blue where right, orange where wrong, stronger the more."""
+def short(name: str) -> str:
+    """A class's name along an axis, where a long one would leave no room for the picture."""
+    return name if len(name) <= NAME else f"{name[: NAME - 1]}…"
+
+
+def fill(count: int, right: bool, peaks: tuple[int, int], palette: Palette) -> str:
+    """A cell's colour: blue where right, orange where wrong, stronger the more.
+
+    Args:
+      count: what stands in it.
+      right: whether it is on the diagonal.
+      peaks: the most in any cell, and in any off the diagonal.
+      palette: the page's colours.
+    """
     if not count:
         return palette.ground
     if right:
-        return mixed(palette.ground, RIGHT, 0.25 + 0.6 * count / matrix.max())
-    most = (matrix - np.diag(np.diag(matrix))).max()
-    return mixed(palette.ground, WRONG, 0.15 + 0.85 * (count / most) ** 0.5)
+        return mixed(palette.ground, RIGHT, 0.25 + 0.6 * count / peaks[0])
+    return mixed(palette.ground, WRONG, 0.15 + 0.85 * (count / peaks[1]) ** 0.5)
 
 
-def tell(cell: Cell, count: int, names: Sequence[str], noun: str) -> str:
+def tell(cell: Cell, count: int, names: Mapping[int, str], noun: str) -> str:
     """A cell in words."""
     counted, (row, column) = formats.count(count, noun), cell
     if row == column:

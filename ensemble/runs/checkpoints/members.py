@@ -7,7 +7,7 @@ from ensemble.engine import blank_members, steps_per_epoch
 from ensemble.errors import RunError
 from ensemble.runs.checkpoints.folders import checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
-from ensemble.runs.parameters import kept_epochs, read_parameters
+from ensemble.runs.parameters import kept_epochs, network_of_run, read_parameters
 from ensemble.runs.progress import Progress
 from ensemble.runs.store import Run, trained_here
 
@@ -28,7 +28,7 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
     steps, members = _steps(run), run.config.members
     tick = None if epoch is None else epoch * (steps + 1)
     with Checkpoints(run.path, read_only=True) as checkpoints:
-        like = Progress.blank(blank_members(members), members, steps)
+        like = Progress.blank(blank_members(network_of_run(run), members), members, steps)
         progress = checkpoints.restore(like, tick)
     if checkpoints.set_aside and epoch is None and (kept := _last_parameters(run, like, steps)):
         return kept
@@ -65,5 +65,5 @@ def checkpoint_epochs(run: Run) -> list[int]:
 
 def _steps(run: Run) -> int:
     config = trained_here(run)
-    held = held_out(run.data.train_size, config.validation)
+    held = held_out(run.data.divisible, config.validation)
     return steps_per_epoch(run.data.train_size - held, config.batch_size, held)

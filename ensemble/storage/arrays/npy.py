@@ -29,15 +29,12 @@ from ensemble.storage.reading import opened as plain_file
 KINDS = "biufU"  # of types: numbers and text; never objects, which are pickled, nor records
 MOST_HEADER_BYTES = 4096  # NumPy's own takes 128, with a few axes
 MOST_AT_ONCE = 2**17  # bytes that a file may have us read in one go
+PICKLED = "an array holds Python objects, which would have to be unpickled"
 LENGTHS = {b"\1\0": "<H", b"\2\0": "<I", b"\3\0": "<I"}  # of the header, by version
 HEADER = re.compile(
     r"\{'descr': '(\|O|[<>|][a-zA-Z]\d{1,9})', 'fortran_order': (True|False), "
     r"'shape': \((|\d{1,18},|\d{1,18}(?:, \d{1,18}){1,31})\), \} *\n"
 )
-
-
-class PickledError(DamagedFileError):
-    """An array of Python objects: reading them would run whatever its file says."""
 
 
 @dataclass(frozen=True)
@@ -148,8 +145,8 @@ def read_header(file: BinaryIO) -> Header:
     """The header of the array at the beginning of a file; the place after that is its data's.
 
     Raises:
-      DamagedFileError: there is none, or one of an array that is no numbers; PickledError where
-        they are objects.
+      DamagedFileError: there is none, or one of an array that is no numbers; the message is
+        PICKLED where they are Python objects.
     """
     version = file.read(8).removeprefix(b"\x93NUMPY")
     if version not in LENGTHS:
@@ -191,7 +188,7 @@ def shortly(shape: tuple[int, ...]) -> str:
 
 def _dtype(descr: str) -> "np.dtype[Any]":
     if descr == "|O":
-        raise PickledError("an array holds Python objects, which would have to be unpickled")
+        raise DamagedFileError(PICKLED)
     try:
         dtype = np.dtype(descr)
     except TypeError:

@@ -9,7 +9,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.analysis.predictions import Predictions
 from ensemble.errors import EnsembleError
-from ensemble.figures.inspect.compare import apart, figure, per_class, table
+from ensemble.figures.inspect.compare import MOST, apart, figure, per_class, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.compared_runs import against, against_all
 from ensemble.ui.inspect.shown import Inspected
@@ -125,8 +125,15 @@ def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) 
         f"{len(won):,} won, {len(lost):,} lost",
         table=lambda: table(shown.made, theirs, shown.names),
         sees=f"By what it is: {shown.noun}s that only this run gets right (won, blue, up) and "
-        "that only the other does (lost, orange, down).",
+        f"that only the other does (lost, orange, down).{left_out(len(shown.names))}",
     )  # fmt: skip
+
+
+def left_out(classes: int) -> str:
+    """Which classes the picture has, where it has not all."""
+    if classes <= MOST:
+        return ""
+    return f" Of {classes:,} classes the {MOST} with the most of both."
 
 
 def details(

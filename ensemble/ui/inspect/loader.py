@@ -3,6 +3,7 @@
 Shared by every tab and bounded. What comes back is shared too: treat it as read-only.
 """
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 Result = TypeVar("Result")
+MANY = 50_000_000  # probabilities: with more a measure may take seconds
 
 
 def measured(shown: Inspected, measure: Callable[..., Result], *also: Any) -> Result:
@@ -30,7 +32,11 @@ def measured(shown: Inspected, measure: Callable[..., Result], *also: Any) -> Re
     """
     name = f"{measure.__module__}.{measure.__qualname__}"
     place = shown.run.id, shown.epoch, shown.version
-    result: Result = _measured(name, place, also, measure, shown.made)
+    size = shown.made.probabilities.size
+    # It says so only where it takes more than a moment.
+    wait = st.spinner(f"Reckoning with {size / 1e6:,.0f} million probabilities …")
+    with wait if size > MANY else contextlib.nullcontext():
+        result: Result = _measured(name, place, also, measure, shown.made)
     return result
 
 

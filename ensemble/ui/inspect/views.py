@@ -7,6 +7,7 @@ import streamlit as st
 
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, widget
+from ensemble.wording import escaping
 
 # By the question that they answer: the word in the address, and the label on the screen.
 GROUPS = {
@@ -17,7 +18,7 @@ GROUPS = {
     "Trust?": {
         "uncertainty": "Uncertainty", "calibration": "Calibration", "selective": "Selective",
     },
-    "Robust?": {"shift": "Shift", "digit": "One digit"},
+    "Robust?": {"shift": "Shift", "digit": "One image"},
 }  # fmt: skip
 VIEWS = {word: label for views in GROUPS.values() for word, label in views.items()}
 USUAL = next(iter(VIEWS))
@@ -38,13 +39,22 @@ MODULES = {
 ASK_THE_MEMBERS = ("shift", "digit")
 
 
-def choose() -> str:
-    """The controls, a group a question; returns the view that the address names."""
+def choose(noun: str) -> str:
+    """The controls, a group a question; returns the view that the address names.
+
+    Args:
+      noun: what an image of the run is called.
+    """
     value = address.VIEW.among(VIEWS, USUAL)
     with st.container(horizontal=True, gap="medium", key="views"):
         for place, (question, views) in enumerate(GROUPS.items()):
-            group(place, question, views, value)
+            group(place, question, views | titled(noun, views), value)
     return value
+
+
+def titled(noun: str, views: dict[str, str]) -> dict[str, str]:
+    """The titles that name what an image is called."""
+    return {"digit": f"One {escaping.markdown(noun)}"} if "digit" in views else {}
 
 
 def group(place: int, question: str, views: dict[str, str], value: str) -> None:

@@ -93,8 +93,12 @@ def chart(shown: Shown, number: int) -> None:
         alt=bars.alt(made, number, names), config=bars.config(
             f"{shown.noun.capitalize()} {number} · {shown.place}"),
     )  # fmt: skip
-    if made.members > 1:
-        st.caption("Bars: the averaged probabilities. Dots: each member's own.")
+    some = "" if len(names) <= bars.MOST else (
+        f"The {bars.MOST} likeliest of {len(names):,} classes, with what it is; the file has all. "
+    )  # fmt: skip
+    dots = "Bars: the averaged probabilities. Dots: each member's own." if made.members > 1 else ""
+    if some or dots:
+        st.caption(some + dots)
 
 
 def footer(shown: Shown, number: int) -> None:

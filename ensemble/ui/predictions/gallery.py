@@ -34,6 +34,13 @@ def show(run: runs.Run, epoch: int, made: Predictions, dataset: runs.TestSet, vi
     return numbers
 
 
+def probabilities(count: int) -> str:
+    """Which of so many averaged probabilities a table has, in words."""
+    if count <= downloads.MOST:
+        return "the averaged probabilities"
+    return f"the averaged probabilities of its {downloads.LISTED} likeliest classes"
+
+
 def open_digit(number: int) -> None:
     """Callback: the address names the image that was pressed."""
     address.put(digit=number)
@@ -75,5 +82,5 @@ def below(run: runs.Run, epoch: int, made: Predictions, dataset: runs.TestSet, n
             lambda: downloads.csv(downloads.table(made, numbers, names)),
             f"{stem}.csv", "text/csv", icon=":material/table:", key="save_csv", on_click="ignore",
             help="Number, label, what the ensemble says and how surely, each member's vote, and "
-            "the averaged probabilities.",
+            f"{probabilities(len(numbers) * len(names))}.",
         )  # fmt: skip

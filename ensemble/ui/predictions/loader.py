@@ -10,6 +10,8 @@ from ensemble.datasets.split import validation_indices
 from ensemble.errors import RunError
 from ensemble.ui.shared import loaders
 
+LARGE = 200_000_000  # bytes of a file: of larger ones fewer are kept
+
 
 def predictions(run: runs.Run, epoch: int) -> Predictions:
     """What the run's members said of the test images after `epoch`.
@@ -19,7 +21,11 @@ def predictions(run: runs.Run, epoch: int) -> Predictions:
       RunError: the predictions are not there, or cannot be read.
     """
     path = run.path / "predictions" / f"epoch-{epoch:04d}.npz"
-    return _predictions(run.id, epoch, loaders.version(path), run)
+    seen = loaders.version(path)
+    if seen[1] <= LARGE:
+        return _predictions(run.id, epoch, seen, run)
+    with st.spinner(f"Reading {seen[1] / 1e9:.1f} GB of predictions …"):
+        return _large(run.id, epoch, seen, run)
 
 
 def validation(run: runs.Run, epoch: int) -> Predictions | None:
@@ -50,6 +56,12 @@ def _validation(run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run) 
 # 10 members on 10,000 images take 9 MB, 64 members 31 MB.
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _predictions(run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run) -> Predictions:
+    return judged(_run, epoch)
+
+
+# Two, so that one can be compared with another; half as much again as their files.
+@st.cache_resource(max_entries=2, show_spinner=False)
+def _large(run_id: str, epoch: int, seen: tuple[int, int], _run: runs.Run) -> Predictions:
     return judged(_run, epoch)
 
 

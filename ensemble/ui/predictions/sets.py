@@ -1,6 +1,7 @@
 """The conformal sets that were asked for: their error rate and kind, as the address has them."""
 
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import streamlit as st
@@ -18,6 +19,9 @@ from ensemble.wording.verdicts import sets as words
 # The error rates to choose from, by their words in the address: percent.
 RATES = {word: float(word) / 100 for word in ("20", "10", "5", "2", "1", "0.5", "0.1")}
 USUAL = "5"
+
+# The last sets of each predictions, as long as these are there: of many classes they take a second.
+_LAST: WeakKeyDictionary[Predictions, tuple[object, NDArray[np.bool_]]] = WeakKeyDictionary()
 
 
 def asked() -> tuple[float, str]:
@@ -55,8 +59,13 @@ def control(noun: str, key: str) -> None:
 
 def of(made: Predictions, fitting: Fitting | None) -> NDArray[np.bool_]:
     """Every example's set, (N, C), calibrated on others: those held out, or the other half."""
-    rate, method = asked()
-    return sets_of_all(made.averaged, made.labels, rate, method, calibration(fitting))
+    question = (*asked(), fitting and fitting.made)
+    known, found = _LAST.get(made, (None, None))
+    if found is None or known != question:
+        rate, method = asked()
+        found = sets_of_all(made.averaged, made.labels, rate, method, calibration(fitting))
+        _LAST[made] = question, found
+    return found
 
 
 def line(made: Predictions, noun: str, fitting: Fitting | None) -> None:

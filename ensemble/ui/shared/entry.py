@@ -33,7 +33,7 @@ def navigation() -> StreamlitPage:
     )  # fmt: skip
     classify = st.Page(
         "pages/classify.py", title="Classify", icon=":material/draw:", url_path="classify",
-        help="Upload, draw or photograph a digit, and see what the ensemble makes of it.",
+        help="Upload, draw or photograph something, and see what the ensemble makes of it.",
     )  # fmt: skip
     parallel = st.Page(
         "pages/parallel.py", title="Parallel", icon=":material/speed:", url_path="parallel",

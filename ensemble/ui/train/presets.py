@@ -48,6 +48,8 @@ def key(name: str) -> str:
 
 def of_the_run(run: runs.Run) -> None:
     """Whether the settings are those of the run that is shown; one press makes them so."""
+    if run.trained is None:  # it has none to compare with, or to take over
+        return
     if not (differ := different(run)):
         st.caption("Same settings as the run shown.")
         return

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from ensemble.datasets.own import adding, opening
-from ensemble.datasets.own.adding import Report
+from ensemble.datasets.own.report import Report
 from ensemble.datasets.own.request import Called, Preparation
 
 Draw = Callable[..., Path]

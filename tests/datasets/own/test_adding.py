@@ -13,6 +13,7 @@ import pytest
 
 from ensemble import datasets
 from ensemble.datasets.own import adding, opening, staging
+from ensemble.datasets.own.report import as_json
 from ensemble.datasets.own.request import Called, Preparation
 from ensemble.datasets.registry import DATASETS, find, names
 from ensemble.errors import ConfigError, DataError, NotPreparedError, StorageError
@@ -94,7 +95,7 @@ def test_a_full_disk_leaves_nothing(draw, add, data):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
     try:
-        with pytest.raises(StorageError, match="too full for pets.*nothing unfinished is left"):
+        with pytest.raises(StorageError, match=r"too full for pets.*nothing unfinished is left"):
             add(root)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -143,7 +144,7 @@ def test_damage_is_told_from_a_dataset(harm, draw, add, data):
         assert names() == DATASETS
     else:
         assert not datasets.is_prepared("pets")
-        with pytest.raises(NotPreparedError, match="remove it with .* data remove pets"):
+        with pytest.raises(NotPreparedError, match=r"remove it with .* data remove pets"):
             datasets.load(entry.name)
     staging.remove("pets")
     assert (left_in(data), names()) == ([], DATASETS)
@@ -163,11 +164,12 @@ def test_one_added_again_with_other_pictures_has_another_fingerprint(draw, add):
 def test_a_dataset_of_a_thousand_classes_keeps_them_apart(tmp_path, add):
     labels = np.repeat(np.arange(1000), 3)
     images = np.zeros((3000, 4, 4), np.uint8)
-    images[:, 0, :2] = np.stack([labels // 256, labels % 256], axis=1)
+    images[:, 0, 0], images[:, 0, 1] = labels // 256, labels % 256
     np.savez(tmp_path / "many.npz", images=images, labels=labels)
     report = add(tmp_path / "many.npz", test_share=0.33)
     found = datasets.load("pets")
-    said = found.test_images[:, 0, 0, 0] * 256 + found.test_images[:, 0, 1, 0].astype(int)
+    tops = found.test_images[:, 0, :2, 0].astype(int)
+    said = tops[:, 0] * 256 + tops[:, 1]
     assert (said == found.test_labels).all()
     assert (max(report.counts["test"]), report.note.test_size) == (1, 990)
-    assert json.loads(json.dumps(adding.as_json(report)))["note"]["most_frequent"] == 1
+    assert json.loads(json.dumps(as_json(report)))["note"]["most_frequent"] == 1

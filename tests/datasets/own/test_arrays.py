@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ensemble import datasets
-from ensemble.datasets.own import npz
+from ensemble.datasets.own.sources import npz
 from ensemble.errors import DataError
 
 RNG = np.random.default_rng(0)
@@ -118,14 +118,14 @@ def test_an_array_that_says_more_than_its_file_holds_is_refused_before_it_is_mad
     with zipfile.ZipFile(tmp_path / "bomb.npz", "w") as archive:
         archive.writestr("x.npy", b"\x93NUMPY\1\0" + struct.pack("<H", 118) + text)
         archive.writestr("y.npy", b"")
-    with pytest.raises(DataError, match="x of bomb.npz cannot be taken"):
+    with pytest.raises(DataError, match=r"x of bomb.npz cannot be taken"):
         add(tmp_path / "bomb.npz")
 
 
 def test_a_file_that_is_cut_short_is_refused(saved, add, tmp_path):
     path = saved(x=GREY, y=LABELS)
     path.write_bytes(path.read_bytes()[:-200])
-    with pytest.raises(DataError, match="arrays.npz is damaged, cut short or no .npz"):
+    with pytest.raises(DataError, match=r"arrays.npz is damaged, cut short or no .npz"):
         add(path)
 
 

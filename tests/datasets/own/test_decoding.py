@@ -5,8 +5,8 @@ import pytest
 from PIL import Image, ImageOps
 
 from ensemble import datasets
-from ensemble.datasets.own import decoding
 from ensemble.datasets.own.source import Form
+from ensemble.datasets.own.sources import decoding
 from ensemble.errors import DataError
 
 GREY, COLOUR = Form(6, 4, 1, fitted=False), Form(6, 4, 3, fitted=False)

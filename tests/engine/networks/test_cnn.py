@@ -5,11 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ensemble.engine import keys
-from ensemble.engine.networks.cnn import apply_model, init_params, to_unit
+from ensemble.engine.networks.arithmetic import to_unit
 from ensemble.engine.predict import predict_probabilities
 from ensemble.engine.step import create_members
 from ensemble.race import howto
 from tests.engine.conftest import stock
+from tests.networks import CNN
 
 
 def test_first_parameters_are_those_of_stock_layers():
@@ -17,13 +18,13 @@ def test_first_parameters_are_those_of_stock_layers():
     # As `init` draws them, without the forward pass that it throws away.
     image = jax.ShapeDtypeStruct((1, 28, 28, 1), np.float32)
     wanted = howto.CNN().lazy_init(key, image)["params"]
-    jax.tree.map(np.testing.assert_array_equal, jax.jit(init_params)(key), wanted)
+    jax.tree.map(np.testing.assert_array_equal, jax.jit(CNN.init)(key), wanted)
 
 
 def test_members_start_where_the_howto_starts_them():
     _, init_rng = jax.random.split(jax.random.key(5))
-    wanted = [jax.jit(init_params)(key) for key in jax.random.split(init_rng, 3)]
-    got = create_members(5, 3).params
+    wanted = [jax.jit(CNN.init)(key) for key in jax.random.split(init_rng, 3)]
+    got = create_members(CNN, 5, 3).params
     for member, params in enumerate(wanted):
         jax.tree.map(lambda a, b, m=member: np.testing.assert_array_equal(a[m], b), got, params)
 
@@ -34,16 +35,16 @@ def test_a_member_starts_the_same_in_any_ensemble():
 
 
 def test_logits_equal_those_of_stock_layers(few):
-    params = jax.jit(init_params)(jax.random.key(0))
+    params = jax.jit(CNN.init)(jax.random.key(0))
     images = to_unit(jnp.asarray(few.test_images))
     wanted = stock(params, images)
-    np.testing.assert_allclose(jax.jit(apply_model)(params, images), wanted, atol=1e-4)
+    np.testing.assert_allclose(jax.jit(CNN.apply)(params, images), wanted, atol=1e-4)
 
 
 def test_prediction_pads_and_unpads(few):
-    members = create_members(0, 2).params
+    members = create_members(CNN, 0, 2).params
     images = few.test_images[:5]
-    got = predict_probabilities(members, images)
+    got = predict_probabilities(CNN, members, images)
     assert got.shape == (2, 5, 10)
     one = jax.tree.map(lambda leaf: leaf[1], members)
     wanted = jax.nn.softmax(stock(one, to_unit(jnp.asarray(images))))

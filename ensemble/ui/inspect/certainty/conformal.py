@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -18,6 +19,8 @@ from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
 from ensemble.wording import formats
 from ensemble.wording.verdicts import sets as words
+
+WORST = 30  # classes in a table of many
 
 Judged = dict[str, tuple[Calibrated, Achieved]]
 
@@ -38,10 +41,15 @@ def show(shown: Inspected) -> None:
     )  # fmt: skip
     st.dataframe(by_method(each), hide_index=True, key="inspect_sets_table")
     st.caption(words.promise(made, shown.noun, shown.fitting is None))
-    st.dataframe(downloads.on_screen(by_class(found, shown.names)), hide_index=True,
+    listed = worst(found)
+    st.dataframe(downloads.on_screen(by_class(found, shown.names, listed)), hide_index=True,
                  key="inspect_sets_classes", width="content")  # fmt: skip
+    some = "" if len(listed) == len(shown.names) else (
+        f"Of {len(shown.names):,} classes the {WORST} whose sets hold it least often. "
+    )  # fmt: skip
     st.caption(
-        f"{words.calibrated_on(made.n, found.n, shown.noun, shown.fitting is None)}; in brackets "
+        some
+        + f"{words.calibrated_on(made.n, found.n, shown.noun, shown.fitting is None)}; in brackets "
         "the 95 % interval."
     )
 
@@ -81,14 +89,26 @@ def by_method(each: Judged) -> pd.DataFrame:
     )
 
 
-def by_class(found: Achieved, names: Sequence[str]) -> pd.DataFrame:
+def worst(found: Achieved, most: int = WORST) -> list[int]:
+    """The classes to list: all, or of many those whose sets hold the label least often."""
+    classes = np.arange(len(found.class_n))
+    if len(classes) <= most:
+        return [int(one) for one in classes]
+    seen = classes[found.class_n > 0]
+    share = found.class_covered[seen] / found.class_n[seen]
+    return [int(one) for one in seen[np.lexsort((-found.class_n[seen], share))[:most]]]
+
+
+def by_class(found: Achieved, names: Sequence[str], listed: Sequence[int]) -> pd.DataFrame:
     """A row for each class: the promise is for all together, and some classes may get less."""
-    rows = zip(names, found.class_n.tolist(), found.class_covered.tolist(), found.class_size,
-               strict=True)  # fmt: skip
+    rows = (
+        (names[c], int(found.class_n[c]), int(found.class_covered[c]), found.class_size[c])
+        for c in listed
+    )
     return pd.DataFrame(
         [
             {"class": name, "images": f"{n:,}", "hold it": held(covered, n),
-             "mean size": formats.significant(float(size))}
+             "mean size": formats.significant(float(size)) if n else "–"}
             for name, n, covered, size in rows
         ]
     )  # fmt: skip

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from ensemble.analysis.predictions import ordered
-from ensemble.figures.inspect.confusion import Cell, Matrix, confusion, figure, table
+from ensemble.figures.inspect.confusion import MOST, Cell, Matrix, confusion, figure, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.shown import Inspected
@@ -13,6 +13,7 @@ from ensemble.ui.shared import address, figure_panel, widget
 from ensemble.wording import escaping, formats
 
 KEY = "inspect_confusion"
+LISTED = 200  # mistakes to choose from, the commonest
 
 
 def show(shown: Inspected) -> None:
@@ -71,7 +72,11 @@ def sees(shown: Inspected, matrix: Matrix) -> str:
     if not wrong.any():
         return f"The ensemble gets every {shown.noun} right: all stand on the diagonal."
     row, column = divmod(int(wrong.argmax()), len(wrong))
-    return (
+    some = "" if len(matrix) <= MOST else (
+        f"Of {len(matrix):,} classes these are the {MOST} of the commonest mistakes; the table "
+        "has all. "
+    )  # fmt: skip
+    return some + (
         f"The commonest mistake is {escaping.markdown(shown.names[row])} taken for "
         f"{escaping.markdown(shown.names[column])}: "
         f"{int(wrong.max()):,} of {formats.count(int(wrong.sum()), 'mistake')}. "
@@ -82,7 +87,8 @@ def sees(shown: Inspected, matrix: Matrix) -> str:
 def choose_cell(shown: Inspected, matrix: Matrix, cell: Cell | None) -> None:
     """The same choice from the keyboard: the mistakes, the commonest first."""
     wrong = matrix - np.diag(np.diag(matrix))
-    order = np.argsort(-wrong.ravel(), kind="stable")[: int((wrong > 0).sum())]
+    kinds = int((wrong > 0).sum())
+    order = np.argsort(-wrong.ravel(), kind="stable")[: min(kinds, LISTED)]
     cells = [divmod(int(one), len(matrix)) for one in order]
     if cell and cell not in cells:
         cells.append(cell)
@@ -91,6 +97,7 @@ def choose_cell(shown: Inspected, matrix: Matrix, cell: Cell | None) -> None:
     address.bound(f"inspect_cell_{stamp}", spoken(cell), lambda key: st.selectbox(
         "Shown", list(options), key=key, format_func=options.__getitem__,
         on_change=lambda: address.CELL.put(address.CELL.parse(widget.value(key))),
+        help=f"The {LISTED} commonest of {kinds:,} kinds of mistake." if kinds > LISTED else None,
     ))  # fmt: skip
 
 

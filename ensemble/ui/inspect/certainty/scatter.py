@@ -19,9 +19,9 @@ from ensemble.wording import formats
 
 KEY = "inspect_scatter"
 GLOSS = (
-    "Aleatoric: what each member is unsure of by itself, as of a digit that is hard to read "
-    "(the mean of the members' entropies). Epistemic: what the members disagree about, as of a "
-    "digit unlike those they learnt from (mutual information). Together they are the entropy of "
+    "Aleatoric: what each member is unsure of by itself, as of one that is hard to tell "
+    "(the mean of the members' entropies). Epistemic: what the members disagree about, as of "
+    "one unlike those they learnt from (mutual information). Together they are the entropy of "
     "the averaged probabilities; in nats, 0 is sure."
 )
 

@@ -10,7 +10,7 @@ from ensemble.analysis.members import committee as committees
 from ensemble.analysis.members.committee import Committee, Curve
 from ensemble.analysis.members.enough import MARGINS, Enough
 from ensemble.analysis.members.extrapolation import extrapolate
-from ensemble.analysis.members.subsets import DRAWN
+from ensemble.analysis.members.subsets import drawn_at_most
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.calibration_noise import ensemble_error
 from ensemble.figures.inspect.committee import NAMES, alt, figure, in_words, table
@@ -102,7 +102,11 @@ def looked_at(judged: Committee) -> str:
     """Whether these are all committees, in words."""
     if judged.exact:
         return f"All {len(judged.size):,} committees that {judged.members} members can form"
-    return f"{len(judged.size):,} committees, of most sizes {DRAWN} drawn by chance"
+    there_are = formats.significant(2**judged.members - 1)
+    return (
+        f"{len(judged.size):,} of about {there_are} committees that {judged.members} members can "
+        f"form: of each size all, or {drawn_at_most(judged.members)} drawn at random (seed 0)"
+    )
 
 
 def sees(judged: Committee, found: Curve, name: str) -> str:

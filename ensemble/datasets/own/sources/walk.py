@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from ensemble.datasets.own.decoding import SUFFIXES
 from ensemble.datasets.own.source import listing
+from ensemble.datasets.own.sources.decoding import SUFFIXES
 from ensemble.errors import DataError
 from ensemble.storage.refusals import named
 

@@ -109,7 +109,7 @@ def orientation(image: Image.Image) -> int:
     TIFF is turned by Pillow itself.
     """
     try:
-        if image.format == "TIFF" or image.format == "PNG" and "exif" not in image.info:
+        if image.format == "TIFF" or (image.format == "PNG" and "exif" not in image.info):
             return 1
         return int(image.getexif().get(ORIENTATION, 1))
     except Exception:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from ensemble.datasets.own import decoding
 from ensemble.datasets.own.entries import MOST_CLASSES
 from ensemble.datasets.own.source import (
     SPLIT_NAMES,
@@ -23,6 +22,7 @@ from ensemble.datasets.own.source import (
     class_list,
     shown_names,
 )
+from ensemble.datasets.own.sources import decoding
 from ensemble.errors import DataError
 
 Labels = NDArray[np.int32]

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.datasets.idx import UINT8
-from ensemble.datasets.own import values
-from ensemble.datasets.own.npz import exactly
 from ensemble.datasets.own.source import Form, Pixels, Survey, Unreadable
+from ensemble.datasets.own.sources import values
+from ensemble.datasets.own.sources.npz import exactly
 from ensemble.errors import DataError
 from ensemble.storage.arrays.damage import DamagedFileError
 from ensemble.storage.reading import opened

@@ -14,8 +14,8 @@ from typing import IO, Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own import values
 from ensemble.datasets.own.source import Form, Pixels, Survey, Unreadable, listing
+from ensemble.datasets.own.sources import values
 from ensemble.errors import DataError
 from ensemble.storage.arrays.damage import DamagedFileError
 from ensemble.storage.arrays.npy import Header, read_header

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own import values
 from ensemble.datasets.own.source import Form, Pixels, Survey, Unreadable
+from ensemble.datasets.own.sources import values
 from ensemble.errors import DataError
 
 NAME = re.compile(r"[a-z][a-z0-9_]*(/[A-Za-z0-9_.\-]+)?(:\d+\.\d+\.\d+)?")
@@ -41,7 +41,7 @@ class Tfds:
         names = {values.split_name(one): one for one in builder.info.splits}
         if "train" not in names:
             raise DataError(f"{name} has no training images: choose another.")
-        found, self._parts = {}, dict[str, list[Any]]()
+        found, self._parts = dict[str, NDArray[Any]](), dict[str, list[Any]]()
         for split in (one for one in ("train", "test", "val") if one in names):
             self._parts[split] = [builder.as_data_source(split=names[split])]
             found[split] = labels_of(builder, names[split], self._image, label)

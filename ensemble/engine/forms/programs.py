@@ -9,33 +9,53 @@ import numpy as np
 from jax import Array, lax
 
 from ensemble.config import EnsembleConfig
+from ensemble.engine.augment import Augmentation
 from ensemble.engine.layout import Layout
-from ensemble.engine.networks.cnn import Arithmetic
+from ensemble.engine.networks.arithmetic import Arithmetic
+from ensemble.engine.networks.network import Network
 from ensemble.engine.step import log_probabilities, train_steps
 from ensemble.engine.trace_cache import cached
 from ensemble.machine.processor import processor
 
 EVALUATION_BLOCK = 64  # whole chunks of images (convolution.py) in either precision
 # How one device does its members: by the fast operator for CPUs, one member after the other;
-# side by side, their convolutions grouped into one, or as patches times matrix; or by the
-# stock convolution one after the other. `python -m benchmarks.speed.gpu` measures them.
-FORMS = ("tower", "grouped", "patches", "scan")
+# side by side, their convolutions grouped into one, or as patches times matrix; by the stock
+# convolution one after the other; or by stock layers a step a call, one member after the other.
+# `python -m benchmarks.speed.gpu` and `python -m benchmarks.training.layouts` measure them.
+FORMS = ("tower", "grouped", "patches", "scan", "stepwise")
 
 
-@functools.cache
+def usual_form(network: Network) -> str:
+    """What is fastest on this platform.
+
+    On a CPU XLA has but a naive convolution inside a compiled loop, 20 to 30 times slower than
+    outside: what has no sums of its own for that takes one compiled step a call.
+    """
+    if jax.default_backend() != "cpu":
+        return "grouped"
+    return "tower" if network.fast_in_loops else "stepwise"
+
+
+@functools.lru_cache(maxsize=256)
 def programs(
-    devices: tuple[jax.Device, ...], augmented: bool, arithmetic: Arithmetic
+    devices: tuple[jax.Device, ...],
+    network: Network,
+    rows: int,
+    augmentation: Augmentation,
+    arithmetic: Arithmetic,
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Training steps and evaluation on these devices: (train, evaluate).
+    """Training steps, at most `rows` a call, and evaluation on these devices: (train, evaluate).
 
     Made once a process, so that a second Trainer compiles nothing that a first one has.
     """
     layout = Layout(len(devices), devices)
-    steps = functools.partial(train_steps, augmented=augmented, arithmetic=arithmetic)
-    test = functools.partial(log_probabilities, arithmetic=arithmetic)
+    steps = functools.partial(
+        train_steps, network, rows, augmentation=augmentation, arithmetic=arithmetic
+    )
+    test = functools.partial(log_probabilities, network, arithmetic=arithmetic)
     train, evaluate = over_lanes(steps, arithmetic.form), over_lanes(test, arithmetic.form)
-    train = cached("train", train, augmented, arithmetic)
-    evaluate = cached("evaluate", evaluate, arithmetic)
+    train = cached("train", train, network, rows, augmentation, arithmetic)
+    evaluate = cached("evaluate", evaluate, network, arithmetic)
     return layout.pmap(train, donate_argnums=0), layout.pmap(evaluate, donate_argnums=0)
 
 
@@ -67,8 +87,8 @@ def over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:
     return one_after_the_other if form in ("tower", "scan") else side_by_side
 
 
-def blocks_of(images: np.ndarray) -> np.ndarray:
-    """(N, …) to (blocks, EVALUATION_BLOCK, …), the last block filled up with zeros."""
-    missing = -len(images) % EVALUATION_BLOCK
+def blocks_of(images: np.ndarray, block: int = EVALUATION_BLOCK) -> np.ndarray:
+    """(N, …) to (blocks, `block`, …), the last one filled up with zeros."""
+    missing = -len(images) % block
     padded = np.concatenate([images, np.zeros((missing, *images.shape[1:]), images.dtype)])
-    return padded.reshape(-1, EVALUATION_BLOCK, *images.shape[1:])
+    return padded.reshape(-1, block, *images.shape[1:])

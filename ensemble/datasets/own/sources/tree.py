@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.datasets.own import decoding, walk
 from ensemble.datasets.own.source import (
     SPLIT_NAMES,
     VAL_LEARNT,
@@ -27,6 +26,7 @@ from ensemble.datasets.own.source import (
     listing,
     shown_names,
 )
+from ensemble.datasets.own.sources import decoding, walk
 from ensemble.errors import DataError
 
 BATCH = 256  # pictures that are decoded ahead
@@ -138,8 +138,8 @@ class Tree:
         full = {name for files in splits.values() for name, paths in files.items() if paths}
         if len(full) < 2:
             raise DataError(
-                f"{top} holds pictures of {len(full)} class{'' if len(full) == 1 else 'es'}, and at least 2 are needed: put the "
-                "pictures of each class into a folder of their own, named like the class."
+                f"{top} holds pictures of {len(full)} class{'' if len(full) == 1 else 'es'}, and "
+                "at least 2 are needed: put the pictures of each class into a folder of their own, named like the class."
                 + self._walk.hint()
             )
         kept = {

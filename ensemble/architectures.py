@@ -1,0 +1,121 @@
+"""The networks there are, and what is known of each before JAX is imported.
+
+Their code is in engine/networks/, one file an architecture. Beside them stand networks of a
+person's own, named `package.module:Factory`. Such a name may stand in a run's settings, and be
+listed and read, for ever; its code is imported only where the run is trained or asked, and only
+if the person who runs this program has said so: see `allowed`.
+"""
+
+import contextlib
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from ensemble.errors import ConfigError
+
+ALLOWED = "ENSEMBLE_NETWORKS"
+FILE = "ensemble.toml"
+OWN = re.compile(r"(?!\d)\w+(\.(?!\d)\w+)*:(?!\d)\w+", re.ASCII)
+OWN_FORM = "package.module:Factory"
+LONGEST = 200
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """What is known of a network beforehand.
+
+    Attributes:
+      name: its word in settings.
+      title: what people call it.
+      source: who described it, one line for people.
+      width: what the setting `width` counts where it is 0; None where nothing can be widened.
+      smallest: the least height and width of an image that it takes, in pixels.
+    """
+
+    name: str
+    title: str
+    source: str
+    width: int | None
+    smallest: int
+
+
+ARCHITECTURES = {
+    one.name: one
+    for one in (
+        Architecture("cnn", "HOWTO's CNN", "Flax's HOWTO “Ensembling on multiple devices”", 32, 4),
+        Architecture("logistic", "Logistic regression",
+                     "Softmax of a weighted sum of the pixels (Cox 1958)", None, 1),
+        Architecture("mlp", "MLP", "Three hidden layers of 200, as in the first deep ensembles "
+                     "(Lakshminarayanan and others 2017)", 200, 1),
+        Architecture("lenet5", "LeNet-5", "LeCun, Bottou, Bengio and Haffner 1998", 6, 12),
+        Architecture("resnet", "ResNet-20", "He and others 2016, with batch normalisation; for "
+                     "small colour photographs", 16, 8),
+        Architecture("resnet_groupnorm", "ResNet-20, group norm", "He and others 2016, with group "
+                     "normalisation (Wu and He 2018)", 16, 8),
+    )
+}  # fmt: skip
+NAMES = tuple(ARCHITECTURES)
+
+
+def names() -> tuple[str, ...]:
+    """The networks that a run may be given here: `NAMES`, then those of one's own by name.
+
+    Where `ensemble.toml` cannot be read, none of its own; `allowed` and `offered` say why.
+    """
+    own: frozenset[str] = frozenset()
+    with contextlib.suppress(ConfigError):
+        own = allowed()
+    return (*NAMES, *sorted(own))
+
+
+def is_own(name: str) -> bool:
+    """Whether this is a name of the form `package.module:Factory`, a network of one's own."""
+    return len(name) <= LONGEST and bool(OWN.fullmatch(name))
+
+
+def title(name: str) -> str:
+    """What people call a network; one of their own by its name."""
+    return ARCHITECTURES[name].title if name in ARCHITECTURES else name
+
+
+def allowed() -> frozenset[str]:
+    """The networks of one's own whose code may be imported here.
+
+    Named in the environment variable `ENSEMBLE_NETWORKS`, separated by commas, which workers
+    inherit, or in the list `networks` of a file `ensemble.toml` in the working folder. Never by
+    a run's settings alone: a run may come from elsewhere.
+
+    Raises:
+      ConfigError: there is such a file, and it cannot be read or has another form.
+    """
+    named = os.environ.get(ALLOWED, "").split(",")
+    return frozenset(filter(is_own, [*map(str.strip, named), *offered()]))
+
+
+def allow(name: str) -> None:
+    """Let this network's code be imported, by this process and by the workers that it starts."""
+    before = os.environ.get(ALLOWED, "")
+    if name not in before.split(","):
+        os.environ[ALLOWED] = f"{before},{name}".strip(",")
+
+
+def offered() -> tuple[str, ...]:
+    """The networks of one's own that `ensemble.toml` in the working folder names, in its order.
+
+    Raises:
+      ConfigError: there is such a file, and it cannot be read or has another form.
+    """
+    try:
+        said = tomllib.loads(Path(FILE).read_text("utf-8"))
+    except FileNotFoundError:
+        return ()
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{FILE} cannot be read: {error}.") from error
+    names = said.get("networks", [])
+    if not isinstance(names, list) or not all(isinstance(n, str) and is_own(n) for n in names):
+        raise ConfigError(
+            f'In {FILE}, networks has to be a list of names such as ["{OWN_FORM}"]: correct it.'
+        )
+    return tuple(dict.fromkeys(names))

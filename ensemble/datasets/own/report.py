@@ -1,0 +1,71 @@
+"""What was made of a source, for who added it: counts, what was left out, what stands out."""
+
+from array import array
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ensemble.datasets.own import entries
+from ensemble.datasets.own.copying import SPLITS, Copied
+from ensemble.datasets.own.request import words
+from ensemble.datasets.own.source import listing
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was made of a source.
+
+    Attributes:
+      note: what is kept of it.
+      counts: images of each class, (C,), in "train" and in "test".
+      sizes: how many pictures came with each [height, width], the commonest first, at most 20.
+      unreadable: the first files that could not be read: [where, why].
+      unreadable_count: how many there are.
+      duplicates: test images that are also among the training images, to the pixel.
+    """
+
+    note: entries.Note
+    counts: dict[str, list[int]]
+    sizes: list[tuple[int, int, int]]
+    unreadable: list[tuple[str, str]]
+    unreadable_count: int
+    duplicates: int
+
+
+def duplicates_in(hashes: dict[str, "array[int]"]) -> int:
+    """Test images that are among the training images, by the hashes of each split."""
+    train, test = (np.frombuffer(hashes[split], np.uint64) for split in SPLITS)
+    return int(np.isin(test, train).sum())
+
+
+def standing_out(
+    copied: Copied, counts: dict[str, list[int]], class_names: tuple[str, ...], duplicates: int
+) -> list[str]:
+    """What stands out, a sentence each."""
+    said = []
+    if copied.unreadable_count:
+        first = "; ".join(f"{words(one.where)}: {one.why}" for one in copied.unreadable[:3])
+        more = "" if copied.unreadable_count <= 3 else "; …"
+        are = "is" if copied.unreadable_count == 1 else "are"
+        said.append(
+            f"{copied.unreadable_count:,} cannot be read and {are} left out ({first}{more})."
+        )
+    for split in SPLITS:
+        if without := [name for name, many in zip(class_names, counts[split], strict=True)
+                       if not many]:  # fmt: skip
+            said.append(
+                f"Without a {split} image, {len(without):,} of the classes: {listing(without)}."
+            )
+    if duplicates:
+        are = "image is" if duplicates == 1 else "images are"
+        said.append(
+            f"{duplicates:,} test {are} among the training images too, pixel for pixel: what is "
+            "right on the test set will look better than it is."
+        )
+    return said
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """A report as one JSON object."""
+    return {**vars(report), "note": vars(report.note)}

@@ -1,0 +1,164 @@
+"""Members in compiled loops: many steps a call, all lanes of all devices in one program."""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from ensemble.engine.figures import Evaluation, StepFigures, Tally, ensemble_figures
+from ensemble.engine.forms.programs import EVALUATION_BLOCK, blocks_of, programs
+from ensemble.engine.forms.work import Epoch, Work
+from ensemble.engine.pace import Pace
+from ensemble.engine.step import MemberState, blank_members
+
+# What a device may hold of probabilities before they are averaged: with many classes fewer steps
+# are done, or images judged, at once.
+ROOM_BYTES = 2**28
+
+
+class Judged(NamedTuple):
+    """What members are evaluated on: labels (N,), and shares of it as laid out on the devices."""
+
+    labels: np.ndarray
+    shares: list[tuple[Any, Any]]
+
+
+class Looped:
+    """Members in loops on their devices; see `work.Form` for what it does.
+
+    On a CPU the members of one device run one after the other (each has the caches to itself),
+    elsewhere side by side (a small network leaves a GPU idle).
+    """
+
+    def __init__(self, work: Work) -> None:
+        self._work, self._layout, self._network = work, work.layout, work.network
+        classes, lanes = work.network.classes, self._layout.lanes
+        self.rows = fitting(work.steps, 4 * lanes * work.batch_size * classes)
+        self._blocks = max(1, ROOM_BYTES // (4 * lanes * EVALUATION_BLOCK * classes))
+        self._train, self._evaluate = programs(
+            self._layout.devices, work.network, self.rows, work.augmentation, work.arithmetic
+        )
+        self._data = self._layout.replicate((work.images, work.labels))
+        self._ensemble_figures = ensemble_figures(self._layout)
+
+    def compile(self, epoch: Callable[[], Epoch]) -> None:
+        """Compile a training step; `epoch` is asked for when it is needed, at the end."""
+        work = self._work
+        shape = (work.layout.members, work.steps, work.batch_size)
+        blank = Epoch(
+            np.zeros(shape, np.int32), np.zeros((shape[0], 2), np.uint32), work.blank_hyper
+        )
+        state = self.put(blank_members(self._network, shape[0]))
+        _, raw = jax.block_until_ready(self._steps(state, self.load(blank), 0, 0))
+        self._averaged(raw.probabilities, work.labels[epoch().order[0]], 0)
+
+    def put(self, state: Any) -> Any:
+        """A state of arrays (M, …), laid out on the devices."""
+        return self._layout.spread(state)
+
+    def get(self, state: Any) -> Any:
+        """The inverse of `put`, of a state or a part of it."""
+        return self._layout.gather(state)
+
+    def params(self, state: MemberState) -> Any:
+        """The parameters alone, as NumPy arrays (M, …)."""
+        return self._layout.gather(state.params)
+
+    def load(self, epoch: Epoch) -> Any:
+        """An epoch's batches and keys on the devices, with the labels of its batches."""
+        own = self._layout.spread((epoch.order, epoch.key_data))
+        return own, self._work.labels[epoch.order[0]], self._layout.replicate(epoch.hyper)
+
+    def train(self, state: Any, epoch: Any, start: int, count: int) -> tuple[Any, StepFigures]:
+        """`count` steps, at most `rows`; gives up `state`."""
+        state, raw = self._steps(state, epoch, start, count)
+        jax.block_until_ready(raw)
+        loss, accuracy = self._layout.gather((raw.loss, raw.accuracy))
+        loss, accuracy = loss[:, :count], accuracy[:, :count]
+        nll, right = self._averaged(raw.probabilities, epoch[1], start)
+        if nll is None or right is None:
+            return state, StepFigures(loss, accuracy, None, None)
+        return state, StepFigures(loss, accuracy, nll[:count], right[:count])
+
+    def to_judge(self, images: np.ndarray, labels: np.ndarray) -> Judged:
+        """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
+        blocks = blocks_of(images)
+        size = min(self._blocks, max(len(blocks), 1))
+        shares = []
+        for at in range(0, max(len(blocks), 1), size):
+            here = blocks[at : at + size]
+            if short := size - len(here):  # One program serves the last share, too.
+                here = np.concatenate([here, np.zeros((short, *here.shape[1:]), here.dtype)])
+            truth = labels[at * EVALUATION_BLOCK : (at + size) * EVALUATION_BLOCK]
+            shares.append(self._layout.replicate((here, truth)))
+        return Judged(labels, shares)
+
+    def judge(
+        self, state: MemberState, judged: Judged, interrupted: Callable[[], bool]
+    ) -> Evaluation | None:
+        """All members on all the images; None as soon as `interrupted` says yes."""
+        tally = Tally(self._layout.members, judged.labels, self._network.classes)
+        pace = Pace()
+        for blocks, truth in judged.shares:
+            count = -(-int(truth.shape[1]) // EVALUATION_BLOCK)
+            log_p, done = self._unasked(blocks), 0
+            while done < count:
+                if interrupted():
+                    return None
+                took, units = time.perf_counter(), pace.next(count - done)
+                log_p = self._ask(blocks, log_p, state, done, units)
+                pace.took(units, time.perf_counter() - took)
+                done += units
+            log_p, nll, right = self._answered(log_p, truth)
+            tally.add(self._layout.gather(log_p), float(nll), float(right))
+        return tally.evaluation()
+
+    def compile_judging(self, state: MemberState, judged: Judged) -> None:
+        """Compile what `judge` runs."""
+        for blocks, truth in {one[1].shape: one for one in judged.shares}.values():
+            self._answered(self._ask(blocks, self._unasked(blocks), state, 0, 0), truth)
+
+    def _unasked(self, blocks: Array) -> Array:
+        """Room for every lane's log-probabilities, by blocks of images."""
+        count = int(blocks.shape[1])
+        room = (self._layout.lanes, count, EVALUATION_BLOCK, self._network.classes)
+        return self._layout.replicate(np.zeros(room, np.float32))
+
+    def _ask(
+        self, blocks: Array, log_p: Array, state: MemberState, start: int, count: int
+    ) -> Array:
+        """Log-probabilities with `count` more blocks filled in, from block `start` (from 0)."""
+        counts = self._layout.put(self._layout.real * np.int32(count))
+        first = self._layout.replicate(np.int32(start))
+        log_p = self._evaluate(log_p, (state.params,), counts, (blocks, first))
+        return jax.block_until_ready(log_p)
+
+    def _answered(self, log_p: Array, truth: Array) -> tuple[Array, np.ndarray, np.ndarray]:
+        """Log-probabilities image by image, and the NLL and accuracy of their average."""
+        log_p = log_p.reshape(*log_p.shape[:2], -1, self._network.classes)
+        return log_p, *self._ensemble_figures(jnp.exp(log_p), truth)
+
+    def _steps(self, state: MemberState, epoch: Any, start: int, count: int) -> Any:
+        """New members and raw figures, on the devices."""
+        own, _, hyper = epoch
+        counts = self._layout.put(self._layout.real * np.int32(count))
+        first = self._layout.replicate(np.int32(start))
+        return self._train(state, own, counts, (*self._data, hyper, first))
+
+    def _averaged(
+        self, probabilities: Array, labels: np.ndarray, start: int
+    ) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
+        """NLL and accuracy of the averaged probabilities by steps, or None twice: own views."""
+        if self._work.own_views:
+            return None, None
+        rows = self._layout.replicate(np.roll(labels, -start, axis=0)[: self.rows])
+        return self._ensemble_figures(probabilities, rows)
+
+
+def fitting(units: int, nbytes: int) -> int:
+    """How many of so many units of that size fit into ROOM_BYTES; at least one."""
+    return max(1, min(units, ROOM_BYTES // nbytes))

@@ -1,0 +1,155 @@
+"""A network bound to the images that it takes and the classes that it tells apart."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from flax import errors as flax_errors
+from flax import linen as nn
+from flax import traverse_util
+from jax import Array
+
+from ensemble import architectures
+from ensemble.engine.networks import calling, flops
+from ensemble.engine.networks.arithmetic import USUAL, Arithmetic
+from ensemble.errors import ConfigError
+
+Params = dict[str, Any]
+Make = Callable[[int, int, Arithmetic], nn.Module]
+
+
+@dataclass(frozen=True)
+class Network:
+    """One architecture for images of one shape; hashable, so that programs are made once for it.
+
+    A member's `params` are one nested dict of arrays: Flax's collection "params" as it is, and
+    every other collection (BatchNorm's running statistics in "batch_stats") beside its layers,
+    under the collection's name.
+
+    Attributes:
+      name: its word in settings, or `package.module:Factory`.
+      image_shape: of one image, (H, W, channels).
+      classes: C, how many classes it tells apart.
+      width: how wide its layers are; 0 is its own width.
+      make: a Linen module for (classes, width, arithmetic).
+      fast_in_loops: whether its sums are quick inside a compiled loop on a CPU, where XLA has but
+        a naive convolution.
+    """
+
+    name: str
+    image_shape: tuple[int, int, int]
+    classes: int
+    width: int = 0
+    make: Make = field(compare=False, repr=False, kw_only=True)
+    fast_in_loops: bool = field(default=False, compare=False, repr=False, kw_only=True)
+
+    @property
+    def own(self) -> bool:
+        """Whether its code is a person's own, not this package's."""
+        return architectures.is_own(self.name)
+
+    def init(self, key: Array) -> Params:
+        """One member's parameters, drawn as `module.init(key, images)` draws them."""
+        variables = self._init_variables(key)
+        trained = variables.pop("params", {})
+        if both := sorted(set(trained) & set(variables)):
+            raise ConfigError(
+                f"The network {self.name} has a layer and a collection called {both[0]}: "
+                "rename one."
+            )
+        return {**trained, **variables}
+
+    def apply(self, params: Params, images: Array, arithmetic: Arithmetic = USUAL) -> Array:
+        """One member's logits (B, C) for images (B, H, W, channels) in [0, 1], as it is judged."""
+        logits = calling.evaluate(self._module(arithmetic), self._variables(params), images)
+        return logits.astype(jnp.float32)
+
+    def learn(
+        self, trained: Params, rest: Params, images: Array, key: Array | None,
+        arithmetic: Arithmetic = USUAL,
+    ) -> tuple[Array, Params]:  # fmt: skip
+        """Logits (B, C) of the training pass, and the other collections after it.
+
+        Args:
+          trained: what the optimizer moves; with `rest` as `split` gives them.
+          rest: the other collections.
+          images: (B, H, W, channels) in [0, 1].
+          key: what dropout and the like draw from; None only where `random` is False.
+          arithmetic: how the sums are done.
+        """
+        logits, rest = calling.train(
+            self._module(arithmetic), {"params": trained, **rest}, images, key
+        )
+        return logits.astype(jnp.float32), rest
+
+    def features(self, params: Params, images: Array) -> tuple[Array, Array]:
+        """Logits (B, C), and what the last dense layer sees of each image, (B, F).
+
+        Where the last thing that a network does is no dense layer, its logits are its features.
+        """
+        with calling.watched(self.classes) as seen:
+            logits = self.apply(params, images)
+        features = seen[-1] if seen else logits
+        return logits, features.reshape(len(images), -1).astype(jnp.float32)
+
+    def split(self, params: Params) -> tuple[Params, Params]:
+        """What the optimizer moves, and the other collections."""
+        rest = {name: params[name] for name in self.collections}
+        return {name: tree for name, tree in params.items() if name not in rest}, rest
+
+    @functools.cached_property
+    def collections(self) -> tuple[str, ...]:
+        """The collections that it has beside "params"."""
+        variables = jax.eval_shape(self._init_variables, jax.random.key(0))
+        return tuple(sorted(set(variables) - {"params"}))
+
+    @functools.cached_property
+    def random(self) -> bool:
+        """Whether its training pass draws random numbers, as dropout does."""
+        params = jax.eval_shape(self.init, jax.random.key(0))
+        images = jax.ShapeDtypeStruct((2, *self.image_shape), jnp.float32)
+        try:
+            jax.eval_shape(lambda p, x: self.learn(*self.split(p), x, None), params, images)
+        except flax_errors.InvalidRngError:
+            return True
+        return False
+
+    @functools.cached_property
+    def shapes(self) -> dict[str, jax.ShapeDtypeStruct]:
+        """Shape and type of each of a member's arrays by its path: `Conv_0/kernel`."""
+        params = jax.eval_shape(self.init, jax.random.key(0))
+        return traverse_util.flatten_dict(params, sep="/")
+
+    @functools.cached_property
+    def parameters(self) -> int:
+        """How many numbers the optimizer moves in one member."""
+        ours = tuple(f"{name}/" for name in self.collections)
+        counted = [one for path, one in self.shapes.items() if not path.startswith(ours)]
+        return sum(int(np.prod(one.shape)) for one in counted)
+
+    @functools.cached_property
+    def flops(self) -> int:
+        """Floating-point operations of one image's forward pass, in products and convolutions."""
+        params = jax.eval_shape(self.init, jax.random.key(0))
+        image = jax.ShapeDtypeStruct((1, *self.image_shape), jnp.float32)
+        stock = Arithmetic("grouped")
+        return flops.count(lambda p, x: self.apply(p, x, stock), params, image)
+
+    @property
+    def training_flops(self) -> int:
+        """Of one image's training step: as usual taken for three times the forward pass."""
+        return 3 * self.flops
+
+    def _module(self, arithmetic: Arithmetic) -> nn.Module:
+        return self.make(self.classes, self.width, arithmetic)
+
+    def _init_variables(self, key: Array) -> Params:
+        return calling.init(self._module(USUAL), key, jnp.ones((1, *self.image_shape)))
+
+    def _variables(self, params: Params) -> Params:
+        trained, rest = self.split(params)
+        return {"params": trained, **rest}

@@ -1,0 +1,80 @@
+"""Classify with an ensemble that has learnt no handwriting: one picture is one image."""
+
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+from streamlit.testing.v1 import AppTest
+
+from ensemble import datasets
+from ensemble.recognition.classifier import open_classifier
+from ensemble.ui.classify.details.choice import DETAILS
+from tests.pages import own_images
+from tests.pages.members import askable
+from tests.pages.predictions_screen import opened
+
+SHAPE = (16, 16, 3)
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
+    return askable(members=2, dataset=own_images.add(shape=SHAPE))
+
+
+def photograph() -> bytes:
+    """A light bar on dark ground, 300×200."""
+    pixels = np.full((200, 300, 3), 8, np.uint8)
+    pixels[40:60, 80:220] = (200, 180, 60)
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
+
+
+def said(at: AppTest) -> str:
+    return " ".join(one.value for kind in (at.markdown, at.caption, at.subheader) for one in kind)
+
+
+def test_a_photograph_is_read_as_one_image_and_everything_is_called_a_leaf(run) -> None:
+    at = opened(run, "classify")
+    ways = next(one for one in at.segmented_control if one.key.startswith("address_input"))
+    assert list(ways.options) == ["Upload", "Camera"]
+    assert any(one.label == "Try a test leaf" for one in at.button)
+    at.file_uploader[0].set_value(("shirt.png", photograph(), "image/png")).run()
+    assert not at.exception
+    words = said(at)
+    assert "digit" not in words
+    assert "leaf" in words
+    assert "16 × 16, in colour" in words
+    assert "200 × 200 pixels of it" in words
+    takes = next(one for one in at.segmented_control if one.label == "Take")
+    takes.set_value("whole").run()
+    assert not at.exception
+    assert "All of it." in said(at)
+    assert not any(one.label == "Strength of ink" for one in at.slider)
+
+
+@pytest.mark.parametrize("detail", DETAILS)
+def test_every_detail_is_there(run, detail: str) -> None:
+    at = opened(run, "classify", detail=detail)
+    next(one for one in at.button if one.key == "classify_try").click().run()
+    assert not at.exception
+    assert "Already 16 × 16: taken as it is." in said(at)
+    assert "digit" not in said(at)
+
+
+def test_the_classifier_finds_a_test_image_itself_and_rejects_what_is_none(run) -> None:
+    asked = open_classifier(run.id)
+    assert (asked.noun, asked.written, asked.shape) == ("leaf", False, SHAPE)
+    test = datasets.load("leaves").test_images
+    found = asked.neighbours(test[17], 5)
+    assert found.numbers[0] == 17
+    np.testing.assert_array_equal(found.images[0], test[17])
+    threshold = asked.rejection_threshold()
+    assert [one.key for one in threshold.non_digits][-2:] == ["noise", "scrambled"]
+    assert min(one.share for one in threshold.non_digits[-2:]) > 0.9
+    assert threshold.coverage > 0.85
+    covered = asked.occlusion(test[17])
+    assert covered.averaged.shape == SHAPE[:2]
