@@ -1,6 +1,7 @@
 """Classify with an ensemble that has learnt no handwriting: one picture is one image."""
 
 import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -78,3 +79,13 @@ def test_the_classifier_finds_a_test_image_itself_and_rejects_what_is_none(run) 
     assert threshold.coverage > 0.85
     covered = asked.occlusion(test[17])
     assert covered.averaged.shape == SHAPE[:2]
+
+
+def test_predictions_and_one_image_under_stress_show_it_in_colour_in_its_place(run) -> None:
+    at = opened(run, "predictions")
+    grid = json.loads(at.get("bidi_component")[0].proto.json)
+    assert grid["image"]["step"] == 80, "five pixels of the screen to one of 16"
+    assert "test leafs" in grid["label"]
+    at = opened(run, "inspect", view="digit")
+    views = [option for one in at.segmented_control for option in one.options]
+    assert "One leaf" in views

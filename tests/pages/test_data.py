@@ -145,6 +145,14 @@ def test_an_upload_that_was_refused_says_why_and_goes(folder: Path) -> None:
     assert at.get("file_uploader")
 
 
+def test_what_another_setting_would_mend_can_be_set_there() -> None:
+    job = uploads.upload("failed", "3 of 9 cannot be read: choose a larger “Unreadable” below.")
+    at = opened(page="data", upload=job.id)
+    assert at.button(key="data_reread").disabled
+    at.select_slider(key=f"data_bad_{job.id}").set_value(0.5).run()
+    assert not at.button(key="data_reread").disabled
+
+
 def test_an_upload_that_is_read_can_be_stopped() -> None:
     job = uploads.upload("running", "Unpacking: 64 files")
     at = opened(page="data", upload=job.id)

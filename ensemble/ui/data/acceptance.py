@@ -30,8 +30,9 @@ def form(job: UploadJob, found: Trial) -> None:
     left.text_input("Name", suggested(stem), max_chars=32, key=key(job, "name"),
                     help="On the command line and in addresses: small letters, digits and _.",
                     persist_state="session")  # fmt: skip
-    right.text_input("One of them is called", "image", max_chars=WORDS, key=key(job, "noun"),
-                     help="In the singular: leaf, cell, digit.", persist_state="session")  # fmt: skip
+    right.text_input("One is called", "image", max_chars=WORDS, key=key(job, "noun"),
+                     help="In the singular: leaf, cell, digit.",
+                     persist_state="session")  # fmt: skip
     with st.expander("Size, test share, unreadable files"):
         other = prepared_otherwise(job)
     changed = other != job.request
