@@ -66,7 +66,7 @@ def not_prepared(run: runs.Run, error: EnsembleError) -> None:
     """The run's images are not on this machine any more."""
     info = run.data
     st.warning(
-        f"{info.title} is not on this machine any more, so the images cannot be shown. "
+        f"{escaping.markdown(info.title)} is not on this machine any more, so the images cannot be shown. "
         "The run and its predictions are kept.", icon=":material/image_not_supported:",
     )  # fmt: skip
     with st.container(width=420):
