@@ -53,7 +53,7 @@ class Network:
 
     def init(self, key: Array) -> Params:
         """One member's parameters, drawn as `module.init(key, images)` draws them."""
-        variables = self._init_variables(key)
+        variables = self.variables(key)
         trained = variables.pop("params", {})
         if both := sorted(set(trained) & set(variables)):
             raise ConfigError(
@@ -103,7 +103,7 @@ class Network:
     @functools.cached_property
     def collections(self) -> tuple[str, ...]:
         """The collections that it has beside "params"."""
-        variables = jax.eval_shape(self._init_variables, jax.random.key(0))
+        variables = jax.eval_shape(self.variables, jax.random.key(0))
         return tuple(sorted(set(variables) - {"params"}))
 
     @functools.cached_property
@@ -156,7 +156,8 @@ class Network:
     def _module(self, arithmetic: Arithmetic) -> nn.Module:
         return self.make(self.classes, self.width, arithmetic)
 
-    def _init_variables(self, key: Array) -> Params:
+    def variables(self, key: Array) -> Params:
+        """All of one member's collections by name, as Flax has them."""
         return calling.init(self._module(USUAL), key, jnp.ones((1, *self.image_shape)))
 
     def _variables(self, params: Params) -> Params:

@@ -96,14 +96,12 @@ def nothing():
     return "no module"
 
 
-def poisoned():
-    return Poison()
+class Poisoned(nn.Module):
+    classes: int
 
-
-class Poison(nn.Module):
     @nn.compact
     def __call__(self, x):
-        return nn.Dense(4)(x.reshape(len(x), -1)) * jnp.nan
+        return nn.Dense(self.classes)(x.reshape(len(x), -1)) * jnp.nan
 
 
 number = 7

@@ -71,7 +71,7 @@ def plain_loop(name: str, data: Dataset, epochs: int) -> tuple[np.ndarray, list[
         return {**after, "params": optax.apply_updates(variables["params"], updates)}, opt, loss
 
     losses = []
-    for epoch in range(1, epochs + 1):
+    for _ in range(epochs):
         rng, input_rng = jax.random.split(rng)
         drawn = jax.random.fold_in(input_rng, keys.AUGMENTATION)
         for s, perm in enumerate(np.asarray(epoch_perms(input_rng, len(images), BATCH))):
