@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ensemble.config import EnsembleConfig
+from ensemble.machine.network_cost import Cost
 
 WORK = 28.0 * 28  # of the HOWTO's network on one of its images
 # Without any run to go by: what one accelerator and one processor core manage of such, roughly.
@@ -87,3 +88,23 @@ def members_per_device(members: int, devices: int) -> str:
     if fewer == more:
         return f"{more} {'member' if more == 1 else 'members'} each"
     return f"up to {more} {'member' if more == 1 else 'members'} each"
+
+
+BASE_BYTES = 500e6  # Python, JAX and what they compile
+
+
+def memory(config: EnsembleConfig, cost: Cost, data_bytes: int, devices: int) -> float:
+    """About how many bytes a run holds at most on a CPU.
+
+    `python -m benchmarks.training.memory` measures it.
+
+    Args:
+      config: the run to be.
+      cost: what one of its members takes.
+      data_bytes: of its dataset's images and labels.
+      devices: how many it runs on.
+    """
+    state = 4 * (2 * cost.parameters + cost.carried)
+    at_work = min(config.members, devices)
+    activations = 4 * cost.outputs * config.batch_size
+    return BASE_BYTES + config.members * state + devices * data_bytes + at_work * activations

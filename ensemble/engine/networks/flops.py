@@ -10,32 +10,44 @@ from typing import Any
 
 import jax
 
+COUNTED = ("dot_general", "conv_general_dilated")
+
 
 def count(function: Callable[..., Any], *shapes: Any) -> int:
     """Operations of `function` for arguments of these shapes; nothing is compiled."""
-    return _of(jax.make_jaxpr(function)(*shapes).jaxpr)
+    return _sum(jax.make_jaxpr(function)(*shapes).jaxpr, _operations)
 
 
-def _of(jaxpr: Any) -> int:
-    return sum(_of_one(equation) for equation in jaxpr.eqns)
+def outputs(function: Callable[..., Any], *shapes: Any) -> int:
+    """Numbers that the products and convolutions of `function` give, counted likewise."""
+    return _sum(jax.make_jaxpr(function)(*shapes).jaxpr, _outputs)
 
 
-def _of_one(equation: Any) -> int:
+def _sum(jaxpr: Any, of: Callable[[Any], int]) -> int:
+    return sum(_of_one(equation, of) for equation in jaxpr.eqns)
+
+
+def _of_one(equation: Any, of: Callable[[Any], int]) -> int:
     name, params = equation.primitive.name, equation.params
-    if name == "dot_general":
+    if name in COUNTED:
+        return of(equation)
+    inner = sum(_sum(part, of) for value in params.values() for part in _jaxprs(value))
+    return inner * int(params.get("length", 1)) if name == "scan" else inner
+
+
+def _outputs(equation: Any) -> int:
+    return math.prod(equation.outvars[0].aval.shape)
+
+
+def _operations(equation: Any) -> int:
+    params = equation.params
+    if equation.primitive.name == "dot_general":
         (contracted, _), _ = params["dimension_numbers"]
         factor = equation.invars[0].aval.shape
-        return _twice(equation) * math.prod(factor[axis] for axis in contracted)
-    if name == "conv_general_dilated":
-        kernel = equation.invars[1].aval.shape
-        outputs = kernel[params["dimension_numbers"].rhs_spec[0]]
-        return _twice(equation) * math.prod(kernel) // outputs
-    inner = sum(_of(part) for value in params.values() for part in _jaxprs(value))
-    return inner * params.get("length", 1) if name == "scan" else inner
-
-
-def _twice(equation: Any) -> int:
-    return 2 * math.prod(equation.outvars[0].aval.shape)
+        return 2 * _outputs(equation) * math.prod(factor[axis] for axis in contracted)
+    kernel = equation.invars[1].aval.shape
+    outputs = kernel[params["dimension_numbers"].rhs_spec[0]]
+    return 2 * _outputs(equation) * math.prod(kernel) // outputs
 
 
 def _jaxprs(value: Any) -> list[Any]:
