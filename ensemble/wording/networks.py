@@ -7,6 +7,7 @@ from ensemble.datasets.registry import find
 from ensemble.machine.network_cost import Cost
 from ensemble.wording import formats
 
+HOWTO = "cnn"
 OWN_SOURCE = "A network of your own"
 GLOSS = (
     "FLOPs: multiplications and additions that one image takes to be answered; to learn from it "
@@ -62,6 +63,6 @@ def flip(info: DatasetInfo) -> str:
     return f"Flip suits these only where a mirrored {info.noun} is one of its class still."
 
 
-def member_words(name: str) -> str:
-    """A network within the name of a run: " · ResNet-20"; "" of the HOWTO's."""
-    return "" if name == "cnn" else f" · {architectures.short_title(name)}"
+def in_a_name(name: str) -> list[str]:
+    """What a run's name says of its network: "ResNet-20"; of the HOWTO's nothing."""
+    return [] if name == HOWTO else [architectures.short_title(name)]
