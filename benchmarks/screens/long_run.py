@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-
 LINES_AN_EPOCH = 4  # of steps, as an epoch of some seconds leaves
 
 

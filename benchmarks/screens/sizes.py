@@ -1,8 +1,9 @@
 """Every measure and picture of Inspect at other sizes: python -m benchmarks.screens.sizes
 
 Predictions drawn at random, from two classes to 1,000, 1 to 64 members and 30 to 50,000
-examples. Each size in a process of its own, one after the other: seconds of each measure, and
-the memory that it takes beyond what there was before. One size alone, printed and not kept:
+examples. Each size in a process of its own, one after the other: seconds of each measure, those
+of the processor, which other work does not lengthen as much, and the memory that it takes
+beyond what there was before. One size alone, printed and not kept:
 python -m benchmarks.screens.sizes 5 50000 1000
 """
 
@@ -27,7 +28,6 @@ SIZES = (
     (10, 30, 10),
 )
 ROWS = 1_000  # drawn at a time, so that drawing takes no memory of its own
-LONG = 2.0  # seconds: what takes longer is said so on the screen
 
 
 def drawn(members: int, examples: int, classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -89,19 +89,24 @@ def measures(probabilities: np.ndarray, labels: np.ndarray) -> Iterator[tuple[st
 def of_size(members: int, examples: int, classes: int) -> dict[str, Any]:
     """Seconds and megabytes of each measure, in this process."""
     probabilities, labels = drawn(members, examples, classes)
-    seconds, megabytes = {}, {}
+    seconds, busy, megabytes = {}, {}, {}
     for name, measure in measures(probabilities, labels):
         before = resident("VmRSS")
         forget_peak()
-        began = time.perf_counter()
+        began, at_work = time.perf_counter(), time.process_time()
         try:
             measure()
         except MemoryError:
             print(f"{name}: out of memory", file=sys.stderr)
         seconds[name] = round(time.perf_counter() - began, 3)
+        busy[name] = round(time.process_time() - at_work, 3)
         megabytes[name] = max(0, resident("VmHWM") - before)
-        print(f"{name:26s}{seconds[name]:9.3f} s{megabytes[name]:8,d} MB", file=sys.stderr)
-    return {"array_mb": probabilities.nbytes >> 20, "seconds": seconds, "extra_mb": megabytes}
+        print(f"{name:26s}{seconds[name]:9.3f} s{busy[name]:9.3f} s of the processor"
+              f"{megabytes[name]:8,d} MB", file=sys.stderr)  # fmt: skip
+    return {
+        "array_mb": probabilities.nbytes >> 20, "seconds": seconds, "processor_seconds": busy,
+        "extra_mb": megabytes,
+    }  # fmt: skip
 
 
 def resident(row: str) -> int:

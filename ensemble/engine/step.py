@@ -110,7 +110,6 @@ def train_step(
       key: what the network draws from in this step, if it draws.
       arithmetic: how the network's sums are done.
     """
-
     trained, rest = network.split(state.params)
 
     def loss_fn(trained: Params) -> tuple[Array, tuple[Array, Params]]:

@@ -127,8 +127,8 @@ def _fetch(name: str, status: StatusWriter[FetchStatus], stop: StopRequest) -> O
             said_at = time.monotonic()
             status.update(state="running", fraction=fraction, message=message)
 
-    progress(None, "Starting")
     try:
+        progress(None, "Starting")  # it may have been asked to stop before it began
         datasets.prepare(name, progress)
     except StoppedError:
         return Outcome("stopped", "Stopped. What has arrived is kept: fetch it again to go on.")

@@ -6,6 +6,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.machine.network_cost import Cost
 
 WORK = 28.0 * 28  # of the HOWTO's network on one of its images
+HOWTO = ("cnn", 0)
 # Without any run to go by: what one accelerator and one processor core manage of such, roughly.
 ROUGH_RATE = {"cpu": 3_500.0, "gpu": 300_000.0, "tpu": 300_000.0}
 STARTUP_SECONDS = 8.0  # process, imports, compiling
@@ -21,6 +22,7 @@ class Past:
       host: the machine it ran on.
       precision: of its products.
       work: what training on one of its images took, as in `estimate`.
+      network: which it trained, and how wide.
     """
 
     devices: int
@@ -28,6 +30,7 @@ class Past:
     host: str
     precision: str = "float32"
     work: float = WORK
+    network: tuple[str, int] = HOWTO
 
 
 @dataclass(frozen=True)
@@ -60,19 +63,21 @@ def estimate(
       cores: processor cores, which is what devices of a "cpu" share.
       host: this machine.
       past: earlier runs, newest first; only those on as many devices of this machine, in the
-        same precision, count.
+        same precision and of the same network, count.
       raced: its speed as the last race on these devices found it, for images of `WORK`; it counts
         where no run does.
       work: what training on one image takes, in any unit that is the same for all: a layer of
         convolutions takes as much more as an image has more pixels. Runs with as much work count
         first, then any, their speed brought to this work.
     """
-    alike = (devices, host, config.precision)
-    known = [run for run in past if (run.devices, run.host, run.precision) == alike]
+    network = (str(config.network), config.width)
+    alike = (devices, host, config.precision, network)
+    known = [run for run in past if (run.devices, run.host, run.precision, run.network) == alike]
     same = [run for run in known if run.work == work] or known
     rates = [run.rate * run.work / work for run in same][:3]
     shared = cores if platform == "cpu" else devices
     rough = ROUGH_RATE.get(platform, 3_500.0) * shared
+    raced = raced if network == HOWTO else None
     rate = sorted(rates)[len(rates) // 2] if rates else (raced or rough) * WORK / work
     steps = max(1, train_size // config.batch_size)
     images = config.epochs * steps * config.batch_size * config.members

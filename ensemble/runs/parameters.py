@@ -1,10 +1,10 @@
 """parameters/: the members' parameters after every epoch, so that any epoch can be asked.
 
 One file an epoch, `epoch-0003.npz`: float32 arrays (M, …) by the names of the parameter tree,
-`Conv_0/kernel` and so on, and running statistics beside them (`batch_stats/…`), as plain NumPy that
-any tool reads. Those of the HOWTO's network take 3.3 MB a member and epoch. A run whose files would take more than 1 GiB keeps evenly spaced epochs only, those that a
-power of two divides, just large enough that they fit; and always the first, the last and the
-best, whatever they take.
+`Conv_0/kernel` and so on, and running statistics beside them (`batch_stats/…`), as plain NumPy
+that any tool reads. Those of the HOWTO's network take 3.3 MB a member and epoch. A run whose files
+would take more than 1 GiB keeps evenly spaced epochs only, those that a power of two divides, just
+large enough that they fit; and always the first, the last and the best, whatever they take.
 """
 
 from collections.abc import Iterator, Mapping

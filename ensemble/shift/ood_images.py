@@ -22,6 +22,7 @@ Pixels = NDArray[np.uint8]
 
 SMOOTHNESS = 2.0  # σ in pixels of an image of 28: blobs about as wide as a pen stroke
 SIDE = 28
+TAKEN = ("known", "noise", "scrambled")  # keys that are no datasets' names
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
     count = own.test_size if limit is None else min(limit, own.test_size)
     shape = own.image_shape
     others = [
-        OodSet(other.name, other.title, partial(_test_images, other.name, count, shape))
+        OodSet(key_of(other.name), other.title, partial(_test_images, other.name, count, shape))
         for other in map(find, names())
         if not {*other.class_names} & {*own.class_names} and is_prepared(other.name)
     ]
@@ -66,6 +67,11 @@ def ood_sets(name: str, limit: int | None = None) -> list[OodSet]:
         "scrambled", f"Scrambled {own.title}", partial(_scrambled_own, name, count, shape)
     )
     return [*others, noise, mixed]
+
+
+def key_of(name: str) -> str:
+    """What a dataset's images are called in results; a person's own may be called anything."""
+    return f"{name}_images" if name in TAKEN else name
 
 
 def _test_images(name: str, count: int, shape: ImageShape) -> Pixels:

@@ -41,9 +41,9 @@ def test_a_packed_folder_is_looked_at_added_and_offered_on_train(app: App, archi
     expect(app.page.get_by_text("24 images of 2 classes, 12×12 colour")).to_be_visible()
     sheet = app.page.get_by_alt_text("Examples of maple")
     assert sheet.evaluate("one => one.complete && one.naturalWidth") > 5 * 12
-    app.page.get_by_role("textbox", name="One of them is called").fill("leaf")
+    app.page.get_by_role("textbox", name="One is called").fill("leaf")
     app.page.get_by_role("button", name="Add 24 images").click()
-    expect(app.page.get_by_text("is added")).to_be_visible()
+    expect(app.page.get_by_text("Leaves of two trees is added")).to_be_visible()
     made = datasets.load(NAME)
     assert (len(made.train_images), len(made.test_images), made.noun) == (16, 8, "leaf")
     app.settle()

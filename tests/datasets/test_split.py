@@ -8,7 +8,13 @@ import pytest
 
 from ensemble import datasets
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.split import class_counts, held_out, validation_indices
+from ensemble.datasets.split import (
+    VALIDATION,
+    alone,
+    class_counts,
+    held_out,
+    validation_indices,
+)
 
 SIZES = [[5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949], [1, 2, 3, 4], [7, 1, 1],
          [2, 2, 3], [3, 0, 3], [1, 1]]  # fmt: skip
@@ -68,3 +74,20 @@ def test_a_run_resumed_with_another_numpy_goes_on_with_the_same_images() -> None
 
 def test_without_a_share_nothing_is_held_out() -> None:
     assert validation_indices(config(0.0), datasets.load("digits").train_labels).shape == (0,)
+
+
+def test_of_a_thousand_classes_the_same_are_drawn_as_one_class_at_a_time() -> None:
+    labels = np.random.default_rng(0).integers(0, 1000, 9000).astype(np.int32)
+    labels[:50] += 1000  # some of them alone
+    chosen = config(0.13, seed=7)
+    words = np.random.PCG64([VALIDATION, 7]).random_raw(len(labels))
+    expected = [
+        of_class[np.argsort(words[of_class], kind="stable")[:count]]
+        for number, count in enumerate(class_counts(np.bincount(labels), 0.13))
+        for of_class in [np.flatnonzero(labels == number)]
+    ]
+    held = validation_indices(chosen, labels)
+    np.testing.assert_array_equal(held, np.sort(np.concatenate(expected)))
+    sizes = np.bincount(labels)
+    assert alone(sizes) > 10
+    assert len(held) == held_out(len(labels) - alone(sizes), 0.13)

@@ -116,6 +116,17 @@ def test_what_needs_no_fetching_is_done_at_once() -> None:
     assert (done.state, done.message) == ("done", "Digits is ready.")
 
 
+def test_one_that_was_asked_to_stop_before_it_began_is_stopped(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(dataset_fetch, "start_worker", lambda job: None)
+    request_stop(dataset_fetch.start("mnist"))
+    dataset_fetch.work("mnist")
+    stopped = dataset_fetch.read("mnist")
+    assert stopped is not None
+    assert stopped.state == "stopped"
+
+
 def test_what_went_wrong_is_read_in_a_sentence(folder: Path) -> None:
     folder.mkdir()
     (folder / "downloads").write_text("a file where a folder has to be")

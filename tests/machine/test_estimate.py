@@ -63,4 +63,6 @@ def test_larger_images_take_as_much_longer_as_they_have_more_pixels() -> None:
 
     assert seconds([small], 4 * WORK) == pytest.approx(40_000 / 2000)
     assert seconds([small, large], 4 * WORK) == pytest.approx(40_000 / 100), "one like it counts"
+    other = Past(2, 8000.0, "here", network=("resnet", 0))
+    assert seconds([other], WORK) == seconds([], WORK), "another network tells nothing of this one"
     assert seconds([], 4 * WORK) == pytest.approx(4 * seconds([], WORK))

@@ -19,19 +19,23 @@ from tests.workers import at_work_here
 
 def probabilities(dataset: str, members: int, epoch: int, sure: float) -> NDArray[np.float32]:
     """(M, N, C): random members that lean towards the label, more so the higher `sure`."""
-    return leaning(datasets.load(dataset).test_labels, members, epoch, sure)
+    known = datasets.load(dataset)
+    return leaning(known.test_labels, members, epoch, sure, len(known.class_names))
 
 
 def held_out(run: Run, epoch: int, sure: float) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """(M, V, C) and (V,): what such members say of the images that a run holds out, and these."""
-    labels = datasets.load(run.config.dataset).train_labels
-    labels = labels[validation_indices(run.config, labels)]
-    return leaning(labels, run.config.members, 100 + epoch, sure), labels
+    known = datasets.load(run.config.dataset)
+    labels = known.train_labels[validation_indices(run.config, known.train_labels)]
+    made = leaning(labels, run.config.members, 100 + epoch, sure, len(known.class_names))
+    return made, labels
 
 
-def leaning(labels: Any, members: int, seed: int, sure: float) -> NDArray[np.float32]:
+def leaning(
+    labels: Any, members: int, seed: int, sure: float, classes: int = 10
+) -> NDArray[np.float32]:
     """(M, N, C): random members that lean towards the labels (N,)."""
-    drawn = distributions(members, len(labels), 10, seed=seed)
+    drawn = distributions(members, len(labels), classes, seed=seed)
     drawn[:, np.arange(len(labels)), labels] *= np.exp(sure)
     return drawn / drawn.sum(axis=-1, keepdims=True)
 

@@ -5,16 +5,16 @@ from typing import Any
 import jax
 import numpy as np
 
+from ensemble.engine.networks.registry import network_of
 from ensemble.runs import Run
 from ensemble.runs.parameters import write_parameters
-from tests.networks import CNN
 from tests.pages.ensembles import trained
 
 
 def askable(*, members: int = 2, epochs: int = 2, **more: Any) -> Run:
     """A run of `trained` with parameters of random members at every epoch."""
     run = trained(members=members, epochs=epochs, **more)
-    shapes = jax.eval_shape(CNN.init, jax.random.key(0))
+    shapes = jax.eval_shape(network_of(run.config).init, jax.random.key(0))
     for epoch in range(1, epochs + 1):
         rng = np.random.default_rng(epoch)
         params = jax.tree.map(lambda leaf: drawn(rng, (members, *leaf.shape)), shapes)  # noqa: B023

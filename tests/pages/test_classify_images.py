@@ -1,6 +1,7 @@
 """Classify with an ensemble that has learnt no handwriting: one picture is one image."""
 
 import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,12 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets
 from ensemble.recognition.classifier import open_classifier
+from ensemble.ui.classify.details.choice import DETAILS
 from tests.pages import own_images
 from tests.pages.members import askable
 from tests.pages.predictions_screen import opened
 
-SHAPE = (28, 28, 1)
+SHAPE = (16, 16, 3)
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def test_a_photograph_is_read_as_one_image_and_everything_is_called_a_leaf(run) 
     words = said(at)
     assert "digit" not in words
     assert "leaf" in words
-    assert "28 × 28, grey" in words
+    assert "16 × 16, in colour" in words
     assert "200 × 200 pixels of it" in words
     takes = next(one for one in at.segmented_control if one.label == "Take")
     takes.set_value("whole").run()
@@ -55,12 +57,12 @@ def test_a_photograph_is_read_as_one_image_and_everything_is_called_a_leaf(run) 
     assert not any(one.label == "Strength of ink" for one in at.slider)
 
 
-@pytest.mark.parametrize("detail", ["neighbours", "saliency", "compare", "gate"])
+@pytest.mark.parametrize("detail", DETAILS)
 def test_every_detail_is_there(run, detail: str) -> None:
     at = opened(run, "classify", detail=detail)
     next(one for one in at.button if one.key == "classify_try").click().run()
     assert not at.exception
-    assert "Already 28 × 28: taken as it is." in said(at)
+    assert "Already 16 × 16: taken as it is." in said(at)
     assert "digit" not in said(at)
 
 
@@ -77,3 +79,13 @@ def test_the_classifier_finds_a_test_image_itself_and_rejects_what_is_none(run) 
     assert threshold.coverage > 0.85
     covered = asked.occlusion(test[17])
     assert covered.averaged.shape == SHAPE[:2]
+
+
+def test_predictions_and_one_image_under_stress_show_it_in_colour_in_its_place(run) -> None:
+    at = opened(run, "predictions")
+    grid = json.loads(at.get("bidi_component")[0].proto.json)
+    assert grid["image"]["step"] == 80, "five pixels of the screen to one of 16"
+    assert "test leafs" in grid["label"]
+    at = opened(run, "inspect", view="digit")
+    views = [option for one in at.segmented_control for option in one.options]
+    assert "One leaf" in views

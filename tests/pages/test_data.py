@@ -130,7 +130,7 @@ def test_another_size_is_read_again_before_it_is_added(monkeypatch: pytest.Monke
     at.number_input(key=f"data_size_{job.id}").set_value(20).run()
     assert at.button(key="data_accept").disabled
     assert not at.button(key="data_reread").disabled
-    asked = []
+    asked: list[dataset_upload.UploadJob] = []
     monkeypatch.setattr(dataset_upload, "start_worker", asked.append)
     press(at, "data_reread")
     assert [one.request.size for one in asked] == [20]
@@ -143,6 +143,14 @@ def test_an_upload_that_was_refused_says_why_and_goes(folder: Path) -> None:
     press(at, "data_again")
     assert not job.path.exists()
     assert at.get("file_uploader")
+
+
+def test_what_another_setting_would_mend_can_be_set_there() -> None:
+    job = uploads.upload("failed", "3 of 9 cannot be read: choose a larger “Unreadable” below.")
+    at = opened(page="data", upload=job.id)
+    assert at.button(key="data_reread").disabled
+    at.select_slider(key=f"data_bad_{job.id}").set_value(0.5).run()
+    assert not at.button(key="data_reread").disabled
 
 
 def test_an_upload_that_is_read_can_be_stopped() -> None:

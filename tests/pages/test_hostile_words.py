@@ -47,6 +47,7 @@ def hostile_classes(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def forget() -> None:
     """What the pages remember of earlier tests."""
     loaders.dataset.clear()
+    loaders.forget_test_sets()
     loaders.forget_runs()
     parallel_loader.forget_solves()
 

@@ -8,7 +8,9 @@ import pytest
 from ensemble import datasets
 from ensemble.shift import corruptions
 from ensemble.shift.corruptions import KINDS, corrupt, kinds
-from ensemble.shift.ood_images import brought_to, scrambled, smooth_noise
+from ensemble.shift.ood_images import brought_to, ood_sets, scrambled, smooth_noise
+from ensemble.shift.results import most_images
+from tests.pages import own_images
 
 SHAPES = [(8, 8, 1), (16, 24, 3), (32, 32, 3), (224, 224, 3)]
 # SHA-256, the first 16 digits, of 40 test digits at every amount: as they were before images of
@@ -110,3 +112,24 @@ def test_images_of_another_dataset_are_brought_to_the_size_and_channels(
     assert found.shape == (3, *shape)
     assert abs(float(found[:, 1].mean()) - 90) <= 1
     assert abs(float(found[:, -2].mean()) - 190) <= 1
+
+
+def test_an_own_dataset_in_colour_has_digits_brought_to_it_noise_and_its_own_pixels(
+    tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
+    name = own_images.add(shape=(16, 16, 3))
+    found = ood_sets(name, limit=6)
+    assert [one.key for one in found] == ["digits", "noise", "scrambled"]
+    assert [one.load().shape for one in found] == [(6, 16, 16, 3)] * 3
+    assert found[2].title == "Scrambled My leaves"
+    grey = found[0].load()
+    assert (grey == grey[..., :1]).all()
+    # To digits, in turn, pictures of leaves in grey are out of distribution.
+    assert [one.key for one in ood_sets("digits", limit=6)] == ["leaves", "noise", "scrambled"]
+    assert ood_sets("digits", limit=6)[0].load().shape == (6, 28, 28, 1)
+    own_images.add("noise", (8, 8, 1))
+    keys = [one.key for one in ood_sets("digits", limit=6)]
+    assert keys == ["leaves", "noise_images", "noise", "scrambled"]
+    assert most_images(200, (16, 16, 3)) == 200
+    assert most_images(50_000, (224, 224, 3)) == 2**30 // (224 * 224 * 3)

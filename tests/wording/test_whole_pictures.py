@@ -35,7 +35,7 @@ def test_nothing_on_the_screen_reads_more_than_over_99_9(sure: float) -> None:
         verdict_figure.alt(digit, DIGIT_NAMES),
         two_answers_figure.alt(side, side, DIGIT_NAMES),
         two_answers_figure.row(side, DIGIT_NAMES)["confidence"],
-        two_answers_figure.bars(side, DIGIT_NAMES, "black")["hovertext"][7],
+        two_answers_figure.bars(side, DIGIT_NAMES, range(10), "black")["hovertext"][7],
         *(trace.hovertext[7] for trace in chart.data),
         chart.layout.annotations[7].text,
     ]

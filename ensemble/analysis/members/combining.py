@@ -99,7 +99,7 @@ def geometric(probabilities: Floats) -> NDArray[np.float64]:
     product rule); the logarithmic opinion pool.
     """
     found = np.zeros(probabilities.shape[1:])
-    for rows in blocks(*found.shape):
+    for rows in blocks(len(found), probabilities.shape[-1]):
         total = found[rows]
         for member in probabilities:
             total += np.log(np.maximum(member[rows].astype(np.float64), TINY))
@@ -172,7 +172,7 @@ def compare(made: Predictions, fit: Predictions | None = None) -> Combined:
 
 def _weighted_mean(probabilities: Floats, weight: NDArray[np.float64]) -> NDArray[np.float64]:
     found = np.zeros(probabilities.shape[1:])
-    for rows in blocks(*found.shape):
+    for rows in blocks(len(found), probabilities.shape[-1]):
         for one, member in zip(weight, probabilities, strict=True):
             found[rows] += one * member[rows].astype(np.float64)
     return found

@@ -85,7 +85,7 @@ def kl_to_ensemble(probabilities: Floats, averaged: Floats) -> NDArray[np.float6
     "Deep ensembles work, but are they necessary?", NeurIPS 2022.
     """
     found = np.zeros(len(probabilities))
-    for rows in blocks(*averaged.shape, SUMMED >> 3):
+    for rows in blocks(len(averaged), averaged.shape[1], SUMMED >> 3):
         logs = np.log(np.maximum(averaged[rows], TINY))
         for number, member in enumerate(probabilities):
             own = member[rows].astype(np.float64)

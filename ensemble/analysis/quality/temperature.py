@@ -97,9 +97,9 @@ def tempered(probabilities: Floats, temperature: float) -> NDArray[np.float64]:
     if not temperature > 0:
         raise ValueError(f"A temperature is above 0, not {temperature:g}.")
     found = np.empty(probabilities.shape)
-    rows = found.reshape(-1, found.shape[-1])
+    rows = found.reshape(-1, probabilities.shape[-1])
     rows[:] = probabilities.reshape(rows.shape)
-    for part in blocks(*rows.shape):
+    for part in blocks(len(rows), probabilities.shape[-1]):
         logs = np.log(np.maximum(rows[part], TINY))
         powers = np.exp((logs - logs.max(axis=-1, keepdims=True)) / temperature)
         np.divide(powers, powers.sum(axis=-1, keepdims=True), out=rows[part])

@@ -55,7 +55,7 @@ def ask_program(network: Network, arithmetic: Arithmetic) -> Callable[..., Any]:
 
 
 class Stepwise:
-    """Members a step a call; see `work.Form` for what it does. A state is a list of M on devices."""
+    """Members a step a call; see `work.Form` for what it does. A state is a list of M."""
 
     def __init__(self, work: Work) -> None:
         self._work, self._network, layout = work, work.network, work.layout

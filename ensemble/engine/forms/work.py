@@ -88,7 +88,7 @@ class Form(Protocol):
         """Images (N, H, W, channels) and labels (N,) to be judged on, on the devices."""
 
     def judge(self, state: Any, judged: Any, interrupted: Callable[[], bool]) -> Evaluation | None:
-        """All members on all of these; None as soon as `interrupted`, asked each second, says so."""
+        """All members on all of these; None as soon as `interrupted` says yes."""
 
     def compile_judging(self, state: Any, judged: Any) -> None:
         """Compile what `judge` runs."""

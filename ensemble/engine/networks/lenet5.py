@@ -1,9 +1,11 @@
-"""LeNet-5 (LeCun, Bottou, Bengio and Haffner, "Gradient-Based Learning Applied to Document
-Recognition", Proceedings of the IEEE 1998).
+"""LeNet-5, the first convolutional network in wide use.
+
+LeCun, Bottou, Bengio and Haffner, "Gradient-Based Learning Applied to Document Recognition",
+Proceedings of the IEEE 1998:
 
     images (B, 28, 28, 1)
-    convolution 5×5, 6 channels, filled up with zeros as if 32×32; tanh; mean of 2×2 → (B, 14, 14, 6)
-    convolution 5×5, 16 channels, as far as it fits; tanh; mean of 2×2               → (B, 5, 5, 16)
+    convolution 5×5, 6 channels, as if zeros stood around; tanh; mean of 2×2 → (B, 14, 14, 6)
+    convolution 5×5, 16 channels, as far as it fits; tanh; mean of 2×2        → (B, 5, 5, 16)
     dense 120, tanh; dense 84, tanh; dense C
 
 Three things of 1998 are as everybody has them since: every channel of the second layer sees all

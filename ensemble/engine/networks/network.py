@@ -58,7 +58,8 @@ class Network:
         trained = variables.pop("params", {})
         if both := sorted(set(trained) & set(variables)):
             raise ConfigError(
-                f"The network {self.name} has a layer and a collection called {both[0]}: rename one."
+                f"The network {self.name} has a layer and a collection called {both[0]}: "
+                "rename one."
             )
         return {**trained, **variables}
 

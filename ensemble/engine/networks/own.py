@@ -70,7 +70,7 @@ def made(name: str, factory: Any, classes: int) -> nn.Module:
         raise ConfigError(f"The network {name} cannot be made: {said(error)}.") from error
     if not isinstance(found, nn.Module):
         raise ConfigError(
-            f"{name} makes {type(found).__name__}, no Flax Linen module: return a flax.linen.Module."
+            f"{name} makes {type(found).__name__}: it has to return a flax.linen.Module."
         )
     return found
 
@@ -87,7 +87,7 @@ def asked(name: str, factory: Callable[..., Any], classes: int) -> dict[str, Any
             f"{name} needs {', '.join(needed)}: give all but the number of classes a default."
         )
     named = needed or [key for key in CLASSES if key in taken]
-    return {key: classes for key in named[:1]}
+    return dict.fromkeys(named[:1], classes)
 
 
 def in_precision(name: str, module: nn.Module, arithmetic: Arithmetic) -> nn.Module:

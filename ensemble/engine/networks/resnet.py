@@ -1,5 +1,6 @@
-"""ResNet-20, the small residual network for 32×32 colour (He, Zhang, Ren and Sun, "Deep Residual
-Learning for Image Recognition", CVPR 2016, section 4.2).
+"""ResNet-20, the small residual network for 32×32 colour.
+
+He, Zhang, Ren and Sun, "Deep Residual Learning for Image Recognition", CVPR 2016, section 4.2:
 
     images (B, 32, 32, 3) → convolution 3×3, 16 channels
     three stages of three blocks, with 16, 32, 64 channels at 32×32, 16×16, 8×8:

@@ -81,7 +81,7 @@ def figure(
     import plotly.graph_objects as go  # here, for it takes a while and only this needs it
 
     kept = most_confused(matrix, cell)
-    names, ticks = ({c: escaping.figure(one(names[c])) for c in kept} for one in (str, short))
+    called, ticks = ({c: escaping.figure(one(names[c])) for c in kept} for one in (str, short))
     C, inside = len(kept), matrix[np.ix_(kept, kept)]
     pitch = PITCH if C <= WIDE // PITCH else max(LEAST, WIDE // C)
     cells = [(row, column) for row in kept for column in kept]
@@ -100,7 +100,7 @@ def figure(
         textfont={"size": 11 if pitch == PITCH else 9, "color": [on(one) for one in fills]},
         selected={"marker": {"opacity": 1}}, unselected={"marker": {"opacity": 1}},
         customdata=cells, hoverinfo="text", showlegend=False, cliponaxis=False,
-        hovertext=[tell(one, number, names, noun)
+        hovertext=[tell(one, number, called, noun)
                    for one, number in zip(cells, count, strict=True)],
     ))  # fmt: skip
     chart.update_layout(lines.layout(title, pitch * C + 150, palette))

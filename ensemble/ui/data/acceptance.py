@@ -23,16 +23,16 @@ MOST_SIDE = 256
 
 def form(job: UploadJob, found: Trial) -> None:
     """The fields; what was typed stays until it is added."""
-    about = {"persist_state": "session"}
     stem = job.request.file.rpartition(".")[0]
     st.text_input("Title", stem[:WORDS], max_chars=WORDS, key=key(job, "title"),
-                  help="What people call it.", **about)  # fmt: skip
+                  help="What people call it.", persist_state="session")  # fmt: skip
     left, right = st.columns(2)
     left.text_input("Name", suggested(stem), max_chars=32, key=key(job, "name"),
                     help="On the command line and in addresses: small letters, digits and _.",
-                    **about)  # fmt: skip
-    right.text_input("One of them is called", "image", max_chars=WORDS, key=key(job, "noun"),
-                     help="In the singular: leaf, cell, digit.", **about)  # fmt: skip
+                    persist_state="session")  # fmt: skip
+    right.text_input("One is called", "image", max_chars=WORDS, key=key(job, "noun"),
+                     help="In the singular: leaf, cell, digit.",
+                     persist_state="session")  # fmt: skip
     with st.expander("Size, test share, unreadable files"):
         other = prepared_otherwise(job)
     changed = other != job.request

@@ -5,6 +5,7 @@ import streamlit as st
 from ensemble.errors import EnsembleError
 from ensemble.jobs.uploads import dataset_upload
 from ensemble.jobs.uploads.dataset_upload import UploadJob
+from ensemble.jobs.uploads.handed_in import ON_THE_PAGE
 from ensemble.ui.data import acceptance, preview, uploader
 from ensemble.ui.shared import guard, job_panel
 from ensemble.ui.shared.guard import guarded
@@ -50,7 +51,9 @@ def ended(job: UploadJob) -> None:
         st.info(escaping.markdown(job.message), icon=":material/stop:")
     else:
         guard.problem(job.message or f"It ended unexpectedly; {job.kind.kept}.")
-    if job.state == "failed" and (job.path / "unpacked").is_dir():
-        acceptance.prepared_otherwise(job)
+    if any(f"“{field}” below" in job.message for field in ON_THE_PAGE.values()):
+        left, _ = st.columns([2, 3])
+        with left:
+            acceptance.prepared_otherwise(job)
     st.button("Upload another file", icon=":material/upload:", key="data_again",
               on_click=uploader.leave, args=(job.id,))  # fmt: skip

@@ -62,6 +62,11 @@ def _test_set(place: str, fingerprint: str, _run: runs.Run) -> runs.TestSet:
     return runs.test_set(_run)
 
 
+def forget_test_sets() -> None:
+    """Have test sets read anew: for after a dataset was replaced by another of its name."""
+    _test_set.clear()
+
+
 def all_runs() -> list[runs.Run]:
     """Every run, newest first, at most two seconds old."""
     return _all_runs(str(runs_folder()))

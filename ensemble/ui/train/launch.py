@@ -93,6 +93,7 @@ def past_runs(all_devices: int) -> list[Past]:
             run.status.host,
             config.precision,
             work(run.data.image_shape),
+            (str(config.network), config.width),
         )
         for run in loaders.all_runs()[:50]
         if (config := run.trained) and run.status.img_member_per_s and run.status.host

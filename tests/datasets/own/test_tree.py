@@ -1,4 +1,4 @@
-"""A folder of folders as people have them: splits, strays, links, classes of any name."""
+"""A folder of folders as people have them: splits, other files, links, classes of any name."""
 
 import os
 from pathlib import Path

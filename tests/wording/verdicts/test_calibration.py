@@ -114,7 +114,7 @@ def test_it_is_said_on_which_images_it_was_fitted(too_sure: Temperatures) -> Non
     assert words.temperature_evidence(too_sure, "digit").endswith(
         "Fitted on one half of the test digits (300), judged on the other 300."
     )
-    apart = replace(too_sure, fitted=90, judged=600, halved=False)
+    apart = replace(too_sure, fitted=90, offered=90, judged=600, halved=False)
     assert words.temperature_evidence(apart, "digit").endswith(
         "Fitted on the 90 validation digits, judged on the 600 test digits."
     )

@@ -41,7 +41,7 @@ class Tfds:
         names = {values.split_name(one): one for one in builder.info.splits}
         if "train" not in names:
             raise DataError(f"{name} has no training images: choose another.")
-        found, self._parts = {}, dict[str, list[Any]]()
+        found, self._parts = dict[str, NDArray[Any]](), dict[str, list[Any]]()
         for split in (one for one in ("train", "test", "val") if one in names):
             self._parts[split] = [builder.as_data_source(split=names[split])]
             found[split] = labels_of(builder, names[split], self._image, label)

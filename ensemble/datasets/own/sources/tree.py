@@ -103,7 +103,7 @@ class Tree:
         """The pictures of each split by class, and the folders without one."""
         self._said: list[str] = []
         folders, beside = self._walk.look(top)
-        self._walk.strays += [self._walk.named(path) for path in beside]
+        self._walk.others += [self._walk.named(path) for path in beside]
         parts = {SPLIT_NAMES[one.name.lower()]: one for one in folders
                  if one.name.lower() in SPLIT_NAMES}  # fmt: skip
         if "train" not in parts or len(parts) < 2:
@@ -113,7 +113,7 @@ class Tree:
         found = {}
         for split, folder in parts.items():
             inner, pictures = self._walk.look(folder)
-            self._walk.strays += [self._walk.named(path) for path in pictures]
+            self._walk.others += [self._walk.named(path) for path in pictures]
             found[split] = self._classes(inner)
         return self._checked(self._with_validation(found), top)
 
@@ -139,8 +139,8 @@ class Tree:
         if len(full) < 2:
             raise DataError(
                 f"{top} holds pictures of {len(full)} class{'' if len(full) == 1 else 'es'}, and "
-                "at least 2 are needed: put the pictures of each class into a folder of their own, named like the class."
-                + self._walk.hint()
+                "at least 2 are needed: put the pictures of each class into a folder of their own, "
+                "named like the class." + self._walk.hint()
             )
         kept = {
             split: {name: paths for name, paths in files.items() if paths}

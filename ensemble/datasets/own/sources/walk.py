@@ -1,4 +1,4 @@
-"""Looking through a folder that somebody else filled: pictures, strays, links, in a fixed order."""
+"""Looking through a folder that somebody else filled: pictures, others, links, in a fixed order."""
 
 import os
 from pathlib import Path
@@ -17,13 +17,13 @@ class Walk:
     """Looks into folders below `root`, and remembers what it passed over.
 
     Attributes:
-      strays: files that are no pictures by their names, and pictures beside the classes.
+      others: files that are no pictures by their names, and pictures beside the classes.
       links: links that were not followed.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.strays: list[str] = []
+        self.others: list[str] = []
         self.links: list[str] = []
         self._seen: set[str] = set()
         self._found = 0
@@ -57,7 +57,7 @@ class Walk:
             elif one.is_file() and os.path.splitext(one.name)[1].lower() in SUFFIXES:
                 pictures.append(Path(one.path))
             else:
-                self._remember(self.strays, one.path)
+                self._remember(self.others, one.path)
         return folders, pictures
 
     def pictures_below(self, folder: Path, depth: int = 0) -> list[Path]:
@@ -78,10 +78,10 @@ class Walk:
     def said(self) -> list[str]:
         """What was passed over, a sentence each."""
         found = []
-        if self.strays:
-            one = "1 file is no picture of a class and is" if len(self.strays) == 1 else (
-                f"{len(self.strays):,} files are no pictures of a class and are")  # fmt: skip
-            found.append(f"{one} left out: {listing(self.strays)}.")
+        if self.others:
+            one = "1 file is no picture of a class and is" if len(self.others) == 1 else (
+                f"{len(self.others):,} files are no pictures of a class and are")  # fmt: skip
+            found.append(f"{one} left out: {listing(self.others)}.")
         if self.links:
             one = "1 link is" if len(self.links) == 1 else f"{len(self.links):,} links are"
             found.append(

@@ -1,6 +1,7 @@
 """What a mark really was, said by whoever wrote it: kept where the person chose, or not at all."""
 
 import zlib
+from typing import Any
 
 import streamlit as st
 
@@ -46,7 +47,8 @@ def show(shown: Shown) -> None:
 
 def choose(shown: Shown, key: str, kept: int | None) -> None:
     """The classes: beside each other, or of many a list that can be searched."""
-    each, more = range(len(shown.names)), {"on_change": chosen, "args": (shown, key), "help": ON}
+    each = range(len(shown.names))
+    more: dict[str, Any] = {"on_change": chosen, "args": (shown, key), "help": ON}
     if len(each) <= BESIDE:
         address.bound(key, kept, lambda key: st.pills(
             "What it was", each, key=key, width="content",
@@ -54,7 +56,7 @@ def choose(shown: Shown, key: str, kept: int | None) -> None:
         ))  # fmt: skip
     else:
         address.bound(key, kept, lambda key: st.selectbox(
-            "What it was", each, key=key, width=320, placeholder="Choose a class",
+            "What it was", each, index=None, key=key, width=320, placeholder="Choose a class",
             format_func=shown.names.__getitem__, **more,
         ))  # fmt: skip
 

@@ -1,0 +1,186 @@
+"""Stock convolutions inside a compiled loop on a CPU, as fast as outside it.
+
+XLA's CPU backend gives a convolution to its fast library only where the axes stand in one order,
+images (B, H, W, C) and kernel (kh, kw, I, O). The pass that brings others into it
+(ConvCanonicalization, XLA of JAX 0.10) looks at what lies outside loops only. What `nn.Conv` does
+forward is in that order already, but its two gradients, as JAX derives them, are not: in a loop
+they fell to a naive kernel, 20 to 30 times slower. Here they are written in the order itself:
+
+    dx       dy, with zeros between where there are strides, convolved with the kernel turned by
+             half a circle, inputs for outputs
+    dkernel  x as images (I, H, W, B), convolved with dy as a kernel (H', W', B, O)
+
+The sums are the same, in the same order as outside a loop: see `python -m
+benchmarks.training.layouts`. In groups (depthwise convolutions among them) dkernel is one product
+for each of the kernel's places instead. What is not of images in two dimensions stays as it is.
+"""
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from flax import linen as nn
+from jax import Array, lax
+
+Pair = tuple[int, int]
+NUMBERS = ("NHWC", "HWIO", "NHWC")
+
+
+class Window(NamedTuple):
+    """How a kernel moves over images, by axis: height, width.
+
+    Attributes:
+      strides: pixels from one output to the next.
+      padding: zeros before and after.
+      dilation: pixels from one of the kernel's places to the next.
+      groups: the channels fall into so many, each with outputs of its own.
+      precision: as `lax.conv_general_dilated` takes it.
+    """
+
+    strides: Pair
+    padding: tuple[Pair, Pair]
+    dilation: Pair
+    groups: int
+    precision: Any
+
+
+@contextlib.contextmanager
+def quick_in_loops() -> Iterator[None]:
+    """In here, what is traced of `nn.Conv` is as fast in a compiled loop on a CPU as outside."""
+
+    def quick(call: Callable[..., Any], args: Any, kwargs: Any, context: Any) -> Any:
+        layer = context.module
+        stock = isinstance(layer, nn.Conv) and context.method_name == "__call__"
+        if not stock or layer.conv_general_dilated or layer.conv_general_dilated_cls:
+            return call(*args, **kwargs)
+        # Flax's modules are frozen; this one is as it was when the call is over.
+        object.__setattr__(layer, "conv_general_dilated", convolution)
+        try:
+            return call(*args, **kwargs)
+        finally:
+            object.__setattr__(layer, "conv_general_dilated", None)
+
+    with nn.intercept_methods(quick):
+        yield
+
+
+def convolution(
+    x: Array,
+    kernel: Array,
+    strides: Sequence[int],
+    padding: Any,
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = NUMBERS,
+    feature_group_count: int = 1,
+    **options: Any,
+) -> Array:
+    """`lax.conv_general_dilated`, with gradients that a loop on a CPU computes fast.
+
+    Args:
+      x: images (B, H, W, C).
+      kernel: (kh, kw, C / groups, O).
+      strides: by axis, as all that follows: see `Window`.
+      padding: "SAME", "VALID" or pairs.
+      lhs_dilation: other than 1, nothing is changed.
+      rhs_dilation: the kernel's.
+      dimension_numbers: other than `NUMBERS`, nothing is changed.
+      feature_group_count: groups.
+      options: "precision"; with others, nothing is changed.
+
+    Returns:
+      (B, H', W', O).
+    """
+    numbers = lax.conv_dimension_numbers(x.shape, kernel.shape, dimension_numbers)
+    usual = x.ndim == 4 and numbers == lax.conv_dimension_numbers(x.shape, kernel.shape, NUMBERS)
+    if not usual or set(lhs_dilation or ()) - {1} or set(options) - {"precision"} or not x.size:
+        return lax.conv_general_dilated(
+            x, kernel, strides, padding, lhs_dilation, rhs_dilation, dimension_numbers,
+            feature_group_count, **options,
+        )  # fmt: skip
+    dilation = tuple(rhs_dilation or (1, 1))
+    if isinstance(padding, str):
+        reach = [(n - 1) * d + 1 for n, d in zip(kernel.shape, dilation, strict=False)]
+        padding = lax.padtype_to_pads(x.shape[1:3], reach, strides, padding)
+    padding = tuple((int(low), int(high)) for low, high in padding)
+    window = Window(
+        tuple(strides), padding, dilation, feature_group_count, options.get("precision")
+    )
+    return _convolved(x, kernel, window)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _convolved(x: Array, kernel: Array, window: Window) -> Array:
+    return lax.conv_general_dilated(
+        x, kernel, window.strides, window.padding, None, window.dilation, NUMBERS, window.groups,
+        precision=window.precision,
+    )  # fmt: skip
+
+
+def _forward(x: Array, kernel: Array, window: Window) -> tuple[Array, tuple[Array, Array]]:
+    return _convolved(x, kernel, window), (x, kernel)
+
+
+def _backward(window: Window, residuals: tuple[Array, Array], dy: Array) -> tuple[Array, Array]:
+    x, kernel = residuals
+    of_kernel = by_places if window.groups > 1 else at_once
+    return of_images(x, kernel, dy, window), of_kernel(x, kernel, dy, window)
+
+
+_convolved.defvjp(_forward, _backward)
+
+
+def of_images(x: Array, kernel: Array, dy: Array, window: Window) -> Array:
+    """Gradients (B, H, W, C) of images: what each output's gives back to the pixels it saw."""
+    padding = []
+    for axis, (low, _) in enumerate(window.padding):
+        size, outputs = x.shape[1 + axis], dy.shape[1 + axis]
+        reach = (kernel.shape[axis] - 1) * window.dilation[axis]
+        span = (outputs - 1) * window.strides[axis] + 1
+        padding.append((reach - low, size + low - span))
+    height, width, inputs, outputs = kernel.shape
+    turned = kernel[::-1, ::-1].reshape(height, width, inputs, window.groups, -1)
+    turned = turned.transpose(0, 1, 4, 3, 2).reshape(height, width, -1, window.groups * inputs)
+    return lax.conv_general_dilated(
+        dy, turned, (1, 1), padding, window.strides, window.dilation, NUMBERS, window.groups,
+        precision=window.precision,
+    )  # fmt: skip
+
+
+def at_once(x: Array, kernel: Array, dy: Array, window: Window) -> Array:
+    """Gradients (kh, kw, C, O) of a kernel, as one convolution; of one group."""
+    padding = []
+    for axis, (low, _) in enumerate(window.padding):
+        size, outputs = x.shape[1 + axis], dy.shape[1 + axis]
+        reach = (kernel.shape[axis] - 1) * window.dilation[axis]
+        high = reach + (outputs - 1) * window.strides[axis] + 1 - size - low
+        # A stride may leave the last pixels unseen.
+        x = lax.slice_in_dim(x, 0, size + min(high, 0), axis=1 + axis)
+        padding.append((low, max(high, 0)))
+    found = lax.conv_general_dilated(
+        x.transpose(3, 1, 2, 0), dy.transpose(1, 2, 0, 3), window.dilation, padding,
+        None, window.strides, NUMBERS, precision=window.precision,
+    )  # fmt: skip
+    return found.transpose(1, 2, 0, 3)
+
+
+def by_places(x: Array, kernel: Array, dy: Array, window: Window) -> Array:
+    """Gradients (kh, kw, C / groups, O) of a kernel, by one product for each of its places."""
+    zero = jnp.zeros((), x.dtype)
+    around = [(low, high, 0) for low, high in window.padding]
+    x = lax.pad(x, zero, ((0, 0, 0), *around, (0, 0, 0)))
+    x = x.reshape(*x.shape[:3], window.groups, -1)
+    dy = dy.reshape(*dy.shape[:3], window.groups, -1)
+    found = []
+    for place in [(i, j) for i in range(kernel.shape[0]) for j in range(kernel.shape[1])]:
+        begins = [n * d for n, d in zip(place, window.dilation, strict=True)]
+        rows, columns = (
+            slice(begin, begin + (outputs - 1) * stride + 1, stride)
+            for begin, outputs, stride in zip(begins, dy.shape[1:3], window.strides, strict=True)
+        )
+        seen = x[:, rows, columns]
+        found.append(jnp.einsum("bhwgi,bhwgo->igo", seen, dy, precision=window.precision))
+    return jnp.stack(found).reshape(kernel.shape)
