@@ -48,7 +48,8 @@ class EnsembleConfig(Settings):
 
     dataset: str = setting("digits", "Which images to learn.", choices=names)
     network: str = setting(
-        "cnn", "Which network learns them; one of your own is package.module:Factory.",
+        "cnn",
+        "Which network learns them; one of your own is package.module:Factory.",
         choices=architectures.names,
     )
     width: int = setting(

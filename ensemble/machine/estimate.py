@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from ensemble.config import EnsembleConfig
 from ensemble.machine.network_cost import Cost
 
-WORK = 28.0 * 28  # of the HOWTO's network on one of its images
+WORK = 9_287_680.0  # operations of the HOWTO's network for one of its images
 HOWTO = ("cnn", 0)
 # Without any run to go by: what one accelerator and one processor core manage of such, roughly.
 ROUGH_RATE = {"cpu": 3_500.0, "gpu": 300_000.0, "tpu": 300_000.0}
@@ -66,9 +66,8 @@ def estimate(
         same precision and of the same network, count.
       raced: its speed as the last race on these devices found it, for images of `WORK`; it counts
         where no run does.
-      work: what training on one image takes, in any unit that is the same for all: a layer of
-        convolutions takes as much more as an image has more pixels. Runs with as much work count
-        first, then any, their speed brought to this work.
+      work: operations of a forward pass for one image. Runs with as much work count first, then
+        any, their speed brought to this work.
     """
     network = (str(config.network), config.width)
     alike = (devices, host, config.precision, network)

@@ -43,6 +43,14 @@ def memory(held: float) -> str:
     return f"{formats.significant(held / 1e9, 2)} GB"
 
 
+def too_much_memory(needed: float, there: float) -> str:
+    """A run that this machine cannot hold, and what to do."""
+    return (
+        f"It would take about {memory(needed)} of memory, more than the {memory(there)} here: "
+        "choose fewer members, a smaller batch, or a narrower network."
+    )
+
+
 def advice(name: str, info: DatasetInfo) -> str:
     """Which network is made for such images, where another is chosen; else ""."""
     height, width, channels = info.image_shape
