@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from ensemble import datasets, runs
+from ensemble import architectures, datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import DatasetInfo
 from ensemble.datasets.entry import Entry
@@ -177,7 +177,10 @@ def make_ready(drawn: bool = True) -> None:
     if not found.waiting and not in_order():
         here = found.answer
         on_cpu = here is not None and here.platform == "cpu"
-        runs.keep_warm_worker(plan().config if drawn and on_cpu else None)
+        likely = plan().config if drawn and on_cpu else None
+        # Code of one's own is imported for its run alone: it may change before that.
+        own = likely is not None and architectures.is_own(likely.network)
+        runs.keep_warm_worker(None if own else likely)
 
 
 def launch(config: EnsembleConfig) -> None:
