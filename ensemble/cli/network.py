@@ -47,7 +47,8 @@ def output_to_stderr() -> Iterator[None]:
     ours = os.dup(1)
     os.dup2(2, 1)
     try:
-        yield
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
     finally:
         sys.stdout.flush()
         os.dup2(ours, 1)
