@@ -10,8 +10,6 @@ from ensemble.analysis.predictions import Predictions, judge
 from ensemble.figures import bars
 from ensemble.figures.inspect import compare, confusion
 from ensemble.figures.palette import Palette
-from ensemble.ui.inspect.certainty import conformal
-from ensemble.ui.predictions import downloads
 
 C, N = 1_000, 2_100
 NAMES = [f"<b>{c}</b> {'a very long name ' * 4}" for c in range(C)]
@@ -80,26 +78,3 @@ def test_runs_are_compared_by_the_classes_that_differ_most(palette: Palette) -> 
     assert compare.farthest((won, lost), most=3).tolist() == [10, 11, 900]
     chart = json.loads(compare.figure((won, lost), NAMES, "image", "t", palette).to_json())
     assert len(chart["data"][0]["hovertext"]) == compare.MOST
-
-
-def test_the_worst_covered_classes_are_listed_and_absent_ones_are_not(made: Predictions) -> None:
-    _, found = conformal.judged(made, 0.2)["lac"]
-    listed = conformal.worst(found)
-    share = found.class_covered / np.maximum(found.class_n, 1)
-    seen = np.flatnonzero(found.class_n)
-    rest = np.setdiff1d(seen, listed)
-    assert len(listed) == conformal.WORST
-    assert found.class_n[listed].min() > 0
-    assert share[listed].max() <= share[rest].min()
-    frame = conformal.by_class(found, NAMES, [int(seen[0]), int(np.argmin(found.class_n))])
-    assert len(frame) == 2
-
-
-def test_a_table_of_many_probabilities_has_the_likeliest_five(made: Predictions) -> None:
-    numbers = np.arange(N)[::-1]
-    frame = downloads.table(made, numbers, NAMES)
-    assert frame.shape == (N, 7 + 2 + 10)
-    order = np.argsort(-made.averaged[numbers], axis=1, kind="stable")
-    assert frame["likeliest_2"].tolist() == [NAMES[c] for c in order[:, 1]]
-    assert (frame["p_1"] == made.confidence[numbers]).all()
-    assert downloads.table(made, numbers[:10], NAMES).shape == (10, 7 + 2 + C)

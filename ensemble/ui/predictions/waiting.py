@@ -66,12 +66,12 @@ def not_prepared(run: runs.Run, error: EnsembleError) -> None:
     """The run's images are not on this machine any more."""
     info = run.data
     st.warning(
-        f"{info.title} is not on this machine any more, so the images cannot be shown. "
-        "The run and its predictions are kept.", icon=":material/image_not_supported:",
+        f"{escaping.markdown(info.title)} is not on this machine any more, so the images cannot "
+        "be shown. The run and its predictions are kept.", icon=":material/image_not_supported:",
     )  # fmt: skip
     with st.container(width=420):
         if not info.own:
-            controls.fetch_panel(datasets.info(info.name))
+            controls.fetch_panel(datasets.info(run.config.dataset))
     with st.expander("Why, and how to do it without this page"):
         st.text(str(error))
 

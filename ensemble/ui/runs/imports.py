@@ -1,9 +1,9 @@
 """Predictions made elsewhere, handed in on the screen: read, looked at, then kept as a run."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
-from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from ensemble import exchange
 from ensemble.analysis.quality.averaging import average
@@ -83,7 +83,7 @@ def snippet(one: Snippet) -> None:
     st.caption("; ".join(f"`{name}` is {what}" for name, what in one.names.items()) + ".")
 
 
-def read(files: Sequence[UploadedFile]) -> MemberOutputs | str:
+def read(files: Sequence[Any]) -> MemberOutputs | str:
     """What the files hold, or why they cannot be taken; read once."""
     of = tuple(file.file_id for file in files)
     if tab.import_read is None or tab.import_read[0] != of:
