@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from ensemble import architectures
 from ensemble.cli.program import main
+from tests.conftest import REPO
 
 MODULE = """
 from flax import linen as nn
@@ -80,3 +81,11 @@ def test_naming_a_network_to_train_is_to_allow_it() -> None:
     assert "looked_at:Leaves has no width to set" in refused.stderr, "it got as far as that"
     assert os.environ[architectures.ALLOWED] == "looked_at:Leaves"
     architectures.check_allowed("looked_at:Leaves")
+
+
+def test_the_network_of_the_documentation_is_one() -> None:
+    page = (REPO / "docs" / "bring_your_own.md").read_text("utf-8").split("\n## Networks\n")[1]
+    Path("documented.py").write_text(page.split("```python\n")[1].split("```")[0])
+    found = json.loads(call("network", "documented:Leaves", "--json").stdout)
+    # 14×14 places of 32 channels after the stride; a scale and a shift for each channel.
+    assert found["parameters"] == 9 * 32 + 32 + 2 * 32 + 14 * 14 * 32 * 10 + 10
