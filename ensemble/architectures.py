@@ -80,6 +80,26 @@ def title(name: str) -> str:
     return ARCHITECTURES[name].title if name in ARCHITECTURES else name
 
 
+def short_title(name: str) -> str:
+    """As `title`, where there is little room: of one of their own the part behind the colon."""
+    return ARCHITECTURES[name].title if name in ARCHITECTURES else name.rpartition(":")[2]
+
+
+def check_image(name: str, height: int, width: int) -> None:
+    """See that a network takes images of so many pixels; one of a person's own is not asked.
+
+    Raises:
+      ConfigError: they are too small for it.
+    """
+    known = ARCHITECTURES.get(name)
+    if known and min(height, width) < known.smallest:
+        least = known.smallest
+        raise ConfigError(
+            f"{known.title} takes images of {least}×{least} pixels at least, and these have "
+            f"{height}×{width}: choose another network (MLP takes any), or bring larger images."
+        )
+
+
 def allowed() -> frozenset[str]:
     """The networks of one's own whose code may be imported here.
 
@@ -92,6 +112,19 @@ def allowed() -> frozenset[str]:
     """
     named = os.environ.get(ALLOWED, "").split(",")
     return frozenset(filter(is_own, [*map(str.strip, named), *offered()]))
+
+
+def check_allowed(name: str) -> None:
+    """See that the code of a network of one's own may be imported here.
+
+    Raises:
+      ConfigError: nobody has said so, or `ensemble.toml` cannot be read.
+    """
+    if name not in allowed():
+        raise ConfigError(
+            f"The network {name} is code of its own and was not allowed here: name it in the list "
+            f"networks of {FILE} in the working folder, or in the environment variable {ALLOWED}."
+        )
 
 
 def allow(name: str) -> None:

@@ -135,6 +135,11 @@ class Network:
         """Floating-point operations of one image's forward pass, in products and convolutions."""
         return flops.count(self._forward_pass)
 
+    @functools.cached_property
+    def outputs(self) -> int:
+        """Numbers that the products and convolutions of one image's forward pass give."""
+        return flops.outputs(self._forward_pass)
+
     @property
     def training_flops(self) -> int:
         """Of one image's training step: as usual taken for three times the forward pass."""

@@ -41,18 +41,13 @@ def load(name: str) -> Make:
     Raises:
       ConfigError: it is not allowed here, cannot be imported, or is nothing that makes a module.
     """
-    if name not in architectures.allowed():
-        raise ConfigError(
-            f"The network {name} is code of its own and was not allowed here: name it in the list "
-            f"networks of {architectures.FILE} in the working folder, or in the environment "
-            f"variable {architectures.ALLOWED}."
-        )
+    architectures.check_allowed(name)
     module, _, attribute = name.partition(":")
     if (here := os.getcwd()) not in sys.path:
         sys.path.append(here)
     try:
         factory = getattr(importlib.import_module(module), attribute)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(f"The network {name} cannot be imported: {said(error)}.") from error
 
     def make(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
@@ -71,7 +66,7 @@ def made(name: str, factory: Any, classes: int) -> nn.Module:
         found = factory(**asked(name, factory, classes))
     except ConfigError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(f"The network {name} cannot be made: {said(error)}.") from error
     if not isinstance(found, nn.Module):
         raise ConfigError(
@@ -130,7 +125,7 @@ def check(network: Network) -> None:
         learnt, after = jax.eval_shape(learn, params, images)
     except ConfigError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         height, width, channels = network.image_shape
         raise ConfigError(
             f"The network {name} does not take images ({height}, {width}, {channels}): "
@@ -182,7 +177,7 @@ def _described(tree: Any) -> Any:
     return jax.tree.map(lambda leaf: (tuple(leaf.shape), str(leaf.dtype)), tree)
 
 
-def said(error: Exception) -> str:
+def said(error: BaseException) -> str:
     """An error of other people's code in one line: its kind, its first words, and where."""
     words = str(error).strip().split("\n")[0].rstrip(".")[:300]
     frames = traceback.extract_tb(error.__traceback__)
