@@ -6,6 +6,8 @@ from ensemble.config import EnsembleConfig
 
 # Without any run to go by: what one accelerator and one processor core manage, roughly.
 ROUGH_RATE = {"cpu": 3_500.0, "gpu": 300_000.0, "tpu": 300_000.0}
+USUAL = "cnn 28×28×1"
+USUAL_FLOPS = 9_287_680  # of one image's forward pass in it, whose speed this is
 STARTUP_SECONDS = 8.0  # process, imports, compiling
 
 
@@ -18,12 +20,14 @@ class Past:
       rate: its images times members per second.
       host: the machine it ran on.
       precision: of its products.
+      network: what learnt, as `network_key` has it.
     """
 
     devices: int
     rate: float
     host: str
     precision: str = "float32"
+    network: str = USUAL
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ def estimate(
     host: str,
     past: list[Past],
     raced: float | None = None,
+    network: str = USUAL,
+    flops: int = USUAL_FLOPS,
 ) -> Estimate:
     """How long `config` will take.
 
@@ -55,18 +61,30 @@ def estimate(
       cores: processor cores, which is what devices of a "cpu" share.
       host: this machine.
       past: earlier runs, newest first; only those on as many devices of this machine, in the
-        same precision, count.
-      raced: its speed as the last race on these devices found it; it counts where no run does.
+        same precision, of the same network, count.
+      raced: the HOWTO's network's speed as the last race on these devices found it; it counts
+        where no run does.
+      network: what is to learn, as `network_key` has it.
+      flops: of one image's forward pass, which a guess goes by.
     """
-    alike = (devices, host, config.precision)
-    rates = [run.rate for run in past if (run.devices, run.host, run.precision) == alike][:3]
+    alike = (devices, host, config.precision, network)
+    rates = [
+        run.rate for run in past if (run.devices, run.host, run.precision, run.network) == alike
+    ][:3]
+    raced = raced if network == USUAL else None
     shared = cores if platform == "cpu" else devices
-    rough = ROUGH_RATE.get(platform, 3_500.0) * shared
+    rough = ROUGH_RATE.get(platform, 3_500.0) * shared * USUAL_FLOPS / max(flops, 1)
     rate = sorted(rates)[len(rates) // 2] if rates else raced or rough
     steps = max(1, train_size // config.batch_size)
     images = config.epochs * steps * config.batch_size * config.members
     told_by = "runs" if rates else "race" if raced else "guess"
     return Estimate(STARTUP_SECONDS + images / rate, told_by)
+
+
+def network_key(config: EnsembleConfig, image_shape: tuple[int, int, int]) -> str:
+    """What tells speeds of different networks apart: "cnn 28×28×1", "mlp 30 8×8×3"."""
+    width = f"{config.width} " if config.width else ""
+    return f"{config.network} {width}{'×'.join(map(str, image_shape))}"
 
 
 def members_per_device(members: int, devices: int) -> str:

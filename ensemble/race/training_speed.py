@@ -34,7 +34,8 @@ def measure(config: EnsembleConfig, seconds: float = CALLS * CALL_SECONDS) -> di
       `seconds_per_epoch` (training, without the test set); `peak_memory_mb` of this process
       when that had been measured; `matrix_product_gflop_per_s`, the speed of float32 matrix
       products on the same devices, in turn with the training, and `share_of_matrix_product`,
-      what of it the training's operations per image make, in [0, 1]; `bfloat16_emulated`; and what it ran on.
+      what of it the training's operations per image make, in [0, 1]; `bfloat16_emulated`; and
+      what it ran on.
     """
     prepare_jax()
     from ensemble.engine import Trainer

@@ -1,7 +1,14 @@
 import pytest
 
 from ensemble.config import EnsembleConfig
-from ensemble.machine.estimate import STARTUP_SECONDS, Past, estimate, members_per_device
+from ensemble.machine.estimate import (
+    STARTUP_SECONDS,
+    Estimate,
+    Past,
+    estimate,
+    members_per_device,
+    network_key,
+)
 
 CONFIG = EnsembleConfig(members=4, epochs=10, batch_size=100)
 HERE = {"platform": "cpu", "devices": 2, "cores": 2, "host": "here"}
@@ -38,6 +45,21 @@ def test_a_race_tells_where_no_run_of_that_precision_does() -> None:
     assert guess(other, half, 8000.0) == (pytest.approx(40_000 / 8000), "race")
     own = [*other, Past(2, 5000.0, "here", "bfloat16")]
     assert guess(own, half, 8000.0) == (pytest.approx(40_000 / 5000), "runs")
+
+
+def test_another_network_is_another_speed_and_a_guess_goes_by_its_operations() -> None:
+    wide = EnsembleConfig(members=4, epochs=10, batch_size=100, network="mlp", width=30)
+    key = network_key(wide, (8, 8, 3))
+    assert (key, network_key(CONFIG, (28, 28, 1))) == ("mlp 30 8×8×3", "cnn 28×28×1")
+    past = [Past(2, 1000.0, "here"), Past(2, 500.0, "here", network=key)]
+
+    def found(past: list[Past], flops: int) -> Estimate:
+        return estimate(wide, 1050, past=past, raced=9.0, network=key, flops=flops, **HERE)  # type: ignore[arg-type]
+
+    assert found(past, 1).seconds - STARTUP_SECONDS == pytest.approx(40_000 / 500)
+    slow, fast = found(past[:1], 18_575_360), found(past[:1], 9_287_680)
+    assert (slow.told_by, fast.told_by) == ("guess", "guess")
+    assert slow.seconds - STARTUP_SECONDS == pytest.approx(2 * (fast.seconds - STARTUP_SECONDS))
 
 
 @pytest.mark.parametrize(

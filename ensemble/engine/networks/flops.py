@@ -5,19 +5,23 @@ papers count, and all but a few hundredths of what a network does.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
-import jax
+CONVOLUTION = "conv_general_dilated"
 
 
-def count(function: Callable[..., Any], *shapes: Any) -> int:
-    """Operations of `function` for arguments of these shapes; nothing is compiled."""
-    return _of(jax.make_jaxpr(function)(*shapes).jaxpr)
-
-
-def _of(jaxpr: Any) -> int:
+def count(jaxpr: Any) -> int:
+    """Operations of a program, as `jax.make_jaxpr` gives it."""
     return sum(_of_one(equation) for equation in jaxpr.eqns)
+
+
+def convolves(jaxpr: Any) -> bool:
+    """Whether there is a convolution in it."""
+    return any(
+        one.primitive.name == CONVOLUTION
+        or any(convolves(part) for value in one.params.values() for part in _jaxprs(value))
+        for one in jaxpr.eqns
+    )
 
 
 def _of_one(equation: Any) -> int:
@@ -26,11 +30,11 @@ def _of_one(equation: Any) -> int:
         (contracted, _), _ = params["dimension_numbers"]
         factor = equation.invars[0].aval.shape
         return _twice(equation) * math.prod(factor[axis] for axis in contracted)
-    if name == "conv_general_dilated":
+    if name == CONVOLUTION:
         kernel = equation.invars[1].aval.shape
         outputs = kernel[params["dimension_numbers"].rhs_spec[0]]
         return _twice(equation) * math.prod(kernel) // outputs
-    inner = sum(_of(part) for value in params.values() for part in _jaxprs(value))
+    inner = sum(count(part) for value in params.values() for part in _jaxprs(value))
     return inner * params.get("length", 1) if name == "scan" else inner
 
 

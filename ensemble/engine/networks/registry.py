@@ -39,7 +39,7 @@ NETWORKS = registry(
     ("resnet", resnet.make),
     ("resnet_groupnorm", resnet.make_grouped),
 )
-FAST_IN_LOOPS = ("cnn",)  # by sums of its own: convolution.py
+TOWERS = ("cnn",)
 
 
 def network_of(
@@ -78,5 +78,5 @@ def bind(name: str, image_shape: ImageShape, classes: int, width: int = 0) -> Ne
             f"{known.title} takes images of {known.smallest}×{known.smallest} pixels at least, and "
             f"these have {height}×{across}: choose another network, or bring larger images."
         )
-    fast = name in FAST_IN_LOOPS
-    return Network(name, image_shape, classes, width, make=NETWORKS[name], fast_in_loops=fast)
+    tower = name in TOWERS
+    return Network(name, image_shape, classes, width, make=NETWORKS[name], tower=tower)

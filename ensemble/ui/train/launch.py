@@ -12,7 +12,7 @@ from ensemble.datasets import DatasetInfo
 from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.queue import comes_first, in_order
-from ensemble.machine.estimate import Past, estimate, members_per_device
+from ensemble.machine.estimate import Past, estimate, members_per_device, network_key
 from ensemble.ui.devices import loader, probe
 from ensemble.ui.shared import loaders, run_panel, settings
 from ensemble.ui.shared.guard import problem
@@ -67,7 +67,7 @@ def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str) -> Plan:
     guess = estimate(
         config, info.train_size, platform=here.platform, devices=devices, cores=here.cores,
         host=socket.gethostname(), past=past_runs(here.devices),
-        raced=raced(config, devices),
+        raced=raced(config, devices), network=network_key(config, info.image_shape),
     )  # fmt: skip
     on = formats.count(devices, "device")
     spread = members_per_device(config.members, min(devices, config.members))
@@ -92,6 +92,7 @@ def past_runs(all_devices: int) -> list[Past]:
             run.status.img_member_per_s,
             run.status.host,
             config.precision,
+            network_key(config, run.data.image_shape),
         )
         for run in loaders.all_runs()[:50]
         if (config := run.trained) and run.status.img_member_per_s and run.status.host
