@@ -65,18 +65,9 @@ def described(name: str, dataset: str, width: int) -> dict[str, Any]:
         architectures.allow(name)
     config = EnsembleConfig(network=name, dataset=dataset, width=width)
     os.environ["JAX_PLATFORMS"] = "cpu"  # Nothing is computed: an accelerator is left alone.
-    import jax
-
     from ensemble.engine import network_of
-    from ensemble.engine.networks import flops
-    from ensemble.engine.networks.arithmetic import Arithmetic
 
     made = network_of(config)
-    params = jax.eval_shape(made.init, jax.random.key(0))
-    image = jax.ShapeDtypeStruct((1, *made.image_shape), "float32")
-    outputs = flops.outputs(
-        lambda p, x: made.apply(p, x, Arithmetic("grouped")), params, image
-    )  # fmt: skip
     return {
         "name": name,
         "title": architectures.title(name),
@@ -90,7 +81,7 @@ def described(name: str, dataset: str, width: int) -> dict[str, Any]:
         "parameters": made.parameters,
         "flops": made.flops,
         "carried": sum(one.size for one in made.shapes.values()) - made.parameters,
-        "outputs": outputs,
+        "outputs": made.outputs,
         "collections": made.collections,
         "dropout": made.random,
         "bfloat16": takes_bfloat16(made),

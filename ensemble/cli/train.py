@@ -22,8 +22,8 @@ def train(resume: str | None, **chosen: Any) -> None:
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if resume and chosen:
         raise click.UsageError("--resume takes a run as it is: leave the other options out.")
-    if architectures.is_own(network := chosen.get("network", "")):
-        architectures.allow(network)  # They have named it themselves.
+    if architectures.is_own(own := chosen.get("network", "")):
+        architectures.allow(own)  # Whoever types a name here wants its code to run.
     run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen))
     with ProgressLine(run.id) as line:
         run = runs.work(run.id, line.show)

@@ -1,11 +1,8 @@
 """What a network takes is known without JAX, and is what the engine counts in its program."""
 
-import jax
 import pytest
 
 from ensemble.architectures import ARCHITECTURES, NAMES
-from ensemble.engine.networks import flops
-from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.registry import bind
 from ensemble.machine import network_cost
 from ensemble.machine.network_cost import Cost
@@ -13,12 +10,8 @@ from ensemble.machine.network_cost import Cost
 
 def counted(name: str, shape: tuple[int, int, int], classes: int, width: int) -> Cost:
     network = bind(name, shape, classes, width)
-    params = jax.eval_shape(network.init, jax.random.key(0))
-    image = jax.ShapeDtypeStruct((1, *shape), "float32")
-    stock = Arithmetic("grouped")
-    outputs = flops.outputs(lambda p, x: network.apply(p, x, stock), params, image)
-    every = sum(leaf.size for leaf in jax.tree.leaves(params))
-    return Cost(network.parameters, network.flops, every - network.parameters, outputs)
+    every = sum(one.size for one in network.shapes.values())
+    return Cost(network.parameters, network.flops, every - network.parameters, network.outputs)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,19 +8,27 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import jax
-
-COUNTED = ("dot_general", "conv_general_dilated")
-
-
-def count(function: Callable[..., Any], *shapes: Any) -> int:
-    """Operations of `function` for arguments of these shapes; nothing is compiled."""
-    return _sum(jax.make_jaxpr(function)(*shapes).jaxpr, _operations)
+CONVOLUTION = "conv_general_dilated"
+COUNTED = ("dot_general", CONVOLUTION)
 
 
-def outputs(function: Callable[..., Any], *shapes: Any) -> int:
-    """Numbers that the products and convolutions of `function` give, counted likewise."""
-    return _sum(jax.make_jaxpr(function)(*shapes).jaxpr, _outputs)
+def count(jaxpr: Any) -> int:
+    """Operations of a program, as `jax.make_jaxpr` gives it."""
+    return _sum(jaxpr, _operations)
+
+
+def outputs(jaxpr: Any) -> int:
+    """Numbers that the products and convolutions of a program give, counted likewise."""
+    return _sum(jaxpr, _outputs)
+
+
+def convolves(jaxpr: Any) -> bool:
+    """Whether there is a convolution in it."""
+    return any(
+        one.primitive.name == CONVOLUTION
+        or any(convolves(part) for value in one.params.values() for part in _jaxprs(value))
+        for one in jaxpr.eqns
+    )
 
 
 def _sum(jaxpr: Any, of: Callable[[Any], int]) -> int:

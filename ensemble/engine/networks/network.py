@@ -36,8 +36,7 @@ class Network:
       classes: C, how many classes it tells apart.
       width: how wide its layers are; 0 is its own width.
       make: a Linen module for (classes, width, arithmetic).
-      fast_in_loops: whether its sums are quick inside a compiled loop on a CPU, where XLA has but
-        a naive convolution.
+      tower: whether its convolutions are by sums of its own (convolution.py).
     """
 
     name: str
@@ -45,7 +44,7 @@ class Network:
     classes: int
     width: int = 0
     make: Make = field(compare=False, repr=False, kw_only=True)
-    fast_in_loops: bool = field(default=False, compare=False, repr=False, kw_only=True)
+    tower: bool = field(default=False, compare=False, repr=False, kw_only=True)
 
     @property
     def own(self) -> bool:
@@ -54,7 +53,7 @@ class Network:
 
     def init(self, key: Array) -> Params:
         """One member's parameters, drawn as `module.init(key, images)` draws them."""
-        variables = self._init_variables(key)
+        variables = self.variables(key)
         trained = variables.pop("params", {})
         if both := sorted(set(trained) & set(variables)):
             raise ConfigError(
@@ -104,7 +103,7 @@ class Network:
     @functools.cached_property
     def collections(self) -> tuple[str, ...]:
         """The collections that it has beside "params"."""
-        variables = jax.eval_shape(self._init_variables, jax.random.key(0))
+        variables = jax.eval_shape(self.variables, jax.random.key(0))
         return tuple(sorted(set(variables) - {"params"}))
 
     @functools.cached_property
@@ -134,20 +133,36 @@ class Network:
     @functools.cached_property
     def flops(self) -> int:
         """Floating-point operations of one image's forward pass, in products and convolutions."""
-        params = jax.eval_shape(self.init, jax.random.key(0))
-        image = jax.ShapeDtypeStruct((1, *self.image_shape), jnp.float32)
-        stock = Arithmetic("grouped")
-        return flops.count(lambda p, x: self.apply(p, x, stock), params, image)
+        return flops.count(self._forward_pass)
+
+    @functools.cached_property
+    def outputs(self) -> int:
+        """Numbers that the products and convolutions of one image's forward pass give."""
+        return flops.outputs(self._forward_pass)
 
     @property
     def training_flops(self) -> int:
         """Of one image's training step: as usual taken for three times the forward pass."""
         return 3 * self.flops
 
+    @functools.cached_property
+    def fast_in_loops(self) -> bool:
+        """Whether it is quick inside a compiled loop on a CPU: XLA's convolutions there are not."""
+        return self.tower or not flops.convolves(self._forward_pass)
+
+    @functools.cached_property
+    def _forward_pass(self) -> Any:
+        """What JAX traces of one image's logits by stock layers."""
+        params = jax.eval_shape(self.init, jax.random.key(0))
+        image = jax.ShapeDtypeStruct((1, *self.image_shape), jnp.float32)
+        stock = Arithmetic("grouped")
+        return jax.make_jaxpr(lambda p, x: self.apply(p, x, stock))(params, image).jaxpr
+
     def _module(self, arithmetic: Arithmetic) -> nn.Module:
         return self.make(self.classes, self.width, arithmetic)
 
-    def _init_variables(self, key: Array) -> Params:
+    def variables(self, key: Array) -> Params:
+        """All of one member's collections by name, as Flax has them."""
         return calling.init(self._module(USUAL), key, jnp.ones((1, *self.image_shape)))
 
     def _variables(self, params: Params) -> Params:

@@ -111,8 +111,9 @@ def check(network: Network) -> None:
     name, batch = network.name, 2
     images = jax.ShapeDtypeStruct((batch, *network.image_shape), jnp.float32)
     try:
+        jax.eval_shape(lambda key: _check_leaves(name, network.variables(key)), jax.random.key(0))
         params = jax.eval_shape(network.init, jax.random.key(0))
-        _check_tree(network, params)
+        _check_trained(network, params)
         logits = jax.eval_shape(network.apply, params, images)
         key = jax.random.key(0)
 
@@ -145,7 +146,7 @@ def check(network: Network) -> None:
         )
 
 
-def _check_tree(network: Network, params: Any) -> None:
+def _check_trained(network: Network, params: Any) -> None:
     name, (trained, _) = network.name, network.split(params)
     if not jax.tree.leaves(trained):
         raise ConfigError(f"The network {name} has no parameters: there is nothing to learn.")
@@ -154,9 +155,13 @@ def _check_tree(network: Network, params: Any) -> None:
             f"The network {name} has parameters that are no floating-point numbers: keep those in "
             "a collection of their own."
         )
-    for path, leaf in jax.tree_util.tree_leaves_with_path(params):
+
+
+def _check_leaves(name: str, variables: Any) -> None:
+    for path, leaf in jax.tree_util.tree_leaves_with_path(variables):
         where = "/".join(str(getattr(step, "key", step)) for step in path)
-        if not all(isinstance(step, jax.tree_util.DictKey) for step in path):
+        named = all(isinstance(step, jax.tree_util.DictKey) for step in path)
+        if not named or not hasattr(leaf, "dtype"):
             raise ConfigError(
                 f"The network {name} carries {where}, which is no array by a name: keep arrays "
                 "in its collections, nothing else."

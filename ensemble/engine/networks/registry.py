@@ -39,7 +39,7 @@ NETWORKS = registry(
     ("resnet", resnet.make),
     ("resnet_groupnorm", resnet.make_grouped),
 )
-FAST_IN_LOOPS = ("cnn",)  # by sums of its own: convolution.py
+TOWERS = ("cnn",)
 
 
 def network_of(
@@ -73,5 +73,5 @@ def bind(name: str, image_shape: ImageShape, classes: int, width: int = 0) -> Ne
     if name not in NETWORKS:
         raise ConfigError(f"No such network: {name!r:.60}. There are: {', '.join(NAMES)}.")
     architectures.check_image(name, *image_shape[:2])
-    fast = name in FAST_IN_LOOPS
-    return Network(name, image_shape, classes, width, make=NETWORKS[name], fast_in_loops=fast)
+    tower = name in TOWERS
+    return Network(name, image_shape, classes, width, make=NETWORKS[name], tower=tower)
