@@ -73,6 +73,14 @@ def known(name: str, info: DatasetInfo, width: int) -> Known:
     return Known(cost)
 
 
+def still_asked() -> bool:
+    """Whether the chosen network is one that has not said yet what it is."""
+    name = settings.value("network")
+    if not architectures.is_own(name):
+        return False
+    return known(name, datasets.info(settings.value("dataset")), settings.value("width")).waiting
+
+
 def unfit(config: EnsembleConfig, found: Known) -> str:
     """Why a network cannot be trained so, or not yet, in a sentence; else ""."""
     if found.waiting:
