@@ -20,6 +20,7 @@ FILE = "ensemble.toml"
 OWN = re.compile(r"(?!\d)\w+(\.(?!\d)\w+)*:(?!\d)\w+", re.ASCII)
 OWN_FORM = "package.module:Factory"
 LONGEST = 200
+SHORT = 24  # letters of such a name within a run's
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,10 @@ def title(name: str) -> str:
 
 def short_title(name: str) -> str:
     """As `title`, where there is little room: of one of their own the part behind the colon."""
-    return ARCHITECTURES[name].title if name in ARCHITECTURES else name.rpartition(":")[2]
+    if name in ARCHITECTURES:
+        return ARCHITECTURES[name].title
+    factory = name.rpartition(":")[2]
+    return factory if len(factory) <= SHORT else f"{factory[: SHORT - 1]}…"
 
 
 def check_image(name: str, height: int, width: int) -> None:

@@ -19,6 +19,7 @@ from ensemble.machine.jax_settings import cpu_devices
 
 MEASURED: tuple[dict[str, Any], ...] = (
     {"members": 1},
+    {"members": 1, "dataset": "mnist"},
     {"members": 16},
     {"members": 2, "batch_size": 1024},
     {"members": 2, "width": 128},
@@ -47,7 +48,7 @@ def main() -> None:
     common.isolated_folders()
     found = []
     for chosen in MEASURED:
-        config, data = EnsembleConfig(epochs=1, **chosen), find("digits")
+        config, data = EnsembleConfig(epochs=1, **chosen), find(chosen.get("dataset", "digits"))
         cost = network_cost.of(config.network, data.image_shape, 10, config.width)
         assert cost is not None
         reckoned = estimate.memory(config, cost, data.nbytes_prepared, cpu_devices() or 1)

@@ -1,5 +1,7 @@
 """What a network takes, and which suits which images, in sentences."""
 
+from collections.abc import Sequence
+
 from ensemble import architectures
 from ensemble.architectures import ARCHITECTURES
 from ensemble.datasets import DatasetInfo
@@ -13,6 +15,13 @@ GLOSS = (
     "FLOPs: multiplications and additions that one image takes to be answered; to learn from it "
     "takes about three times as many."
 )
+
+
+def told_apart(name: str, listed: Sequence[str]) -> str:
+    """A network in a list: one's own by the end of its name, where no other has the same."""
+    short = architectures.short_title(name)
+    alike = [one for one in listed if architectures.short_title(one) == short]
+    return short if len(alike) == 1 else architectures.title(name)
 
 
 def source(name: str) -> str:

@@ -119,26 +119,26 @@ def summary(config: EnsembleConfig | ImportedConfig) -> str:
 
 def titled(network: str) -> list[str]:
     """A network's title, where it is not the HOWTO's."""
-    return [] if network == FIELDS["network"].default else [architectures.title(network)]
+    return [] if network == FIELDS["network"].default else [architectures.short_title(network)]
 
 
 def small_print(config: EnsembleConfig | ImportedConfig) -> str:
-    """As `summary`, without what an unnamed run is called by: members, rate and dataset.
-
-    A network of one's own is called by the end of its name there, and by all of it here.
-    """
+    """As `summary`, without what an unnamed run is called by: members, network, rate, dataset."""
     if isinstance(config, ImportedConfig):
         epochs = f"{formats.count(config.epochs, 'epoch')} of " if config.epochs > 1 else ""
         return f"{epochs}predictions made elsewhere"
-    own = [config.network] if architectures.is_own(config.network) else []
-    return " · ".join([*own, numbers(config)])
+    return numbers(config)
 
 
 def numbers(config: EnsembleConfig) -> str:
-    """Momentum, epochs, batch and seed, and of the other settings those that are not as usual."""
+    """Momentum, epochs, batch and seed, and of the other settings those that are not as usual.
+
+    At the end the whole name of a network of one's own, of which a run's name has but a part.
+    """
     said = [f"momentum {shown(config.momentum)}", formats.count(config.epochs, "epoch")]
     said += [f"batch {shown(config.batch_size)}", f"seed {config.seed}"]
-    return " · ".join(said + unusual(config.as_dict()))
+    own = [config.network] if architectures.is_own(config.network) else []
+    return " · ".join([*said, *unusual(config.as_dict()), *own])
 
 
 def unusual_now() -> str:

@@ -35,16 +35,12 @@ TOLD_BY = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What the button will do: the run, or the reason why it cannot be launched.
-
-    `waiting` says that the reason goes away by itself.
-    """
+    """What the button will do: the run, or the reason why it cannot be launched."""
 
     config: EnsembleConfig | None
     label: str
     reason: str = ""
     note: str = ""
-    waiting: bool = False
 
 
 def plan() -> Plan:
@@ -67,7 +63,7 @@ def plan() -> Plan:
     found = network.known(config.network, info, config.width)
     reason = network.unfit(config, found)
     if reason or found.cost is None:
-        return Plan(None, label, reason, waiting=found.waiting)
+        return Plan(None, label, reason)
     return on_machine(config, replace(info, train_size=info.train_size - held), label, found.cost)
 
 
@@ -148,7 +144,7 @@ def launch_button(key: str) -> None:
 
 def still_asked() -> bool:
     """Whether the devices, or the network, are still to say what they are."""
-    return probe.probe().waiting or plan().waiting
+    return probe.probe().waiting or network.still_asked()
 
 
 def launch_body(key: str, was_waiting: bool) -> None:

@@ -17,22 +17,33 @@ from ensemble.wording import networks as networks_words
 
 def control() -> None:
     """Which network; below it where it comes from, what it takes, and what suits the images."""
-    settings.control("network", format_func=architectures.title, on_change=settings.reset,
-                     args=("width",))  # fmt: skip
+    listed = architectures.names()
+    titles = {one: networks_words.told_apart(one, listed) for one in listed}
+    settings.control("network", choices=listed, format_func=titles.__getitem__,
+                     on_change=settings.reset, args=("width",))  # fmt: skip
     name, info = settings.value("network"), datasets.info(settings.value("dataset"))
+    found = known(name, info, settings.value("width"))
+    looked = st.fragment(facts, run_every=0.5 if found.waiting else None)
+    looked(name, info, settings.value("width"), found.waiting)
     if usual := ARCHITECTURES[name].width if name in ARCHITECTURES else None:
         settings.control("width", help=f"Of its layers. 0 is its own, {usual}.")
-    found = known(name, info, settings.value("width"))
-    said = f"{networks_words.source(name)} {taken(found)}".rstrip()
-    st.caption(escaping.markdown(said), help=networks_words.GLOSS)
     if architectures.is_own(name) and not found.waiting:
         st.button("Look at it again", key="network_again", icon=":material/refresh:",
                   type="tertiary", on_click=asked.forget,
-                  help="Its files in this folder are watched; for what it imports from "
+                  help="Its files in this folder are watched; this is for what it imports from "
                   "elsewhere.")  # fmt: skip
     if said := networks_words.advice(name, info):
         st.caption(escaping.markdown(said))
     own_file()
+
+
+def facts(name: str, info: DatasetInfo, width: int, was_waiting: bool) -> None:
+    """Where it is from and what it takes; looks again until that is known."""
+    found = known(name, info, width)
+    if found.waiting != was_waiting:
+        st.rerun()
+    said = f"{networks_words.source(name)} {taken(found)}".rstrip()
+    st.caption(escaping.markdown(said), help=networks_words.GLOSS)
 
 
 def taken(found: Known) -> str:
@@ -60,6 +71,14 @@ def known(name: str, info: DatasetInfo, width: int) -> Known:
     except ConfigError as error:
         return Known(problem=str(error))
     return Known(cost)
+
+
+def still_asked() -> bool:
+    """Whether the chosen network is one that has not said yet what it is."""
+    name = settings.value("network")
+    if not architectures.is_own(name):
+        return False
+    return known(name, datasets.info(settings.value("dataset")), settings.value("width")).waiting
 
 
 def unfit(config: EnsembleConfig, found: Known) -> str:
