@@ -47,8 +47,9 @@ def read(files: Sequence[File], most_bytes: int | None = None) -> MemberOutputs:
     """
     if not files:
         raise PredictionsError("No file was named: give one, or one a member.")
+    each = None if most_bytes is None else most_bytes // len(files)
     with ExitStack() as held:
-        return joined([_of_file(file, held, most_bytes) for file in files], most_bytes)
+        return joined([_of_file(file, held, each) for file in files], most_bytes)
 
 
 def _of_file(file: File, held: ExitStack, most: int | None) -> Given:
