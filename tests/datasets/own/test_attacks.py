@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from ensemble.datasets import registry
-from ensemble.datasets.own.request import Called
+from ensemble.datasets.own import adding, opening
+from ensemble.datasets.own.request import Called, Preparation
 from ensemble.datasets.own.sources import decoding
 from ensemble.datasets.record import as_record, entry_from
 from ensemble.errors import ConfigError, DataError
@@ -102,3 +103,13 @@ def test_a_noun_that_somebody_wrote_into_a_file_is_a_word_too():
     record = as_record(registry.find("digits")) | {"noun": MARKUP}
     assert entry_from(record).noun == "leaf http a example b x b y z red w v"
     assert dataclasses.replace(registry.find("digits"), noun="\u202e<>").noun == "image"
+
+
+def test_an_upload_on_trial_needs_no_name(draw, add):
+    pictures = draw({"a": 8, "b": 8})
+    add(pictures, "trial")  # what uploads are called until they have a name
+    waiting, report = adding.stage(opening.source_of(str(pictures)), Preparation(), Called("trial"))
+    with pytest.raises(DataError, match="There is a dataset trial already"):
+        adding.accept(waiting, Called("trial"))
+    adding.accept(waiting, Called("other"))
+    assert registry.find("other").train_size == report.note.train_size
