@@ -103,7 +103,9 @@ def test_code_runs_only_where_it_is_allowed_and_a_name_alone_imports_nothing(
     )
     monkeypatch.chdir(tmp_path)
     own = "leaves_net:Plain"
-    with pytest.raises(ConfigError, match="network is 'leaves_net:Plain': it has to be one of"):
+    with pytest.raises(
+        ConfigError, match="leaves_net:Plain is code of its own and was not allowed"
+    ):
         EnsembleConfig(network=own)
     config = EnsembleConfig.from_disk({**EnsembleConfig().as_dict(), "network": own})
     assert config.network == own
