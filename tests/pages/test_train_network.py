@@ -121,6 +121,11 @@ def test_what_suits_the_images_is_said_and_nothing_switched(train: Open) -> None
     at = chosen(train(), dataset="leaves")
     assert "My leaves is in colour: ResNet-20 is made for small colour photographs." in said(at)
     assert at.session_state[settings.key("network")] == "cnn"
+    too_high = "3 of 4 members learnt nothing at 0.1; at 0.05 all learnt"  # benchmarks: rates
+    assert too_high in said(at)
+    assert too_high not in said(chosen(at, learning_rate=0.05))
+    assert too_high not in said(chosen(at, learning_rate=0.1, network="lenet5"))
+    chosen(at, network="cnn")
     at.session_state["more"] = True
     assert "where a mirrored leaf is one of its class still" in said(at.run())
     at = chosen(at, dataset="digits")

@@ -60,6 +60,8 @@ def every() -> None:
     network.control()
     for name in settings.MAIN[2:]:
         settings.control(name)
+        if name == "momentum":
+            network.rate_doubt()
     precision.control()
     more_controls()
 

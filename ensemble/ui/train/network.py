@@ -37,6 +37,13 @@ def control() -> None:
     own_file()
 
 
+def rate_doubt() -> None:
+    """Beside rate and momentum: that they were too high for such a network and such images."""
+    values = [settings.value(one) for one in ("network", "learning_rate", "momentum")]
+    if said := networks_words.rate_doubt(*values, datasets.info(settings.value("dataset"))):
+        st.caption(f":material/speed: {said}")
+
+
 def facts(name: str, info: DatasetInfo, width: int, was_waiting: bool) -> None:
     """Where it is from and what it takes; looks again until that is known."""
     found = known(name, info, width)
