@@ -20,6 +20,7 @@ FILE = "ensemble.toml"
 OWN = re.compile(r"(?!\d)\w+(\.(?!\d)\w+)*:(?!\d)\w+", re.ASCII)
 OWN_FORM = "package.module:Factory"
 LONGEST = 200
+SHORT = 24  # letters of such a name within a run's
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,29 @@ def title(name: str) -> str:
     return ARCHITECTURES[name].title if name in ARCHITECTURES else name
 
 
+def short_title(name: str) -> str:
+    """As `title`, where there is little room: of one of their own the part behind the colon."""
+    if name in ARCHITECTURES:
+        return ARCHITECTURES[name].title
+    factory = name.rpartition(":")[2]
+    return factory if len(factory) <= SHORT else f"{factory[: SHORT - 1]}…"
+
+
+def check_image(name: str, height: int, width: int) -> None:
+    """See that a network takes images of so many pixels; one of a person's own is not asked.
+
+    Raises:
+      ConfigError: they are too small for it.
+    """
+    known = ARCHITECTURES.get(name)
+    if known and min(height, width) < known.smallest:
+        least = known.smallest
+        raise ConfigError(
+            f"{known.title} takes images of {least}×{least} pixels at least, and these have "
+            f"{height}×{width}: choose another network (MLP takes any), or bring larger images."
+        )
+
+
 def allowed() -> frozenset[str]:
     """The networks of one's own whose code may be imported here.
 
@@ -92,6 +116,19 @@ def allowed() -> frozenset[str]:
     """
     named = os.environ.get(ALLOWED, "").split(",")
     return frozenset(filter(is_own, [*map(str.strip, named), *offered()]))
+
+
+def check_allowed(name: str) -> None:
+    """See that the code of a network of one's own may be imported here.
+
+    Raises:
+      ConfigError: nobody has said so, or `ensemble.toml` cannot be read.
+    """
+    if name not in allowed():
+        raise ConfigError(
+            f"The network {name} is code of its own and was not allowed here: name it in the list "
+            f"networks of {FILE} in the working folder, or in the environment variable {ALLOWED}."
+        )
 
 
 def allow(name: str) -> None:
@@ -111,8 +148,8 @@ def offered() -> tuple[str, ...]:
         said = tomllib.loads(Path(FILE).read_text("utf-8"))
     except FileNotFoundError:
         return ()
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{FILE} cannot be read: {error}.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{FILE} cannot be read ({error}): correct it, or remove it.") from error
     names = said.get("networks", [])
     if not isinstance(names, list) or not all(isinstance(n, str) and is_own(n) for n in names):
         raise ConfigError(

@@ -47,7 +47,11 @@ class EnsembleConfig(Settings):
     """
 
     dataset: str = setting("digits", "Which images to learn.", choices=names)
-    network: str = setting("cnn", "What learns them.", choices=architectures.names)
+    network: str = setting(
+        "cnn",
+        "Which network learns them; one of your own is package.module:Factory.",
+        choices=architectures.names,
+    )
     width: int = setting(
         0, "How wide the network's layers are; 0 is its own width.", low=0, high=1024
     )
@@ -115,6 +119,8 @@ class EnsembleConfig(Settings):
         return own_batches or moved or self.flip
 
     def __post_init__(self) -> None:
+        if not isinstance(self.network, Kept) and architectures.is_own(str(self.network)):
+            architectures.check_allowed(self.network)
         self.check()
         if self.warmup_epochs > self.epochs:
             raise ConfigError(
@@ -131,6 +137,8 @@ class EnsembleConfig(Settings):
                 f"width is {self.width}, but {architectures.title(self.network)} has no width to "
                 "set: leave it at 0."
             )
+        if not isinstance(self.dataset, Kept):
+            architectures.check_image(self.network, *find(self.dataset).image_shape[:2])
 
     def _check_validation(self) -> None:
         if self.patience and not self.validation:

@@ -29,6 +29,7 @@ COMMANDS = {
     "import": "exchange",
     "export": "exchange",
     "runs": "runs",
+    "network": "network",
     "devices": "machine",
     "bench": "machine",
     "race": "machine",

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from ensemble import runs
+from ensemble import architectures, runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import end_with, say
 from ensemble.cli.progress_line import ProgressLine
@@ -22,6 +22,8 @@ def train(resume: str | None, **chosen: Any) -> None:
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if resume and chosen:
         raise click.UsageError("--resume takes a run as it is: leave the other options out.")
+    if architectures.is_own(own := chosen.get("network", "")):
+        architectures.allow(own)  # Whoever types a name here wants its code to run.
     run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen))
     with ProgressLine(run.id) as line:
         run = runs.work(run.id, line.show)

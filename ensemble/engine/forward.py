@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jax import Array
 
-from ensemble.engine.forms.programs import blocks_of, usual_form
+from ensemble.engine.forms.programs import usual_form
 from ensemble.engine.forms.stepwise import BLOCK, ask_program
 from ensemble.engine.layout import Layout
 from ensemble.engine.networks.arithmetic import USUAL
@@ -101,20 +101,24 @@ class Forward:
     def _calls(self, images: np.ndarray) -> Callable[[Any, np.ndarray], Iterator[float]]:
         """The same a block a call, for networks that are slow in loops here."""
         size = max(1, min(BLOCK, self._room))
-        blocks, ask = blocks_of(images, size), ask_program(self._network, USUAL)
+        rounds = -(-len(images) // (size * len(self._devices)))
+        padded = np.zeros((rounds * len(self._devices) * size, *images.shape[1:]), np.uint8)
+        padded[: len(images)] = images
+        blocks = padded.reshape(rounds, len(self._devices), size, *images.shape[1:])
+        ask = ask_program(self._layout, self._network, USUAL)
 
         def one_member(params: Any, result: np.ndarray) -> Iterator[float]:
-            placed, done = [jax.device_put(params, one) for one in self._devices], 0
-            while done < len(blocks):
-                began, count = time.perf_counter(), self._pace.next(len(blocks) - done)
+            placed, done, classes = self._layout.replicate(params), 0, self._network.classes
+            while done < rounds:
+                began, count = time.perf_counter(), self._pace.next(rounds - done)
                 here = range(done, done + count)
-                found = [ask(placed[n % len(placed)], blocks[n]) for n in here]
+                found = [ask(placed, self._layout.put(blocks[n])) for n in here]
                 for n, log_p in zip(here, found, strict=True):
-                    place = result[n * size : (n + 1) * size]
-                    np.exp(np.asarray(log_p)[: len(place)], out=place)
+                    place = result[n * size * len(self._devices) :][: size * len(self._devices)]
+                    np.exp(np.asarray(log_p).reshape(-1, classes)[: len(place)], out=place)
                 self._pace.took(count, time.perf_counter() - began)
                 done += count
-                yield done / len(blocks)
+                yield done / rounds
 
         return one_member
 

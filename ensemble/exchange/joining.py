@@ -52,7 +52,7 @@ def joined(given: list[Given]) -> MemberOutputs:
     class_names = _class_names(given, shape[3])
     with naming(first):
         known = numbers(labels, shape[3], class_names)
-    notes = _filled(given, axes, probabilities)
+    notes = [*_filled(given, axes, probabilities), *_ruled_out(probabilities[-1], known)]
     images, said = _images(given, len(labels))
     return MemberOutputs(
         probabilities=probabilities,
@@ -135,6 +135,18 @@ def _filled(given: list[Given], axes: list[Axes], probabilities: NDArray[np.floa
     return notes
 
 
+def _ruled_out(probabilities: NDArray[np.float32], labels: NDArray[np.int32]) -> list[str]:
+    """What is to be said where members (M, N, C) rule out what an example is."""
+    zero = int((probabilities[:, np.arange(len(labels)), labels] == 0).sum())
+    if not zero:
+        return []
+    one = f"of {probabilities.shape[0] * len(labels):,} times a member gives an example's own class"
+    return [
+        f"{zero:,} {one} a probability of 0: each costs 87 nats of its NLL, which else were "
+        "infinite."
+    ]
+
+
 def _class_names(given: list[Given], classes: int) -> tuple[str, ...] | None:
     """What the files call their classes, all the same; None where none of them says."""
     first, found = "", None
@@ -162,7 +174,7 @@ def _member_names(given: list[Given], axes: list[Axes]) -> tuple[str, ...]:
         elif len(given) == 1:
             made += names.numbered(members, "member")
         else:
-            stem = " ".join(Path(one.name).stem.split())[: names.MOST_LETTERS - 12] or "member"
+            stem = names.shown(Path(one.name).stem)[: names.MOST_LETTERS - 12] or "member"
             made += [stem] if members == 1 else names.numbered(members, stem)
     return names.told_apart(made)
 

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from ensemble import architectures
 from ensemble.config import EnsembleConfig
 
 SWITCH = "ENSEMBLE_WARM_WORKER"
@@ -69,6 +70,8 @@ class WarmWorker:
         """
         if not wanted(environment):
             return
+        if likely and architectures.is_own(likely.network):
+            likely = None  # It would compile code that its author may change the next moment.
         with self._lock:
             now = circumstances(environment)
             if not self._usable(now):
@@ -81,6 +84,8 @@ class WarmWorker:
 
     def give(self, run: Configured, environment: Mapping[str, str]) -> Child | None:
         """Make the process that waits this run's worker and return it; None where none can be."""
+        if run.trained and architectures.is_own(run.trained.network):
+            return None  # Modules once imported stay as they were: a fresh process reads them anew.
         with self._lock:
             if not self._usable(circumstances(environment)) or not self._idle(GRACE_SECONDS):
                 return None

@@ -3,7 +3,8 @@
 Its standard input has a line of JSON for each thing to do, `{"likely": settings}` to compile for
 or `{"run": id}` to train; a byte on its standard output says that it can take another run. On a
 CPU it stays after a run, with all that it has compiled: the next run with such settings begins at
-once. Elsewhere one process does one run, for it would keep an accelerator's memory.
+once; not after a run of a network of a person's own, whose code may change before the next.
+Elsewhere one process does one run, for it would keep an accelerator's memory.
 """
 
 import contextlib
@@ -19,8 +20,9 @@ from typing import Any
 
 import psutil
 
+from ensemble import architectures
 from ensemble.errors import EnsembleError
-from ensemble.jobs.folders import folder_of
+from ensemble.jobs.folders import folder_of, read_config
 from ensemble.jobs.job import STOP_FILE
 from ensemble.jobs.kinds import TRAINING, entry
 from ensemble.jobs.outcome import StopRequest
@@ -92,7 +94,17 @@ def work_at(run_id: str) -> bool:
     with output_to(folder / "log.txt"):
         ended = entry(TRAINING.work)(run_id, stop=stop)
     gc.collect()
+    if imported_own(folder):
+        return False
     return ended.state != "failed" and not stop.signalled
+
+
+def imported_own(folder: Path) -> bool:
+    """Whether this run's network is a person's own, whose code is in this process by now."""
+    try:
+        return architectures.is_own(str(read_config(folder)[1].get("network", "")))
+    except (OSError, ValueError):
+        return True
 
 
 @contextlib.contextmanager

@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 
 from ensemble.config import EnsembleConfig
+from ensemble.machine.network_cost import Cost
 
-WORK = 28.0 * 28  # of the HOWTO's network on one of its images
+WORK = 9_287_680.0  # operations of the HOWTO's network for one of its images
 HOWTO = ("cnn", 0)
 # Without any run to go by: what one accelerator and one processor core manage of such, roughly.
 ROUGH_RATE = {"cpu": 3_500.0, "gpu": 300_000.0, "tpu": 300_000.0}
+# On a CPU stock convolutions do a third as many operations a second as this network's own and as
+# dense layers do, and the smallest network does not more images than this on a core.
+QUICK_ON_CPU, STOCK_SHARE, MOST_RATE = ("cnn", "mlp", "logistic"), 0.33, 200_000.0
 STARTUP_SECONDS = 8.0  # process, imports, compiling
 
 
@@ -65,23 +69,29 @@ def estimate(
         same precision and of the same network, count.
       raced: its speed as the last race on these devices found it, for images of `WORK`; it counts
         where no run does.
-      work: what training on one image takes, in any unit that is the same for all: a layer of
-        convolutions takes as much more as an image has more pixels. Runs with as much work count
-        first, then any, their speed brought to this work.
+      work: operations of a forward pass for one image. Runs with as much work count first, then
+        any, their speed brought to this work.
     """
     network = (str(config.network), config.width)
     alike = (devices, host, config.precision, network)
     known = [run for run in past if (run.devices, run.host, run.precision, run.network) == alike]
     same = [run for run in known if run.work == work] or known
     rates = [run.rate * run.work / work for run in same][:3]
-    shared = cores if platform == "cpu" else devices
-    rough = ROUGH_RATE.get(platform, 3_500.0) * shared
-    raced = raced if network == HOWTO else None
-    rate = sorted(rates)[len(rates) // 2] if rates else (raced or rough) * WORK / work
+    rough = roughly(config, platform, work) * (cores if platform == "cpu" else devices)
+    raced = raced * WORK / work if raced and network == HOWTO else None
+    rate = sorted(rates)[len(rates) // 2] if rates else raced or rough
     steps = max(1, train_size // config.batch_size)
     images = config.epochs * steps * config.batch_size * config.members
     told_by = "runs" if rates else "race" if raced else "guess"
     return Estimate(STARTUP_SECONDS + images / rate, told_by)
+
+
+def roughly(config: EnsembleConfig, platform: str, work: float) -> float:
+    """Images times members a second on one accelerator or one core, with no run to go by."""
+    rate = ROUGH_RATE.get(platform, ROUGH_RATE["cpu"]) * WORK / work
+    if platform != "cpu":
+        return rate
+    return min(rate * (1.0 if config.network in QUICK_ON_CPU else STOCK_SHARE), MOST_RATE)
 
 
 def members_per_device(members: int, devices: int) -> str:
@@ -92,3 +102,30 @@ def members_per_device(members: int, devices: int) -> str:
     if fewer == more:
         return f"{more} {'member' if more == 1 else 'members'} each"
     return f"up to {more} {'member' if more == 1 else 'members'} each"
+
+
+# As `python -m benchmarks.training.memory` measured them on a CPU.
+BASE_BYTES = 450e6  # Python, JAX, and what they compile
+COPIES = 4.5  # of each member at once: at work, before and after a step, going to the disk
+ACTIVATIONS = {"cnn": 0.5}  # what a step holds for each number that a layer gives
+STOCK_ACTIVATIONS = 4.0
+BLOCK = 256  # images that are judged at once
+
+
+def memory(config: EnsembleConfig, cost: Cost, data_bytes: int, devices: int) -> float:
+    """About how many bytes a run holds at most on a CPU.
+
+    Members carry their parameters, as many momenta, and running statistics; each device holds
+    the dataset, and what its member's layers give for one batch.
+
+    Args:
+      config: the run to be.
+      cost: what one of its members takes.
+      data_bytes: of its dataset's images and labels.
+      devices: how many it runs on.
+    """
+    state = 4 * (2 * cost.parameters + cost.carried)
+    at_work = min(config.members, devices)
+    held = ACTIVATIONS.get(config.network, STOCK_ACTIVATIONS)
+    step = 4 * held * cost.outputs * max(config.batch_size, BLOCK / 2)
+    return BASE_BYTES + COPIES * config.members * state + devices * data_bytes + at_work * step

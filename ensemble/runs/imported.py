@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.analysis.members import disagreement
-from ensemble.analysis.quality.averaging import Floats, Ints, average
+from ensemble.analysis.predictions import judge
+from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.config import ImportedConfig
 from ensemble.datasets.record import as_record
 from ensemble.datasets.registry import Entry
@@ -83,18 +83,17 @@ def epoch_line(probabilities: Floats, labels: Ints, epoch: int) -> Line:
       labels: (N,).
       epoch: counted from 1.
     """
-    unknown = [None] * len(probabilities)
-    averaged = average(probabilities)
+    made, unknown = judge(probabilities, labels), [None] * len(probabilities)
     loss = np.array([nll(member, labels) for member in probabilities])
-    differ = disagreement.measure(probabilities)
     return plain({
         "kind": "epoch", "epoch": epoch, "step": epoch, "progress": float(epoch),
         "train_loss": unknown, "train_accuracy": unknown,
         "test_loss": loss, "ensemble_test_loss": loss.mean(),
-        "test_accuracy": (probabilities.argmax(axis=-1) == labels).mean(axis=-1),
-        "ensemble_test_nll": nll(averaged, labels),
-        "ensemble_test_accuracy": (averaged.argmax(axis=-1) == labels).mean(),
-        "disagreement": differ.pairwise, "member_disagreement": differ.of_members,
+        "test_accuracy": (made.votes == labels).mean(axis=1),
+        "ensemble_test_nll": nll(made.averaged, labels),
+        "ensemble_test_accuracy": made.right.mean(),
+        "disagreement": made.disagreement.mean() if made.members > 1 else None,
+        "member_disagreement": (made.votes != made.said).mean(axis=1),
     })  # fmt: skip
 
 

@@ -143,6 +143,8 @@ class Session:
             line = {"kind": "steps", **progress.place(), **progress.training_figures(whole)}
             append_line(self._history, {**line, **self._clock.now(progress.seconds)})
         self._tell(**self._place())
+        if bad and progress.step == 0:
+            return _no_number_at_all(f"Member {bad[1] + 1}")
         if bad:
             return _diverged(f"Member {bad[1] + 1}'s loss", f"at step {progress.step + 1}", epoch)
         if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
@@ -225,4 +227,13 @@ def _diverged(what: str, where: str, epoch: int) -> Outcome:
         f"{what} is no longer a number {where} (epoch {epoch}). The usual cause is a learning "
         "rate too high for this momentum: try a third of it, or a warm-up. Everything up to "
         "there is kept.",
+    )
+
+
+def _no_number_at_all(who: str) -> Outcome:
+    return Outcome(
+        "diverged",
+        f"{who}'s very first loss is no number, before anything was learnt: the network's logits "
+        "are not finite for images from 0 to 1. Look in it for a division, a root or a logarithm "
+        "of zero.",
     )

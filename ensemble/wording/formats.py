@@ -132,13 +132,18 @@ def throughput(rate: float | None) -> str:
 
 
 def significant(value: float | None, figures: int = 3) -> str:
-    """`value` to so many significant figures, as "0.0123" or "6,700"; from 10⁹ on as "1.23e10"."""
+    """`value` to so many significant figures, as "0.0123" or "6,700".
+
+    From 10⁹ on, and below 10⁻⁹, as "1.23e10".
+    """
     if value is None or not math.isfinite(value):
         return "–"
     if value == 0:
         return "0"
     if abs(value) >= 1e9:  # A loss that ran away: a column of its digits says less.
         return f"{value:.{figures - 1}e}".replace("e+", "e")
+    if abs(value) < 1e-9:  # Nothing, but for the rounding.
+        return f"{value:.{figures - 1}e}".replace("e-0", "e-")
     places = figures - 1 - math.floor(math.log10(abs(value)))
     return f"{round(value, places):,.{max(0, places)}f}"
 
@@ -151,3 +156,8 @@ def plain(value: float) -> str:
 def count(number: int, noun: str) -> str:
     """A number with its noun: "1 member", "4 members"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def these(number: int, noun: str) -> str:
+    """The beginning of what they show: "These 500 digits show", "This one digit shows"."""
+    return f"This one {noun} shows" if number == 1 else f"These {number:,} {noun}s show"

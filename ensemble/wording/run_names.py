@@ -9,12 +9,12 @@ from ensemble.jobs.folders import read_config
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import IMPORTED, REGRESSION, STRESS
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.wording import formats
+from ensemble.wording import formats, networks
 from ensemble.wording.regression import shape
 
 # The end of an id says when its run was made, and which of that second's it is.
 MADE = re.compile(r"-(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?$")
-LEARNER = ("members", "learning_rate", "dataset")  # the settings that a run is called by
+LEARNER = ("members", "network", "learning_rate", "dataset")  # the settings that a run is called by
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -68,13 +68,17 @@ def settings_of(job: Job) -> EnsembleConfig | ImportedConfig | LbfgsConfig | Non
 
 
 def ensemble(config: EnsembleConfig) -> str:
-    """An ensemble by what it is: "4 members · rate 0.1 · digits"."""
-    return learner(config.members, config.learning_rate, config.dataset)
+    """An ensemble by what it is: "4 members · rate 0.1 · digits".
+
+    Of another network than the HOWTO's: "4 members · ResNet-20 · rate 0.1 · leaves".
+    """
+    return learner(config.members, config.network, config.learning_rate, config.dataset)
 
 
-def learner(members: int, rate: float, dataset: str) -> str:
+def learner(members: int, network: str, rate: float, dataset: str) -> str:
     """As `ensemble`, of these settings, though others may not go with them."""
-    return f"{formats.count(members, 'member')} · rate {formats.plain(rate)} · {learnt(dataset)}"
+    said = [formats.count(members, "member"), *networks.in_a_name(network)]
+    return " · ".join([*said, f"rate {formats.plain(rate)}", learnt(dataset)])
 
 
 def regression(config: LbfgsConfig) -> str:

@@ -13,8 +13,9 @@ import numpy as np
 import psutil
 import pytest
 
-from ensemble import runs
+from ensemble import architectures, runs
 from ensemble.config import EnsembleConfig
+from ensemble.jobs import warm_worker_main
 from ensemble.jobs.launch import worker_environment
 from ensemble.jobs.warm_worker import WarmWorker, circumstances, wanted
 from tests.workers import wait_for_end
@@ -156,3 +157,12 @@ def test_it_hears_its_child_with_more_handles_open_than_select_knows() -> None:
         for handle in taken:
             os.close(handle)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_it_does_not_stay_after_a_run_whose_code_may_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not warm_worker_main.imported_own(runs.create(EnsembleConfig()).path)
+    monkeypatch.setenv(architectures.ALLOWED, "leaves:Leaves")
+    assert warm_worker_main.imported_own(runs.create(EnsembleConfig(network="leaves:Leaves")).path)
+    assert warm_worker_main.imported_own(tmp_path), "what cannot be read may have been one"

@@ -1,7 +1,17 @@
+from typing import Any
+
 import pytest
 
 from ensemble.config import EnsembleConfig
-from ensemble.machine.estimate import STARTUP_SECONDS, WORK, Past, estimate, members_per_device
+from ensemble.machine.estimate import (
+    STARTUP_SECONDS,
+    WORK,
+    Past,
+    estimate,
+    members_per_device,
+    memory,
+)
+from ensemble.machine.network_cost import of as cost_of
 
 CONFIG = EnsembleConfig(members=4, epochs=10, batch_size=100)
 HERE = {"platform": "cpu", "devices": 2, "cores": 2, "host": "here"}
@@ -66,3 +76,38 @@ def test_larger_images_take_as_much_longer_as_they_have_more_pixels() -> None:
     other = Past(2, 8000.0, "here", network=("resnet", 0))
     assert seconds([other], WORK) == seconds([], WORK), "another network tells nothing of this one"
     assert seconds([], 4 * WORK) == pytest.approx(4 * seconds([], WORK))
+
+
+def test_with_nothing_to_go_by_a_network_takes_as_long_as_its_operations() -> None:
+    """Each within a factor of three of what was measured once, images a second of one core."""
+    measured = {"cnn": 2_600, "mlp": 46_000, "logistic": 270_000, "lenet5": 4_600, "resnet": 163}
+    for network, rate in measured.items():
+        cost = cost_of(network, (28, 28, 1), 10)
+        assert cost is not None
+        config = EnsembleConfig(network=network, members=4, epochs=10, batch_size=100)
+        found = estimate(config, 1050, past=[], work=cost.flops, **HERE)  # type: ignore[arg-type]
+        seconds = found.seconds - STARTUP_SECONDS
+        assert 40_000 / (2 * rate) / 3 < seconds < 40_000 / (2 * rate) * 3, network
+
+
+@pytest.mark.parametrize(
+    ("chosen", "measured"),
+    [
+        ({"members": 1}, 439e6),
+        ({"members": 16}, 864e6),
+        ({"members": 2, "batch_size": 1024}, 611e6),
+        ({"members": 2, "width": 128}, 1262e6),
+        ({"members": 8, "network": "mlp", "width": 1024}, 1375e6),
+        ({"members": 32, "network": "mlp", "width": 1024}, 4135e6),
+        ({"members": 2, "network": "lenet5", "width": 48, "batch_size": 1024}, 2276e6),
+        ({"members": 1, "network": "resnet"}, 776e6),
+        ({"members": 2, "network": "resnet", "batch_size": 512}, 2610e6),
+    ],
+)
+def test_memory_is_within_a_quarter_of_what_was_measured(
+    chosen: dict[str, Any], measured: float
+) -> None:
+    config = EnsembleConfig(**chosen)
+    cost = cost_of(config.network, (28, 28, 1), 10, config.width)
+    assert cost is not None
+    assert memory(config, cost, 1_797 * 785, 2) == pytest.approx(measured, rel=0.25)

@@ -155,7 +155,8 @@ def test_a_difference_in_digits(difference: float, said: str) -> None:
 @pytest.mark.parametrize(
     ("value", "said"),
     [(0.012345, "0.0123"), (1.0, "1.00"), (6712.4, "6,710"), (0, "0"), (None, "–"),
-     (999_499_999.0, "999,000,000"), (1.23456e10, "1.23e10"), (-2e30, "-2.00e30")],
+     (999_499_999.0, "999,000,000"), (1.23456e10, "1.23e10"), (-2e30, "-2.00e30"),
+     (2.76e-78, "2.76e-78")],
 )  # fmt: skip
 def test_three_significant_figures(value: float | None, said: str) -> None:
     assert formats.significant(value) == said

@@ -28,12 +28,14 @@ FORMS = ("tower", "grouped", "patches", "scan", "stepwise")
 def usual_form(network: Network) -> str:
     """What is fastest on this platform.
 
-    On a CPU XLA has but a naive convolution inside a compiled loop, 20 to 30 times slower than
-    outside: what has no sums of its own for that takes one compiled step a call.
+    On a CPU XLA has but naive convolutions inside a compiled loop (its gradients'), 20 to 30 times
+    slower than outside: networks that have no sums of their own for them take a step a call.
     """
     if jax.default_backend() != "cpu":
         return "grouped"
-    return "tower" if network.fast_in_loops else "stepwise"
+    if network.tower:
+        return "tower"
+    return "scan" if network.fast_in_loops else "stepwise"
 
 
 @functools.lru_cache(maxsize=256)

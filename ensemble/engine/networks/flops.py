@@ -8,34 +8,54 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import jax
+CONVOLUTION = "conv_general_dilated"
+COUNTED = ("dot_general", CONVOLUTION)
 
 
-def count(function: Callable[..., Any], *shapes: Any) -> int:
-    """Operations of `function` for arguments of these shapes; nothing is compiled."""
-    return _of(jax.make_jaxpr(function)(*shapes).jaxpr)
+def count(jaxpr: Any) -> int:
+    """Operations of a program, as `jax.make_jaxpr` gives it."""
+    return _sum(jaxpr, _operations)
 
 
-def _of(jaxpr: Any) -> int:
-    return sum(_of_one(equation) for equation in jaxpr.eqns)
+def outputs(jaxpr: Any) -> int:
+    """Numbers that the products and convolutions of a program give, counted likewise."""
+    return _sum(jaxpr, _outputs)
 
 
-def _of_one(equation: Any) -> int:
+def convolves(jaxpr: Any) -> bool:
+    """Whether there is a convolution in it."""
+    return any(
+        one.primitive.name == CONVOLUTION
+        or any(convolves(part) for value in one.params.values() for part in _jaxprs(value))
+        for one in jaxpr.eqns
+    )
+
+
+def _sum(jaxpr: Any, of: Callable[[Any], int]) -> int:
+    return sum(_of_one(equation, of) for equation in jaxpr.eqns)
+
+
+def _of_one(equation: Any, of: Callable[[Any], int]) -> int:
     name, params = equation.primitive.name, equation.params
-    if name == "dot_general":
+    if name in COUNTED:
+        return of(equation)
+    inner = sum(_sum(part, of) for value in params.values() for part in _jaxprs(value))
+    return inner * int(params.get("length", 1)) if name == "scan" else inner
+
+
+def _outputs(equation: Any) -> int:
+    return math.prod(equation.outvars[0].aval.shape)
+
+
+def _operations(equation: Any) -> int:
+    params = equation.params
+    if equation.primitive.name == "dot_general":
         (contracted, _), _ = params["dimension_numbers"]
         factor = equation.invars[0].aval.shape
-        return _twice(equation) * math.prod(factor[axis] for axis in contracted)
-    if name == "conv_general_dilated":
-        kernel = equation.invars[1].aval.shape
-        outputs = kernel[params["dimension_numbers"].rhs_spec[0]]
-        return _twice(equation) * math.prod(kernel) // outputs
-    inner = sum(_of(part) for value in params.values() for part in _jaxprs(value))
-    return inner * params.get("length", 1) if name == "scan" else inner
-
-
-def _twice(equation: Any) -> int:
-    return 2 * math.prod(equation.outvars[0].aval.shape)
+        return 2 * _outputs(equation) * math.prod(factor[axis] for axis in contracted)
+    kernel = equation.invars[1].aval.shape
+    outputs = kernel[params["dimension_numbers"].rhs_spec[0]]
+    return 2 * _outputs(equation) * math.prod(kernel) // outputs
 
 
 def _jaxprs(value: Any) -> list[Any]:

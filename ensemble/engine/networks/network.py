@@ -1,5 +1,6 @@
 """A network bound to the images that it takes and the classes that it tells apart."""
 
+import contextlib
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from jax import Array
 from ensemble import architectures
 from ensemble.engine.networks import calling, flops
 from ensemble.engine.networks.arithmetic import USUAL, Arithmetic
+from ensemble.engine.networks.stock_convolution import quick_in_loops
 from ensemble.errors import ConfigError
 
 Params = dict[str, Any]
@@ -36,8 +38,7 @@ class Network:
       classes: C, how many classes it tells apart.
       width: how wide its layers are; 0 is its own width.
       make: a Linen module for (classes, width, arithmetic).
-      fast_in_loops: whether its sums are quick inside a compiled loop on a CPU, where XLA has but
-        a naive convolution.
+      tower: whether its convolutions are by sums of its own (convolution.py).
     """
 
     name: str
@@ -45,7 +46,7 @@ class Network:
     classes: int
     width: int = 0
     make: Make = field(compare=False, repr=False, kw_only=True)
-    fast_in_loops: bool = field(default=False, compare=False, repr=False, kw_only=True)
+    tower: bool = field(default=False, compare=False, repr=False, kw_only=True)
 
     @property
     def own(self) -> bool:
@@ -54,7 +55,7 @@ class Network:
 
     def init(self, key: Array) -> Params:
         """One member's parameters, drawn as `module.init(key, images)` draws them."""
-        variables = self._init_variables(key)
+        variables = self.variables(key)
         trained = variables.pop("params", {})
         if both := sorted(set(trained) & set(variables)):
             raise ConfigError(
@@ -81,9 +82,10 @@ class Network:
           key: what dropout and the like draw from; None only where `random` is False.
           arithmetic: how the sums are done.
         """
-        logits, rest = calling.train(
-            self._module(arithmetic), {"params": trained, **rest}, images, key
-        )
+        with quick_in_loops() if arithmetic.form == "scan" else contextlib.nullcontext():
+            logits, rest = calling.train(
+                self._module(arithmetic), {"params": trained, **rest}, images, key
+            )
         return logits.astype(jnp.float32), rest
 
     def features(self, params: Params, images: Array) -> tuple[Array, Array]:
@@ -104,7 +106,7 @@ class Network:
     @functools.cached_property
     def collections(self) -> tuple[str, ...]:
         """The collections that it has beside "params"."""
-        variables = jax.eval_shape(self._init_variables, jax.random.key(0))
+        variables = jax.eval_shape(self.variables, jax.random.key(0))
         return tuple(sorted(set(variables) - {"params"}))
 
     @functools.cached_property
@@ -134,20 +136,36 @@ class Network:
     @functools.cached_property
     def flops(self) -> int:
         """Floating-point operations of one image's forward pass, in products and convolutions."""
-        params = jax.eval_shape(self.init, jax.random.key(0))
-        image = jax.ShapeDtypeStruct((1, *self.image_shape), jnp.float32)
-        stock = Arithmetic("grouped")
-        return flops.count(lambda p, x: self.apply(p, x, stock), params, image)
+        return flops.count(self._forward_pass)
+
+    @functools.cached_property
+    def outputs(self) -> int:
+        """Numbers that the products and convolutions of one image's forward pass give."""
+        return flops.outputs(self._forward_pass)
 
     @property
     def training_flops(self) -> int:
         """Of one image's training step: as usual taken for three times the forward pass."""
         return 3 * self.flops
 
+    @functools.cached_property
+    def fast_in_loops(self) -> bool:
+        """Whether it is quick inside a compiled loop on a CPU: XLA's convolutions there are not."""
+        return self.tower or not flops.convolves(self._forward_pass)
+
+    @functools.cached_property
+    def _forward_pass(self) -> Any:
+        """What JAX traces of one image's logits by stock layers."""
+        params = jax.eval_shape(self.init, jax.random.key(0))
+        image = jax.ShapeDtypeStruct((1, *self.image_shape), jnp.float32)
+        stock = Arithmetic("grouped")
+        return jax.make_jaxpr(lambda p, x: self.apply(p, x, stock))(params, image).jaxpr
+
     def _module(self, arithmetic: Arithmetic) -> nn.Module:
         return self.make(self.classes, self.width, arithmetic)
 
-    def _init_variables(self, key: Array) -> Params:
+    def variables(self, key: Array) -> Params:
+        """All of one member's collections by name, as Flax has them."""
         return calling.init(self._module(USUAL), key, jnp.ones((1, *self.image_shape)))
 
     def _variables(self, params: Params) -> Params:

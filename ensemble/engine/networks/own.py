@@ -41,18 +41,13 @@ def load(name: str) -> Make:
     Raises:
       ConfigError: it is not allowed here, cannot be imported, or is nothing that makes a module.
     """
-    if name not in architectures.allowed():
-        raise ConfigError(
-            f"The network {name} is code of its own and was not allowed here: name it in the list "
-            f"networks of {architectures.FILE} in the working folder, or in the environment "
-            f"variable {architectures.ALLOWED}."
-        )
+    architectures.check_allowed(name)
     module, _, attribute = name.partition(":")
     if (here := os.getcwd()) not in sys.path:
         sys.path.append(here)
     try:
         factory = getattr(importlib.import_module(module), attribute)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(f"The network {name} cannot be imported: {said(error)}.") from error
 
     def make(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
@@ -71,7 +66,7 @@ def made(name: str, factory: Any, classes: int) -> nn.Module:
         found = factory(**asked(name, factory, classes))
     except ConfigError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ConfigError(f"The network {name} cannot be made: {said(error)}.") from error
     if not isinstance(found, nn.Module):
         raise ConfigError(
@@ -116,8 +111,9 @@ def check(network: Network) -> None:
     name, batch = network.name, 2
     images = jax.ShapeDtypeStruct((batch, *network.image_shape), jnp.float32)
     try:
+        jax.eval_shape(lambda key: _check_leaves(name, network.variables(key)), jax.random.key(0))
         params = jax.eval_shape(network.init, jax.random.key(0))
-        _check_tree(network, params)
+        _check_trained(network, params)
         logits = jax.eval_shape(network.apply, params, images)
         key = jax.random.key(0)
 
@@ -129,7 +125,7 @@ def check(network: Network) -> None:
         learnt, after = jax.eval_shape(learn, params, images)
     except ConfigError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         height, width, channels = network.image_shape
         raise ConfigError(
             f"The network {name} does not take images ({height}, {width}, {channels}): "
@@ -150,7 +146,7 @@ def check(network: Network) -> None:
         )
 
 
-def _check_tree(network: Network, params: Any) -> None:
+def _check_trained(network: Network, params: Any) -> None:
     name, (trained, _) = network.name, network.split(params)
     if not jax.tree.leaves(trained):
         raise ConfigError(f"The network {name} has no parameters: there is nothing to learn.")
@@ -159,9 +155,13 @@ def _check_tree(network: Network, params: Any) -> None:
             f"The network {name} has parameters that are no floating-point numbers: keep those in "
             "a collection of their own."
         )
-    for path, leaf in jax.tree_util.tree_leaves_with_path(params):
+
+
+def _check_leaves(name: str, variables: Any) -> None:
+    for path, leaf in jax.tree_util.tree_leaves_with_path(variables):
         where = "/".join(str(getattr(step, "key", step)) for step in path)
-        if not all(isinstance(step, jax.tree_util.DictKey) for step in path):
+        named = all(isinstance(step, jax.tree_util.DictKey) for step in path)
+        if not named or not hasattr(leaf, "dtype"):
             raise ConfigError(
                 f"The network {name} carries {where}, which is no array by a name: keep arrays "
                 "in its collections, nothing else."
@@ -177,7 +177,7 @@ def _described(tree: Any) -> Any:
     return jax.tree.map(lambda leaf: (tuple(leaf.shape), str(leaf.dtype)), tree)
 
 
-def said(error: Exception) -> str:
+def said(error: BaseException) -> str:
     """An error of other people's code in one line: its kind, its first words, and where."""
     words = str(error).strip().split("\n")[0].rstrip(".")[:300]
     frames = traceback.extract_tb(error.__traceback__)

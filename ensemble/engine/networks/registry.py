@@ -7,7 +7,7 @@ its own business.
 import functools
 
 from ensemble import architectures
-from ensemble.architectures import ARCHITECTURES, NAMES
+from ensemble.architectures import NAMES
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import find as find_dataset
 from ensemble.engine.networks import cnn, lenet5, logistic, mlp, own, resnet
@@ -39,7 +39,7 @@ NETWORKS = registry(
     ("resnet", resnet.make),
     ("resnet_groupnorm", resnet.make_grouped),
 )
-FAST_IN_LOOPS = ("cnn",)  # by sums of its own: convolution.py
+TOWERS = ("cnn",)
 
 
 def network_of(
@@ -72,11 +72,6 @@ def bind(name: str, image_shape: ImageShape, classes: int, width: int = 0) -> Ne
         return network
     if name not in NETWORKS:
         raise ConfigError(f"No such network: {name!r:.60}. There are: {', '.join(NAMES)}.")
-    known, (height, across, _) = ARCHITECTURES[name], image_shape
-    if min(height, across) < known.smallest:
-        raise ConfigError(
-            f"{known.title} takes images of {known.smallest}×{known.smallest} pixels at least, and "
-            f"these have {height}×{across}: choose another network, or bring larger images."
-        )
-    fast = name in FAST_IN_LOOPS
-    return Network(name, image_shape, classes, width, make=NETWORKS[name], fast_in_loops=fast)
+    architectures.check_image(name, *image_shape[:2])
+    tower = name in TOWERS
+    return Network(name, image_shape, classes, width, make=NETWORKS[name], tower=tower)

@@ -52,11 +52,15 @@ class Block(nn.Module):
 
 
 class ResNet(nn.Module):
-    """`width` counts the first stage's channels; `grouped` takes GroupNorm for BatchNorm."""
+    """`width` counts the first stage's channels, `blocks` those of each stage.
+
+    `grouped` takes GroupNorm for BatchNorm.
+    """
 
     classes: int
     width: int = WIDTH
     grouped: bool = False
+    blocks: int = BLOCKS
     dtype: Any = jnp.float32
 
     @nn.compact
@@ -67,7 +71,7 @@ class ResNet(nn.Module):
                     dtype=self.dtype)(x)  # fmt: skip
         x = nn.relu(norm(x, train))
         for stage in range(STAGES):
-            for block in range(BLOCKS):
+            for block in range(self.blocks):
                 stride = 2 if stage and not block else 1
                 x = Block(self.width * 2**stage, stride, norm, self.dtype)(x, train)
         return nn.Dense(self.classes, dtype=self.dtype)(x.mean(axis=(1, 2)))
@@ -85,9 +89,9 @@ def group_norm(x: Array, train: bool, dtype: Any) -> Array:
 
 def make(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
     """The module with BatchNorm; 0 is its own width."""
-    return ResNet(classes, width or WIDTH, False, arithmetic.dtype)
+    return ResNet(classes, width or WIDTH, dtype=arithmetic.dtype)
 
 
 def make_grouped(classes: int, width: int, arithmetic: Arithmetic) -> nn.Module:
     """The module with GroupNorm; 0 is its own width."""
-    return ResNet(classes, width or WIDTH, True, arithmetic.dtype)
+    return ResNet(classes, width or WIDTH, grouped=True, dtype=arithmetic.dtype)

@@ -6,8 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
+from ensemble.exchange.checks.names import shown
 
 GIVE = "give (N,) whole numbers from 0"
+TRUTHS = {"false": 0, "true": 1}  # of two classes
 
 
 def flattened(labels: NDArray[Any]) -> tuple[NDArray[Any], list[str]]:
@@ -75,8 +77,13 @@ def numbers(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) -
 
 
 def _named(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) -> NDArray[np.int32]:
-    texts, codes = np.unique(np.char.strip(labels), return_inverse=True)
+    found, codes = np.unique(np.char.strip(labels), return_inverse=True)
+    texts = np.array([shown(one) for one in found.tolist()])
     known = {name: number for number, name in enumerate(names or ())}
+    if classes == 2 and all(text.lower() in TRUTHS for text in texts) and not (
+        TRUTHS.keys() & {name.lower() for name in known}
+    ):  # fmt: skip
+        known = {text: TRUTHS[text.lower()] for text in texts}
     if all(text in known for text in texts):
         return np.array([known[text] for text in texts], np.int32)[codes]
     try:
@@ -96,7 +103,7 @@ def _named(labels: NDArray[Any], classes: int, names: tuple[str, ...] | None) ->
 
 
 def _first_unknown(labels: NDArray[Any], known: dict[str, int]) -> tuple[int, str]:
-    for place, text in enumerate(np.char.strip(labels).tolist()):
+    for place, text in enumerate(map(shown, labels.tolist())):
         if text not in known and not text.lstrip("-").isdigit():
             return place, f"{text:.60}"
     return 0, f"{labels[0]:.60}"

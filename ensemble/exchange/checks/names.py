@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.datasets.own.request import words
 from ensemble.errors import PredictionsError
 
 MOST_LETTERS = 80
@@ -22,7 +23,7 @@ def names_of(field: str, values: NDArray[Any]) -> tuple[str, ...]:
     Raises:
       PredictionsError: one is empty, too long, or there twice.
     """
-    found = [_shown(one) for one in values.reshape(-1).tolist()]
+    found = [shown(one) for one in values.reshape(-1).tolist()]
     return checked(field, found)
 
 
@@ -78,11 +79,11 @@ def told_apart(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """A name in one line, without what cannot be seen or would turn the text around it."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    text = " ".join(str(value).split())
-    return text.encode("utf-8", "backslashreplace").decode()
+    return words(str(value))
 
 
 def numbered(count: int, word: str = "") -> tuple[str, ...]:

@@ -70,8 +70,8 @@ class Archive:
                         f"an array of text or numbers, np.array(list({name}))."
                     ) from error
                 raise PredictionsError(
-                    f"`{name}` is no array of numbers or text that can be read ({error}): save it "
-                    "with .astype('float32'), names as np.array([...], dtype=str)."
+                    f"`{name}` is no array of numbers or text that can be read ({error}): save "
+                    "numbers with .astype('float32'), names and text labels with .astype(str)."
                 ) from error
         if info.file_size != header.start + header.nbytes:
             raise DamagedFileError("an array's shape does not fit its length")

@@ -10,7 +10,7 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.images import uint8_images
 from ensemble.exchange.checks.labels import flattened
 from ensemble.exchange.checks.limits import MOST_CLASSES, MOST_EXAMPLES, MOST_SIDE
-from ensemble.exchange.checks.names import MOST_BYTES, names_of, split_of
+from ensemble.exchange.checks.names import MOST_BYTES, MOST_LETTERS, names_of, split_of
 from ensemble.exchange.files.archive import Archive
 from ensemble.exchange.files.parts import Part
 
@@ -25,6 +25,7 @@ NAMES = {
     "split": ("split",),
 }
 MOST_LABEL_BYTES = MOST_EXAMPLES * MOST_CLASSES * 8  # one-hot in float64
+LONGEST = 250  # letters of the longest text of an array, which each of its texts takes room for
 MOST_IMAGE_NUMBERS = MOST_EXAMPLES * MOST_SIDE * MOST_SIDE * 3
 
 
@@ -86,6 +87,11 @@ def _names(archive: Archive, found: dict[str, str], field: str) -> tuple[str, ..
 
 def _small(archive: Archive, name: str, most: int = MOST_BYTES) -> NDArray[Any]:
     header = archive.header(name)
+    if header.dtype.kind == "U" and header.dtype.itemsize > 4 * LONGEST:
+        raise PredictionsError(
+            f"`{name}` holds a text of {header.dtype.itemsize // 4:,} letters: shorten it, to "
+            f"{MOST_LETTERS} at most where it is a name."
+        )
     if header.nbytes > most or max(header.shape, default=0) > MOST_EXAMPLES:
         raise PredictionsError(
             f"`{name}` has the shape {header.shape}, more than any file may have: give one entry "

@@ -8,12 +8,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ensemble.errors import PredictionsError
-from ensemble.exchange.checks.names import checked
+from ensemble.exchange.checks.limits import (
+    MOST_CLASSES,
+    MOST_EPOCHS,
+    MOST_EXAMPLES,
+    MOST_MEMBERS,
+)
+from ensemble.exchange.checks.names import checked, shown
 from ensemble.exchange.files.columns import Columns
 from ensemble.exchange.files.parts import Part
 from ensemble.storage.arrays.digest import CHUNK
 
 Codes = NDArray[np.int64]
+# Of how many values a key may be: told before each of them is looked at.
+MOST = {"epoch": MOST_EPOCHS, "member": MOST_MEMBERS, "example": MOST_EXAMPLES,
+        "label": MOST_CLASSES}  # fmt: skip
 
 
 def placed(
@@ -48,7 +57,8 @@ def placed(
         shape=(*shape, len(columns.classes)),
         blocks=lambda columns: _blocks(values, order),
         labels=_labels(texts.get("label"), examples, shape[2], example_names),
-        class_names=checked("class_names", columns.names) if columns.names else None,
+        class_names=checked("class_names", list(map(shown, columns.names)))
+        if columns.names else None,
         member_names=_said(member_names, bounded=True),
         split=_one_split(texts.get("split")),
         examples=_said(example_names),
@@ -64,15 +74,20 @@ def coded(
     Numbers are in their order; text as it comes, or sorted where files are to agree on it.
 
     Raises:
-      PredictionsError: a cell is empty.
+      PredictionsError: a cell is empty, or there are too many values.
     """
     if column is None:
         return np.zeros(rows, np.int64), ("",)
     found = column.combine_chunks()
     found = found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
     encoded = found.dictionary_encode()
+    if (many := len(encoded.dictionary)) > MOST[name]:
+        raise PredictionsError(
+            f"its column of {name}s has {many:,} different values, and at most {MOST[name]:,} are "
+            "taken: look whether it is what its name says."
+        )
     codes = encoded.indices.to_numpy(zero_copy_only=False)
-    values = [one.strip() for one in encoded.dictionary.to_pylist()]
+    values = [shown(one) for one in encoded.dictionary.to_pylist()]
     if encoded.null_count or "" in values:
         empty = found.is_null().to_numpy(zero_copy_only=False) | np.isin(
             codes, [place for place, one in enumerate(values) if not one]
@@ -172,7 +187,7 @@ def _one_split(column: pa.ChunkedArray | None) -> str:
             f"its rows are of {len(values)} splits (“{values[0]:.40}”, “{values[1]:.40}”): give "
             "those of one."
         )
-    return str(values[0])[:80] if values else ""
+    return shown(values[0])[:80] if values else ""
 
 
 def _said(names: tuple[str, ...], bounded: bool = False) -> tuple[str, ...] | None:

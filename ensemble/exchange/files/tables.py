@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from ensemble.errors import PredictionsError
 from ensemble.exchange.checks.limits import MOST_EXAMPLES, MOST_MEMBERS, check_memory
 from ensemble.exchange.files.columns import ROW_NUMBERS, Columns, understood
+from ensemble.exchange.files.pages import MOST_CELL, check_pages
 from ensemble.exchange.files.parts import Part
 from ensemble.exchange.files.placing import placed
 from ensemble.storage.arrays.npy import Bounded
@@ -60,10 +62,19 @@ def read_parquet(file: Bounded) -> Part:
       PredictionsError: it is none, is damaged, or its columns or rows do not fit.
     """
     try:
-        found = pa.parquet.ParquetFile(pa.PythonFile(_raw(file), mode="r"))
-        columns = understood(found.schema_arrow.names)
-        wanted = [*columns.keys.values(), *columns.classes]
-        _check_rows(found.metadata.num_rows, columns)
+        raw = _raw(file)
+        metadata = pa.parquet.read_metadata(pa.PythonFile(raw, mode="r"))
+        schema = metadata.schema.to_arrow_schema()
+        columns = understood(schema.names)
+        keys = list(columns.keys.values())
+        wanted = [*keys, *columns.classes]
+        _check_plain(schema, wanted)
+        _check_rows(metadata.num_rows, columns)
+        check_pages(raw, metadata, wanted)
+        # Text that stands there once for many rows is not written out for each of them.
+        found = pa.parquet.ParquetFile(
+            pa.PythonFile(raw, mode="r"), metadata=metadata, read_dictionary=keys
+        )
         return _part(columns, found.iter_batches(ROWS, columns=wanted))
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
@@ -101,6 +112,16 @@ def _part(columns: Columns, batches: Iterator[pa.RecordBatch]) -> Part:
     return placed(columns, np.concatenate(blocks), texts, notes)
 
 
+def _check_plain(schema: pa.Schema, wanted: list[str]) -> None:
+    """Refuse lists and records for a cell, before any of them is unpacked."""
+    for name in wanted:
+        if pa.types.is_nested(kind := schema.field(name).type):
+            raise PredictionsError(
+                f"its column “{name:.60}” is neither numbers nor text ({kind!s:.60}): write it as "
+                "one."
+            )
+
+
 def _check_rows(rows: int, columns: Columns) -> None:
     most = MOST_EXAMPLES * (MOST_MEMBERS if "member" in columns.keys else 1)
     if "epoch" not in columns.keys and rows > most:
@@ -125,6 +146,16 @@ def _numbers(
 
 
 def _texts(column: pa.Array, name: str) -> pa.Array:
+    if pa.types.is_boolean(column.type):
+        return pa.compute.if_else(column, "True", "False")  # as Python writes them
+    held = column.dictionary if pa.types.is_dictionary(column.type) else column
+    if pa.types.is_string(held.type) or pa.types.is_large_string(held.type):
+        longest = pa.compute.max(pa.compute.binary_length(held)).as_py() or 0
+        if longest > MOST_CELL:
+            raise PredictionsError(
+                f"its column “{name:.60}” has a text of {longest:,} bytes, and at most "
+                f"{MOST_CELL:,} are taken: shorten it."
+            )
     try:
         return column.cast(pa.string())
     except pa.ArrowException as error:
@@ -149,7 +180,13 @@ def _header(file: Bounded) -> tuple[list[str], str, str]:
             "one of them."
         )
     delimiter = max(",;\t", key=text.count)
-    names = next(csv.reader([text.rstrip("\r\n")], delimiter=delimiter))
+    try:
+        names = next(csv.reader([text.rstrip("\r\n")], delimiter=delimiter))
+    except csv.Error as error:
+        raise PredictionsError(
+            f"its first row cannot be read ({error!s:.60}): save it with ordinary line ends, and "
+            "quotes around names that hold the delimiter."
+        ) from error
     return names, delimiter, "," if delimiter == ";" and "," in row else "."
 
 

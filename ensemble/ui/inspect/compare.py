@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from ensemble import runs
+from ensemble import architectures, runs
 from ensemble.analysis.predictions import Predictions
 from ensemble.errors import EnsembleError
 from ensemble.figures.inspect.compare import MOST, apart, figure, per_class, table
@@ -180,15 +180,17 @@ def settings_apart(ours: runs.Run, theirs: runs.Run) -> pd.DataFrame:
     first, second = ours.config.as_dict(), theirs.config.as_dict()
     return pd.DataFrame(
         [
-            {"setting": settings.label(name), "this run": value(first[name]),
-             "the other": value(second[name])}
+            {"setting": settings.label(name), "this run": value(name, first[name]),
+             "the other": value(name, second[name])}
             for name in first if first[name] != second[name]
         ]
     )  # fmt: skip
 
 
-def value(setting: Any) -> str:
-    """A setting's value in words."""
+def value(name: str, setting: Any) -> str:
+    """The value of the setting of that name in words."""
+    if name == "network":
+        return architectures.title(setting)
     if isinstance(setting, bool):
         return "yes" if setting else "no"
     return setting if isinstance(setting, str) else settings.shown(setting)

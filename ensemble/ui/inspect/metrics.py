@@ -56,7 +56,7 @@ def accuracy(quality: Quality, label: str, shown: Inspected) -> None:
     """The accuracy with its interval."""
     share = formats.percent(quality.accuracy, quality.n)
     value = f"{share} {formats.plus_minus(quality.accuracy, quality.n)}"
-    st.metric(f"{label} on {shown.n:,} test {shown.noun}s", value, width="content",
+    st.metric(f"{label} on {formats.count(shown.n, f'test {shown.noun}')}", value, width="content",
               help=HELP["accuracy"])  # fmt: skip
 
 

@@ -149,7 +149,8 @@ def matching(
 def spoken(run: runs.Run) -> str:
     """All the words by which a run can be found."""
     said = (called(run), run.id, run.state, settings.summary(run.config), read_note(run))
-    return " ".join([*said, run.config.dataset, run.data.title]).casefold()
+    network = run.trained.network if run.trained else ""
+    return " ".join([*said, run.config.dataset, run.data.title, network]).casefold()
 
 
 def styled(frame: pd.DataFrame) -> "pd.io.formats.style.Styler":

@@ -36,7 +36,7 @@ def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 def label(members: int, info: Entry) -> str:
     """What the accuracy is of, and on what."""
     who = "Ensemble" if members > 1 else "Accuracy"
-    return f"{who} on {info.test_size:,} test {info.noun}s"
+    return f"{who} on {formats.count(info.test_size, f'test {info.noun}')}"
 
 
 def accuracy(last: dict[str, Any], info: Entry) -> None:

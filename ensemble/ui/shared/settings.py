@@ -7,15 +7,17 @@ from typing import Any
 
 import streamlit as st
 
+from ensemble import architectures
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.settings import choices_of
 from ensemble.ui.shared import widget
 from ensemble.wording import formats
 
 FIELDS = {field.name: field for field in dataclasses.fields(EnsembleConfig)}
-MAIN = ("dataset", "members", "learning_rate", "momentum", "epochs", "batch_size", "seed")
-MORE = tuple(name for name in FIELDS if name not in (*MAIN, "precision"))
-UNUSUAL = ("precision", *MORE)  # named in a summary where they are not at their default
+MAIN = ("dataset", "network", "members", "learning_rate", "momentum", "epochs", "batch_size",
+        "seed")  # fmt: skip
+MORE = tuple(name for name in FIELDS if name not in (*MAIN, "width", "precision"))
+UNUSUAL = ("width", "precision", *MORE)  # named in a summary where they are not at their default
 
 # Where a slider over the whole range would be of no use: the values that are worth a step.
 # A run may have any value in its range; one that is not here is added to the slider.
@@ -111,18 +113,32 @@ def summary(config: EnsembleConfig | ImportedConfig) -> str:
     """One line: the main settings, and of the others those that are not as usual."""
     if isinstance(config, ImportedConfig):
         return f"{formats.count(config.members, 'member')} · {small_print(config)}"
-    first = [formats.count(config.members, "member"), f"rate {shown(config.learning_rate)}"]
-    return " · ".join([*first, small_print(config)])
+    first = [formats.count(config.members, "member"), *titled(config.network)]
+    return " · ".join([*first, f"rate {shown(config.learning_rate)}", numbers(config)])
+
+
+def titled(network: str) -> list[str]:
+    """A network's title, where it is not the HOWTO's."""
+    return [] if network == FIELDS["network"].default else [architectures.short_title(network)]
 
 
 def small_print(config: EnsembleConfig | ImportedConfig) -> str:
-    """As `summary`, without what an unnamed run is called by: members, rate and dataset."""
+    """As `summary`, without what an unnamed run is called by: members, network, rate, dataset."""
     if isinstance(config, ImportedConfig):
         epochs = f"{formats.count(config.epochs, 'epoch')} of " if config.epochs > 1 else ""
         return f"{epochs}predictions made elsewhere"
+    return numbers(config)
+
+
+def numbers(config: EnsembleConfig) -> str:
+    """Momentum, epochs, batch and seed, and of the other settings those that are not as usual.
+
+    At the end the whole name of a network of one's own, of which a run's name has but a part.
+    """
     said = [f"momentum {shown(config.momentum)}", formats.count(config.epochs, "epoch")]
     said += [f"batch {shown(config.batch_size)}", f"seed {config.seed}"]
-    return " · ".join(said + unusual(config.as_dict()))
+    own = [config.network] if architectures.is_own(config.network) else []
+    return " · ".join([*said, *unusual(config.as_dict()), *own])
 
 
 def unusual_now() -> str:

@@ -8,9 +8,10 @@ from ensemble.jobs import dataset_fetch
 from ensemble.ui.shared import job_panel, settings
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import tab
-from ensemble.ui.train import precision, presets
+from ensemble.ui.train import network, precision, presets
 from ensemble.wording import escaping, run_names
 from ensemble.wording import jobs as jobs_words
+from ensemble.wording import networks as networks_words
 
 
 def panel(shown: runs.Run | None) -> None:
@@ -20,6 +21,7 @@ def panel(shown: runs.Run | None) -> None:
       shown: the run on the page. With another one, and so after a launch, they fold again.
     """
     leave_removed()
+    network.leave_removed()
     if not shown:
         every()
         return
@@ -55,7 +57,8 @@ def every() -> None:
     """Every setting as a widget; those that a first run can leave alone stand under More."""
     presets.control()
     dataset_control()
-    for name in settings.MAIN[1:]:
+    network.control()
+    for name in settings.MAIN[2:]:
         settings.control(name)
     precision.control()
     more_controls()
@@ -68,6 +71,9 @@ def more_controls() -> None:
         with more:
             for name in settings.MORE:
                 settings.control(name)
+                if name == "flip":
+                    chosen = datasets.info(settings.value("dataset"))
+                    st.caption(escaping.markdown(networks_words.flip(chosen)))
     elif said := settings.unusual_now():
         st.caption(f"Also: {said}.")
 

@@ -6,19 +6,25 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from ensemble import datasets, runs
+from ensemble import architectures, datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import DatasetInfo
+from ensemble.datasets.entry import Entry
+from ensemble.datasets.registry import find
 from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.queue import comes_first, in_order
-from ensemble.machine.estimate import Past, estimate, members_per_device
+from ensemble.machine.estimate import Past, estimate, members_per_device, memory
+from ensemble.machine.network_cost import Cost
+from ensemble.machine.this_machine import machine
 from ensemble.ui.devices import loader, probe
 from ensemble.ui.shared import loaders, run_panel, settings
 from ensemble.ui.shared.guard import problem
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.train import network
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
+from ensemble.wording import networks as networks_words
 
 DOUBLE_CLICK_SECONDS = 2.0
 TOLD_BY = {
@@ -54,26 +60,36 @@ def plan() -> Plan:
         return Plan(None, label, f"A batch of {config.batch_size:,} is more than the "
                     f"{info.train_size - held:,} training images{beside}: choose a smaller "
                     "one.")  # fmt: skip
-    return on_machine(config, replace(info, train_size=info.train_size - held), label)
+    found = network.known(config.network, info, config.width)
+    reason = network.unfit(config, found)
+    if reason or found.cost is None:
+        return Plan(None, label, reason)
+    return on_machine(config, replace(info, train_size=info.train_size - held), label, found.cost)
 
 
-def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str) -> Plan:
+def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str, cost: Cost) -> Plan:
     """The plan in full once it is known which devices there are."""
     found = probe.probe()
     if (here := found.answer) is None:
         unknown = "Looking for devices…" if found.waiting else "The devices could not be asked."
         return Plan(config, label, note=unknown)
     devices = min(config.devices or here.devices, here.devices)
+    held = ""
+    if here.platform == "cpu":
+        needed = memory(config, cost, find(info.name).nbytes_prepared, devices)
+        if needed > (there := machine().memory_bytes):
+            return Plan(None, label, networks_words.too_much_memory(needed, there))
+        held = f" About {networks_words.memory(needed)} of memory."
     guess = estimate(
         config, info.train_size, platform=here.platform, devices=devices, cores=here.cores,
-        host=socket.gethostname(), past=past_runs(here.devices),
-        raced=raced(config, devices), work=work(info.image_shape),
+        host=socket.gethostname(), past=past_runs(info, cost, here.devices),
+        raced=raced(config, devices), work=cost.flops,
     )  # fmt: skip
     on = formats.count(devices, "device")
     spread = members_per_device(config.members, min(devices, config.members))
     how = TOLD_BY[guess.told_by]
     after = jobs_words.starts_after(comes_first())
-    note = f"On {here.said}, {spread}. The time is {how}. {after}".rstrip()
+    note = f"On {here.said}, {spread}.{held} The time is {how}. {after}".rstrip()
     return Plan(config, f"{label} on {on}, about {formats.duration(rounded(guess.seconds))}",
                 note=note)  # fmt: skip
 
@@ -84,25 +100,32 @@ def rounded(seconds: float) -> float:
     return max(grain, round(seconds / grain) * grain)
 
 
-def past_runs(all_devices: int) -> list[Past]:
-    """What earlier runs tell of this machine's speed, newest first."""
+def past_runs(info: DatasetInfo, cost: Cost, all_devices: int) -> list[Past]:
+    """What earlier runs tell of this machine's speed, newest first.
+
+    Args:
+      info: what the run to be learns.
+      cost: what a member of its network takes for that; by as much more as others' images have
+        more pixels, of the same network.
+      all_devices: how many there are.
+    """
     return [
         Past(
-            config.devices or all_devices,
+            theirs.devices or all_devices,
             run.status.img_member_per_s,
             run.status.host,
-            config.precision,
-            work(run.data.image_shape),
-            (str(config.network), config.width),
+            theirs.precision,
+            cost.flops * pixels(run.data) / pixels(info),
+            (str(theirs.network), theirs.width),
         )
         for run in loaders.all_runs()[:50]
-        if (config := run.trained) and run.status.img_member_per_s and run.status.host
+        if (theirs := run.trained) and run.status.img_member_per_s and run.status.host
     ]
 
 
-def work(shape: tuple[int, int, int]) -> float:
-    """What training on an image (H, W, channels) takes, as `estimate` counts it: by its pixels."""
-    return float(shape[0] * shape[1])
+def pixels(data: DatasetInfo | Entry) -> int:
+    """How many one image has."""
+    return data.image_shape[0] * data.image_shape[1]
 
 
 def raced(config: EnsembleConfig, devices: int) -> float | None:
@@ -115,13 +138,18 @@ def raced(config: EnsembleConfig, devices: int) -> float | None:
 
 def launch_button(key: str) -> None:
     """The button that starts the run, with the reason beside it where it cannot."""
-    waiting = probe.probe().waiting
+    waiting = still_asked()
     st.fragment(launch_body, run_every=0.5 if waiting else None)(key, waiting)
 
 
+def still_asked() -> bool:
+    """Whether the devices, or the network, are still to say what they are."""
+    return probe.probe().waiting or network.still_asked()
+
+
 def launch_body(key: str, was_waiting: bool) -> None:
-    """The body of `launch_button`: looks again until the devices are known."""
-    if probe.probe().waiting != was_waiting:
+    """The body of `launch_button`: looks again until devices and network are known."""
+    if still_asked() != was_waiting:
         st.rerun()
     planned = plan()
     pressed = st.button(planned.label, type="primary", icon=":material/play_arrow:", key=key,
@@ -145,7 +173,10 @@ def make_ready(drawn: bool = True) -> None:
     if not found.waiting and not in_order():
         here = found.answer
         on_cpu = here is not None and here.platform == "cpu"
-        runs.keep_warm_worker(plan().config if drawn and on_cpu else None)
+        likely = plan().config if drawn and on_cpu else None
+        # Code of one's own is imported for its run alone: it may change before that.
+        own = likely is not None and architectures.is_own(likely.network)
+        runs.keep_warm_worker(None if own else likely)
 
 
 def launch(config: EnsembleConfig) -> None:

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from ensemble import runs
+from ensemble import architectures, runs
 from ensemble.config import EnsembleConfig
+from ensemble.datasets import registry
 from ensemble.ui.shared import settings
 
 PRESETS = {
@@ -13,10 +14,12 @@ PRESETS = {
         dataset="mnist", members=5, schedule="cosine", shift_pixels=2, rotation_degrees=10.0
     ),
 }
-HELP = (
-    "Quick look: digits, in seconds. HOWTO: MNIST with the settings of Flax's HOWTO. Best "
-    "accuracy: MNIST, shifted and turned a little, with a learning rate that falls."
-)
+HELP = "Fills every setting below, dataset and network too; nothing starts until you launch."
+WHAT = {
+    "Quick look": "in seconds, with the settings as they are at first",
+    "HOWTO": "with the settings of Flax's HOWTO",
+    "Best accuracy": "shifted and turned a little, with a learning rate that falls",
+}
 NAMED = 3  # so many settings that differ are named, the others counted
 SHORT = {"learning_rate": "rate"}
 
@@ -32,7 +35,15 @@ def control() -> None:
     with st.container(horizontal=True, gap="xxsmall", key="preset"):
         for name, preset in PRESETS.items():
             label = f":primary[**{name}**]" if name == now else name
-            st.button(label, key=key(name), on_click=settings.fill, args=(preset,))
+            st.button(label, key=key(name), help=about(name), on_click=settings.fill,
+                      args=(preset,))  # fmt: skip
+
+
+def about(name: str) -> str:
+    """What a preset trains on what: "HOWTO's CNN on MNIST, with …"."""
+    preset = PRESETS[name]
+    network = architectures.title(preset.network)
+    return f"{network} on {registry.title_of(preset.dataset)}, {WHAT[name]}."
 
 
 def marked() -> str | None:

@@ -29,8 +29,7 @@ def verdict(found: CalibrationTest, noun: str) -> str:
         return f"{DIRECTIONS[found.verdict]}: {says} sure on average, {right} right."
     if found.verdict == "a bin":
         return f"On average no difference shows, but {of_bin(found.worst[0])}."
-    these = f"These {whole.n:,} {noun}s show" if whole.n > 1 else f"This one {noun} shows"
-    return f"{these} no difference between confidence and accuracy."
+    return f"{formats.these(whole.n, noun)} no difference between confidence and accuracy."
 
 
 def of_bin(one: Apart) -> str:

@@ -40,10 +40,9 @@ def headline(found: Gain, other: str, noun: str) -> str:
     if not found.won + found.lost:
         return f"Both get the same {noun}s right{f', this run at {lower} NLL' if nll else ''}."
     if nll:
-        return (
-            f"These {found.n:,} {noun}s show {lower} NLL than {other}, not who is right more often."
-        )
-    return f"These {found.n:,} {noun}s show no difference from {other}."
+        these = formats.these(found.n, noun)
+        return f"{these} {lower} NLL than {other}, not who is right more often."
+    return f"{formats.these(found.n, noun)} no difference from {other}."
 
 
 def evidence(found: Gain, noun: str) -> str:

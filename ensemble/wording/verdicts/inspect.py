@@ -47,7 +47,7 @@ def headline(made: Predictions, found: MeanGain, noun: str) -> str:
         which = "more" if found.in_digits > 0 else "fewer"
         count = formats.count(abs(formats.nearest(found.digits)), noun).replace(" ", f" {which} ")
         return f"The ensemble gets {count} right than a member drawn at random."
-    return f"These {found.n:,} {noun}s show no gain in accuracy over a member drawn at random."
+    return f"{formats.these(found.n, noun)} no gain in accuracy over a member drawn at random."
 
 
 def brief(made: Predictions, found: MeanGain, noun: str) -> str:

@@ -29,7 +29,7 @@ def show(shown: Inspected) -> None:
             ), KEY, cell),
             key=KEY, name=f"{shown.stem}-confusion",
             title="The confusion matrix", table=lambda: table(matrix, shown.names),
-            alt=f"What {shown.n:,} {shown.noun}s are against what the ensemble says",
+            alt=f"What {formats.count(shown.n, shown.noun)} are against what the ensemble says",
             sees=sees(shown, matrix), on_select=pressed,
         )  # fmt: skip
     with right:

@@ -48,8 +48,9 @@ def picture(shown: Inspected, measures: Uncertainty, drawn: Ints) -> Any:
             shown.made, measures, drawn, shown.names, shown.noun, title, palette
         ), KEY),
         key=KEY, name=f"{shown.stem}-uncertainty", title="Both uncertainties of every image",
-        alt=f"Aleatoric against epistemic uncertainty of {shown.n:,} {shown.noun}s, right and "
-        "wrong marked", table=lambda: table(shown, measures), sees=sees(shown, measures),
+        alt="Aleatoric against epistemic uncertainty of "
+        f"{formats.count(shown.n, shown.noun)}, right and wrong marked",
+        table=lambda: table(shown, measures), sees=sees(shown, measures),
         help=GLOSS, on_select="rerun", selection_mode=("points", "box", "lasso"),
     )  # fmt: skip
 
@@ -73,6 +74,8 @@ def sees(shown: Inspected, measures: Uncertainty) -> str:
     right = shown.made.right
     if right.all():
         return f"The ensemble gets every {shown.noun} right: no cross stands here."
+    if not right.any():
+        return f"The ensemble gets no {shown.noun} right: every point is a cross."
     median = np.median(measures.predictive[~right])
     share = float((measures.predictive[right] < median).mean())
     surer = formats.percent(share, shown.n)

@@ -1,0 +1,125 @@
+"""The command that looks at a network before it is trained: layers, parameters, operations."""
+
+import contextlib
+import json
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from ensemble import architectures
+from ensemble.cli.outcome import say
+from ensemble.config import EnsembleConfig
+from ensemble.datasets.registry import find
+from ensemble.errors import ConfigError
+
+
+@click.command()
+@click.argument("name")
+@click.option("--dataset", default="digits", help="Whose images and classes; digits by default.")
+@click.option("--width", type=click.IntRange(0, 1024), default=0, help="0 is its own width.")
+@click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
+def network(name: str, dataset: str, width: int, as_json: bool) -> None:
+    """Look at network NAME as it would learn a dataset: layers, parameters, operations.
+
+    NAME is built in, or package.module:Factory, one of your own, whose code is imported.
+    """
+    try:
+        with output_to_stderr():
+            found = described(name, dataset, width)
+    except ConfigError as error:
+        if as_json:
+            click.echo(json.dumps({"name": name, "error": str(error)}))
+        raise
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    for line in lines(found):
+        say(line)
+
+
+@contextlib.contextmanager
+def output_to_stderr() -> Iterator[None]:
+    """What imported code writes to standard output goes to standard error: stdout is ours."""
+    sys.stdout.flush()
+    ours = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(ours, 1)
+        os.close(ours)
+
+
+def described(name: str, dataset: str, width: int) -> dict[str, Any]:
+    """What there is to know of a network for the images of a dataset, ready for JSON.
+
+    Raises:
+      ConfigError: there is no such network or dataset, or it cannot learn these images.
+    """
+    if architectures.is_own(name):
+        architectures.allow(name)
+    config = EnsembleConfig(network=name, dataset=dataset, width=width)
+    os.environ["JAX_PLATFORMS"] = "cpu"  # Nothing is computed: an accelerator is left alone.
+    from ensemble.engine import network_of
+
+    made = network_of(config)
+    return {
+        "name": name,
+        "title": architectures.title(name),
+        "dataset": dataset,
+        "image_shape": made.image_shape,
+        "classes": made.classes,
+        "layers": [
+            {"path": path, "shape": one.shape, "numbers": one.size}
+            for path, one in made.shapes.items()
+        ],
+        "parameters": made.parameters,
+        "flops": made.flops,
+        "carried": sum(one.size for one in made.shapes.values()) - made.parameters,
+        "outputs": made.outputs,
+        "collections": made.collections,
+        "dropout": made.random,
+        "bfloat16": takes_bfloat16(made),
+    }
+
+
+def takes_bfloat16(made: Any) -> bool:
+    """Whether a network can be told to multiply bfloat16."""
+    import jax
+
+    from ensemble.engine.networks.arithmetic import Arithmetic
+
+    params = jax.eval_shape(made.init, jax.random.key(0))
+    image = jax.ShapeDtypeStruct((1, *made.image_shape), "float32")
+    half = Arithmetic("grouped", "bfloat16")
+    try:
+        jax.eval_shape(lambda p, x: made.apply(p, x, half), params, image)
+    except ConfigError:
+        return False
+    return True
+
+
+def lines(found: dict[str, Any]) -> list[str]:
+    """A description for people: a line a layer's array, then what it comes to."""
+    height, width, channels = found["image_shape"]
+    title = find(found["dataset"]).title
+    longest = max(len(one["path"]) for one in found["layers"])
+    said = [f"{found['title']} on {title}: images {height}×{width}×{channels} to logits "
+            f"(B, {found['classes']})"]  # fmt: skip
+    for one in found["layers"]:
+        shape = "×".join(map(str, one["shape"]))
+        said.append(f"  {one['path']:<{longest}}  {shape:>14}  {one['numbers']:>12,}")
+    said.append(f"{found['parameters']:,} parameters, {found['flops']:,} FLOPs an image")
+    if found["collections"]:
+        named = ", ".join(found["collections"])
+        said.append(f"It carries {named}: {found['carried']:,} numbers beside its parameters.")
+    if found["dropout"]:
+        said.append("It draws random numbers while it learns, as dropout does.")
+    if not found["bfloat16"]:
+        said.append("It learns in float32 only: it has no field dtype to be told bfloat16 by.")
+    return said

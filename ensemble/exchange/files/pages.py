@@ -1,0 +1,133 @@
+"""How much of a Parquet file there is once it is unpacked, told before anything of it is.
+
+Arrow reserves for each page what the page's own header says, 2 GB at most, of all columns at the
+same time; what the file's end says of their sizes it does not compare with. A file of a few
+kilobytes may so ask for all memory that there is.
+
+Source: the Parquet format's `parquet.thrift` (`PageHeader`), in Thrift's compact protocol.
+"""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from ensemble.errors import PredictionsError
+from ensemble.exchange.checks.limits import check_memory
+
+WINDOW = 2**16  # bytes in which a page's header has to end
+MOST_CELL = 1024  # bytes that a cell may take
+BESIDE = 2**16  # and what may stand beside the cells of a column, in each of the file's parts
+UNPACKED, PACKED = 2, 3  # fields of a page's header: its sizes
+DEEPEST = 8
+
+
+def check_pages(file: io.RawIOBase, metadata: Any, wanted: list[str]) -> None:
+    """Refuse a Parquet file whose pages ask for more than its rows can need, or than there is.
+
+    Args:
+      file: from its beginning; read at each page's header.
+      metadata: Arrow's, of the file's end.
+      wanted: the columns that will be read.
+
+    Raises:
+      PredictionsError: they do.
+      ValueError: a page's header is none.
+    """
+    largest = dict.fromkeys(wanted, 0)
+    for number in range(metadata.num_row_groups):
+        group = metadata.row_group(number)
+        for place in range(group.num_columns):
+            column = group.column(place)
+            if (name := column.path_in_schema) not in largest:
+                continue
+            total = 0
+            for unpacked in _pages(file, column):
+                total += unpacked
+                largest[name] = max(largest[name], unpacked)
+                if total > BESIDE + MOST_CELL * group.num_rows:
+                    raise PredictionsError(
+                        f"its column “{name:.60}” says that it unpacks to more than its "
+                        f"{group.num_rows:,} rows can hold: save it again."
+                    )
+    check_memory(sum(largest.values()))
+
+
+def _pages(file: io.RawIOBase, column: Any) -> Iterator[int]:
+    """What each page of a column takes once it is unpacked."""
+    starts = [column.data_page_offset]
+    if column.has_dictionary_page and column.dictionary_page_offset:
+        starts.append(column.dictionary_page_offset)
+    place = min(starts)
+    end = place + column.total_compressed_size
+    while place < end:
+        file.seek(place)
+        header = _Header(file.read(WINDOW) or b"")
+        sizes = header.sizes()
+        place += header.at + sizes[PACKED]
+        yield sizes[UNPACKED]
+
+
+class _Header:
+    """A page's header: structs within structs, of which only the sizes are wanted."""
+
+    def __init__(self, content: bytes) -> None:
+        self._content, self.at = content, 0
+
+    def sizes(self) -> dict[int, int]:
+        """The sizes by their fields' numbers; ValueError where it says none."""
+        found = self._struct(0)
+        if min(found.get(UNPACKED, -1), found.get(PACKED, -1)) < 0:
+            raise ValueError("a page has no sizes")
+        return found
+
+    def _struct(self, depth: int) -> dict[int, int]:
+        """Its whole numbers by their fields."""
+        if depth > DEEPEST:
+            raise ValueError("a page's header is nested too deeply")
+        found, field = dict[int, int](), 0
+        while kind := self._byte():
+            step = kind >> 4
+            field = field + step if step else self._number()
+            value = self._value(kind & 0xF, depth)
+            if value is not None:
+                found[field] = value
+        return found
+
+    def _value(self, kind: int, depth: int) -> int | None:
+        """A value of that kind, if it is a whole number; all others are passed over."""
+        match kind:
+            case 1 | 2:  # true and false say themselves
+                return None
+            case 3:
+                self.at += 1
+            case 4 | 5 | 6:
+                return self._number()
+            case 7:
+                self.at += 8
+            case 8:
+                length = self._varint()
+                self.at += length
+            case 12:
+                self._struct(depth + 1)
+            case _:  # a page's header has no lists
+                raise ValueError("a page's header cannot be read")
+        return None
+
+    def _byte(self) -> int:
+        if self.at >= len(self._content):
+            raise ValueError("a page's header is too long")
+        self.at += 1
+        return self._content[self.at - 1]
+
+    def _varint(self) -> int:
+        found = 0
+        for shift in range(0, 70, 7):
+            byte = self._byte()
+            found |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return found
+        raise ValueError("a number in a page's header is too long")
+
+    def _number(self) -> int:
+        found = self._varint()  # zigzag: its sign is the last bit
+        return (found >> 1) ^ -(found & 1)

@@ -1,0 +1,179 @@
+"""Networks of a person's own, asked what they are in a process that may fail without harm.
+
+Their code is imported there, never by the process that serves pages: it may crash, end the
+process, or never return.
+"""
+
+import contextlib
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+import streamlit as st
+
+from ensemble.jobs.launch import worker_environment
+from ensemble.machine.network_cost import Cost
+from ensemble.storage.reading import parse_json
+from ensemble.storage.records.fields import Count, checked
+
+PATIENCE_SECONDS = 60.0
+MOST_BYTES = 2**22  # of an answer, which has a line for each array
+MOST_FILES = 500
+FIRST_TO_GO = "1000"  # where memory runs out, the kernel ends this process before the server
+
+
+class Answer(TypedDict):
+    """What is read of what `network NAME --json` prints."""
+
+    parameters: Count
+    flops: Count
+    carried: Count
+    outputs: Count
+    bfloat16: bool
+
+
+class Refusal(TypedDict):
+    """The same of a network that cannot be had."""
+
+    error: str
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a network by now; nothing yet, where all is empty.
+
+    Attributes:
+      cost: what a member takes.
+      problem: why it cannot be trained, one sentence.
+      bfloat16: whether it can be told to multiply so.
+    """
+
+    cost: Cost | None = None
+    problem: str = ""
+    bfloat16: bool = True
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the answer is still to come."""
+        return self.cost is None and not self.problem
+
+
+class Question:
+    """One question, asked when made.
+
+    Args:
+      name: of a network of one's own, that is allowed here.
+      dataset: whose images it would learn.
+      command: what to ask instead.
+      patience: seconds until it has to have answered.
+    """
+
+    def __init__(
+        self, name: str, dataset: str, command: tuple[str, ...] = (),
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:  # fmt: skip
+        words = ("-m", "ensemble", "network", name, "--dataset", dataset, "--json")
+        self.name, self._known = name, Known()
+        self._until = time.monotonic() + patience
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 (read when the process has ended)
+        try:
+            self._process = subprocess.Popen(
+                command or (sys.executable, *words), stdin=subprocess.DEVNULL,
+                stdout=self._output, stderr=subprocess.DEVNULL, env=worker_environment(),
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            self._known = Known(problem=f"{name} could not be asked: {error}.")
+            return
+        # Importing JAX keeps a core busy: the page goes first.
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, self._process.pid, 10)
+            Path(f"/proc/{self._process.pid}/oom_score_adj").write_text(FIRST_TO_GO)
+
+    @property
+    def known(self) -> Known:
+        """What is known by now."""
+        if self._known.waiting:
+            self._listen()
+        return self._known
+
+    def _listen(self) -> None:
+        if (status := self._process.poll()) is None:
+            if time.monotonic() < self._until:
+                return
+            with contextlib.suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+            self._known = Known(problem=silent(self.name, "did not say what it is in time"))
+        else:
+            self._output.seek(0)
+            self._known = parsed(self.name, self._output.read(MOST_BYTES), status)
+        self._output.close()
+
+
+def parsed(name: str, said: bytes, status: int) -> Known:
+    """What the last line of an answer says.
+
+    Args:
+      name: of the network.
+      said: all that the process has written.
+      status: with which it ended.
+    """
+    try:
+        answer = parse_json(said.strip().rpartition(b"\n")[2])
+        if isinstance(answer, dict) and "error" in answer:
+            refusal: Refusal = checked(Refusal, answer, "answer")
+            return Known(problem=refusal["error"])
+        found: Answer = checked(Answer, answer, "answer")
+    except ValueError:
+        ended = f"signal {-status}" if status < 0 else f"exit status {status}"
+        return Known(problem=silent(name, f"ended the process that asked it ({ended})"))
+    cost = Cost(found["parameters"], found["flops"], found["carried"], found["outputs"])
+    return Known(cost, bfloat16=found["bfloat16"])
+
+
+def silent(name: str, what: str) -> str:
+    """A network that gave no answer, and how to see why."""
+    return f"{name} {what}: `python -m ensemble network {name}` shows why."
+
+
+def known(name: str, dataset: str, fingerprint: str) -> Known:
+    """What is known of a network of one's own for a dataset; asked once for each change of it.
+
+    Args:
+      name: of a network that is allowed here.
+      dataset: whose images it would learn.
+      fingerprint: of the dataset's images.
+    """
+    return _question(name, dataset, fingerprint, version(name)).known
+
+
+def forget() -> None:
+    """Ask anew: for code that has changed where `version` does not look."""
+    _question.clear()
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _question(
+    name: str, dataset: str, fingerprint: str, version: tuple[tuple[str, int, int], ...]
+) -> Question:
+    return Question(name, dataset)
+
+
+def version(name: str) -> tuple[tuple[str, int, int], ...]:
+    """Changes when the network's code in the working folder does: each file's time and size."""
+    top = Path(name.partition(":")[0].partition(".")[0])
+    files = itertools.chain([top.with_suffix(".py")], sorted(top.rglob("*.py")))
+    found = []
+    for file in itertools.islice(files, MOST_FILES):
+        with contextlib.suppress(OSError):
+            seen = file.stat()
+            found.append((str(file), seen.st_mtime_ns, seen.st_size))
+    return tuple(found)

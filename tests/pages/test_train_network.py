@@ -1,0 +1,178 @@
+"""Train's network: what it is, what it takes, and why it cannot be trained, beside Launch."""
+
+import dataclasses
+import sys
+import time
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.architectures import NAMES
+from ensemble.config import EnsembleConfig
+from ensemble.machine.this_machine import machine
+from ensemble.ui.shared import loaders, settings
+from ensemble.ui.train import launch
+from tests.pages import own_images
+
+Open = Callable[..., AppTest]
+LEAVES = """
+from flax import linen as nn
+
+print("imported, and loud about it")
+
+
+class Leaves(nn.Module):
+    classes: int
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.Dense(self.classes)(x.reshape(len(x), -1))
+"""
+
+
+@pytest.fixture(autouse=True)
+def nothing_of_an_earlier_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+    loaders.forget_runs()
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A network of one's own, named in the working folder's file."""
+    monkeypatch.chdir(tmp_path)
+    Path("my_leaves.py").write_text(LEAVES)
+    Path("ensemble.toml").write_text('networks = ["my_leaves:Leaves"]')
+    return "my_leaves:Leaves"
+
+
+def chosen(at: AppTest, **values: Any) -> AppTest:
+    for name, value in values.items():
+        at.session_state[settings.key(name)] = value
+    at.run()
+    assert not at.exception, at.exception
+    return at
+
+
+def plain(words: Iterable[str]) -> str:
+    """Without the joiners that keep a name with colons from being read as a symbol."""
+    return " ".join(words).replace("\u2060", "")
+
+
+def said(at: AppTest) -> str:
+    return plain(one.value for one in at.sidebar.caption)
+
+
+def launchable(at: AppTest) -> bool:
+    return not next(one for one in at.button if one.key == "launch").disabled
+
+
+def names(at: AppTest) -> list[str]:
+    return list(at.selectbox(settings.key("network")).options)
+
+
+def test_a_network_says_where_it_is_from_and_what_it_takes(train: Open) -> None:
+    at = train()
+    assert names(at)[0] == "HOWTO's CNN"
+    assert len(names(at)) == len(NAMES)
+    assert "824,458 parameters · 9.3 MFLOPs an image" in said(at)  # by hand: test_registry.py
+    at.selectbox(settings.key("network")).set_value("logistic").run()
+    assert "(Cox 1958). 7,850 parameters · 16 kFLOPs an image." in said(at)
+    assert " of memory." in said(at)
+    assert launchable(at)
+
+
+def test_width_is_asked_where_there_is_one_and_not_carried_to_another_network(train: Open) -> None:
+    at = train()
+    key = settings.key("width")
+    at.number_input(key).set_value(64).run()
+    assert "3,291,402 parameters" in said(at)
+    at.selectbox(settings.key("network")).set_value("mlp").run()
+    assert at.number_input(key).value == 0, "64 channels are not 64 units"
+    at.selectbox(settings.key("network")).set_value("logistic").run()
+    assert not [one for one in at.number_input if one.key == key]
+    assert launchable(at)
+
+
+def test_images_too_small_for_a_network_are_said_beside_launch(train: Open) -> None:
+    own_images.add("stamps", (8, 8, 3), "stamp")
+    at = chosen(train(), dataset="stamps", network="lenet5")
+    assert not launchable(at)
+    assert "LeNet-5 takes images of 12×12 pixels at least, and these have 8×8" in said(at)
+    assert launchable(chosen(at, network="cnn"))
+
+
+def test_more_memory_than_the_machine_has_is_said_beside_launch(
+    train: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small = dataclasses.replace(machine(), memory_bytes=2 * 10**9)
+    monkeypatch.setattr(launch, "machine", lambda: small)
+    at = chosen(train(), network="mlp", width=1024, members=64)
+    assert not launchable(at)
+    assert "more than the 2.0 GB here: choose fewer members" in said(at)
+    assert launchable(chosen(at, width=0, members=4))
+
+
+def test_what_suits_the_images_is_said_and_nothing_switched(train: Open) -> None:
+    own_images.add()
+    at = chosen(train(), dataset="leaves")
+    assert "My leaves is in colour: ResNet-20 is made for small colour photographs." in said(at)
+    assert at.session_state[settings.key("network")] == "cnn"
+    at.session_state["more"] = True
+    assert "where a mirrored leaf is one of its class still" in said(at.run())
+    at = chosen(at, dataset="digits")
+    assert "Leave Flip off here: a mirrored digit is another, or none." in said(at)
+    assert "in colour" not in said(at)
+
+
+def answered(at: AppTest) -> AppTest:
+    """The page once the network has said what it is."""
+    end = time.monotonic() + 60
+    while "Looking at my_leaves" in said(at) and time.monotonic() < end:
+        assert not launchable(at)
+        time.sleep(0.2)
+        at.run()
+    return at
+
+
+def test_a_network_of_ones_own_is_asked_elsewhere_and_says_what_it_takes(
+    train: Open, own: str
+) -> None:
+    at = train()
+    assert names(at)[-1] == "Leaves"
+    at = answered(chosen(at, network=own))
+    assert "7,850 parameters · 16 kFLOPs an image" in said(at)
+    assert launchable(at)
+    assert "my_leaves" not in sys.modules, "the process that serves pages has not imported it"
+    assert not launchable(chosen(at, precision="bfloat16"))
+    assert "has no field dtype to be told bfloat16 by" in said(at)
+
+
+def test_a_network_that_is_named_no_longer_is_left_with_a_word(train: Open, own: str) -> None:
+    at = chosen(train())
+    Path("ensemble.toml").unlink()
+    at = chosen(at, network=own, width=0)
+    assert f"The network {own} is not in ensemble.toml here" in plain([at.warning[0].value])
+    assert at.session_state[settings.key("network")] == "cnn"
+
+
+def test_a_file_that_cannot_be_read_is_said_under_the_control(train: Open, own: str) -> None:
+    Path("ensemble.toml").write_text("networks = 3")
+    at = train()
+    assert "In ensemble.toml, networks has to be a list of names" in said(at)
+    assert "Leaves" not in names(at)
+    assert launchable(at)
+
+
+def test_a_run_is_called_by_its_network_too(train: Open, own: str) -> None:
+    run = runs.create(EnsembleConfig(network="resnet", members=2, flip=True))
+    at = train(run.id)
+    assert at.subheader[0].value == "2 members · ResNet-20 · rate 0.1 · digits"
+    assert "seed 0 · flip" in plain(one.value for one in at.main.caption)
+    run = runs.create(EnsembleConfig(network=own, members=2))
+    at = train(run.id)
+    assert at.subheader[0].value == "2 members · Leaves · rate 0.1 · digits"
+    assert f"seed 0 · {own} · " in plain(one.value for one in at.main.caption)
