@@ -68,7 +68,7 @@ def learnt(network: str, on: str, rate: float, epochs: int, members: int) -> dic
     assert judged is not None
     right = np.asarray(judged.accuracy)
     found: dict[str, object] = {
-        "network": network, "on": on, "rate": rate, "epochs": epochs,
+        "network": network, "on": on, "rate": rate, "epochs": epochs, "members": members,
         "mean_member": round(float(right.mean()), 4), "worst_member": round(float(right.min()), 4),
         "diverged": int((~np.isfinite(loss).all(axis=1)).sum()),
         "guess": int((right < GUESS).sum()),

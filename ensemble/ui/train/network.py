@@ -25,6 +25,8 @@ def control() -> None:
     found = known(name, info, settings.value("width"))
     looked = st.fragment(facts, run_every=0.5 if found.waiting else None)
     looked(name, info, settings.value("width"), found.waiting)
+    if said := networks_words.advice(name, info):
+        st.caption(escaping.markdown(said))
     if usual := ARCHITECTURES[name].width if name in ARCHITECTURES else None:
         settings.control("width", help=f"Of its layers. 0 is its own, {usual}.")
     if architectures.is_own(name) and not found.waiting:
@@ -32,8 +34,6 @@ def control() -> None:
                   type="tertiary", on_click=asked.forget,
                   help="Its files in this folder are watched; this is for what it imports from "
                   "elsewhere.")  # fmt: skip
-    if said := networks_words.advice(name, info):
-        st.caption(escaping.markdown(said))
     own_file()
 
 
