@@ -148,8 +148,8 @@ def offered() -> tuple[str, ...]:
         said = tomllib.loads(Path(FILE).read_text("utf-8"))
     except FileNotFoundError:
         return ()
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{FILE} cannot be read: {error}.") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{FILE} cannot be read ({error}): correct it, or remove it.") from error
     names = said.get("networks", [])
     if not isinstance(names, list) or not all(isinstance(n, str) and is_own(n) for n in names):
         raise ConfigError(

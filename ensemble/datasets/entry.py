@@ -1,6 +1,7 @@
 """What is known of a dataset without reading its images."""
 
 import math
+import unicodedata
 from dataclasses import dataclass
 
 ImageShape = tuple[int, int, int]  # height, width, channels
@@ -24,7 +25,8 @@ class Entry:
       handwritten: whether its classes are signs that a pen writes: only then can what a person
         has written be prepared as its images were.
       image_shape: (H, W, channels) of every image; 1 channel is grey, 3 are red, green and blue.
-      noun: what one image is called, in the singular.
+      noun: what one image is called, in the singular. It stands in the midst of sentences on every
+        screen: all but letters, digits, blanks and hyphens is left out of it.
       own: whether a person has added it.
       fingerprint: of a person's own, the SHA-256 of all its images and labels; else "".
       alone: training images that are the only one of their class, which no run holds out.
@@ -44,6 +46,9 @@ class Entry:
     own: bool = False
     fingerprint: str = ""
     alone: int = 0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noun", word(self.noun))
 
     @property
     def written(self) -> bool:
@@ -68,3 +73,10 @@ class Entry:
     def nbytes_prepared(self) -> int:
         """Bytes of the prepared images (one a pixel and channel) and labels (one byte)."""
         return (self.train_size + self.test_size) * (self.pixels + 1)
+
+
+def word(text: str) -> str:
+    """Text as a word or several, whatever it was: "image" where nothing is left of it."""
+    kept = (one if one.isalnum() or one in "-’'" or unicodedata.category(one)[0] == "M" else " "
+            for one in text)  # fmt: skip
+    return " ".join("".join(kept).split()).strip("-’' ") or "image"

@@ -139,12 +139,11 @@ def one_step(
     arithmetic: Arithmetic = USUAL,
 ) -> tuple[MemberState, Figures]:
     """Step `step`, from 0, of an epoch; for the other arguments see `train_steps`."""
-    x, y, key = to_unit(images[order[step]]), labels[order[step]], None
+    x, y, drawn = to_unit(images[order[step]]), labels[order[step]], None
     if network.random or any(augmentation):
         key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
-    if any(augmentation):
+        drawn = jax.random.fold_in(key, keys.DROPOUT) if network.random else None
         x = augment(key, x, hyper.shift_pixels, hyper.rotation_degrees, augmentation)
-    drawn = jax.random.fold_in(key, keys.DROPOUT) if network.random else None
     rate = jnp.asarray(hyper.rates)[step]
     return train_step(network, state, x, y, rate, hyper.momentum, drawn, arithmetic)
 

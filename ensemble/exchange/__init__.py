@@ -4,7 +4,7 @@ No file is believed: headers are read and compared with each other before anythi
 nothing is unpickled, and what cannot be taken is refused in a sentence that says how to mend it.
 """
 
-from ensemble.exchange.checks.limits import check_upload, most_upload_bytes
+from ensemble.exchange.checks.limits import UNPACKED, check_upload, most_upload_bytes
 from ensemble.exchange.importing import import_run
 from ensemble.exchange.outputs import MemberOutputs
 from ensemble.exchange.reading import File, read
@@ -13,6 +13,7 @@ from ensemble.exchange.writing import Exported, export_run
 
 __all__ = [
     "SNIPPETS",
+    "UNPACKED",
     "Exported",
     "File",
     "MemberOutputs",

@@ -13,7 +13,13 @@ from ensemble.errors import PredictionsError
 from ensemble.exchange.checks import names
 from ensemble.exchange.checks.axes import Axes, understood
 from ensemble.exchange.checks.labels import numbers, two_classes
-from ensemble.exchange.checks.limits import Shape, check_counts, check_memory, needed, room_for
+from ensemble.exchange.checks.limits import (
+    Shape,
+    check_counts,
+    check_memory,
+    needed,
+    room_for,
+)
 from ensemble.exchange.checks.values import Filling
 from ensemble.exchange.files.parts import Part
 from ensemble.exchange.outputs import MemberOutputs
@@ -36,8 +42,12 @@ def naming(name: str) -> Iterator[None]:
         raise PredictionsError(f"{name}: {error}") from error
 
 
-def joined(given: list[Given]) -> MemberOutputs:
+def joined(given: list[Given], most_bytes: int | None = None) -> MemberOutputs:
     """The members of all files, in the files' order, with one set of labels.
+
+    Args:
+      given: the files.
+      most_bytes: of memory that may be taken; None for as much as there is.
 
     Raises:
       PredictionsError: they do not fit together, or what one holds is not as it has to be.
@@ -47,7 +57,8 @@ def joined(given: list[Given]) -> MemberOutputs:
     shape = _joined_shape(given, axes)
     with naming(given[0].name):
         check_counts(shape)
-        check_memory(needed(shape, max(one.part.image_bytes for one in given)))
+        nbytes = needed(shape, max(one.part.image_bytes for one in given))
+        check_memory(nbytes, most_bytes)
         probabilities = room_for(shape)
     class_names = _class_names(given, shape[3])
     with naming(first):

@@ -31,12 +31,13 @@ OTHERS = {
 }
 
 
-def read(files: Sequence[File]) -> MemberOutputs:
+def read(files: Sequence[File], most_bytes: int | None = None) -> MemberOutputs:
     """What one file holds, or several with a member each (or more).
 
     Args:
       files: .npz, CSV or Parquet, told by what they begin with: paths, or what was uploaded,
         which has a `name`.
+      most_bytes: of memory that may be taken; None for as much as there is.
 
     Returns:
       The outputs as float32 probabilities; their memory is nearly all that is taken.
@@ -46,14 +47,15 @@ def read(files: Sequence[File]) -> MemberOutputs:
     """
     if not files:
         raise PredictionsError("No file was named: give one, or one a member.")
+    each = None if most_bytes is None else most_bytes // len(files)
     with ExitStack() as held:
-        return joined([_of_file(file, held) for file in files])
+        return joined([_of_file(file, held, each) for file in files], most_bytes)
 
 
-def _of_file(file: File, held: ExitStack) -> Given:
+def _of_file(file: File, held: ExitStack, most: int | None) -> Given:
     name = Path(file.name).name or "the file"
     with naming(name):
-        return Given(name, _part(_open(file, held), held))
+        return Given(name, _part(_open(file, held), held, most))
 
 
 def _open(file: File, held: ExitStack) -> Bounded:
@@ -74,7 +76,7 @@ def _open(file: File, held: ExitStack) -> Bounded:
         ) from error
 
 
-def _part(file: Bounded, held: ExitStack) -> Part:
+def _part(file: Bounded, held: ExitStack, most: int | None) -> Part:
     start = file.read(8)
     file.seek(0)
     if not start:
@@ -84,4 +86,4 @@ def _part(file: Bounded, held: ExitStack) -> Part:
             raise PredictionsError(said)
     if start.startswith(b"PK"):
         return read_archive(held.enter_context(archive_of(file)))
-    return read_parquet(file) if start.startswith(b"PAR1") else read_csv(file)
+    return (read_parquet if start.startswith(b"PAR1") else read_csv)(file, most)

@@ -16,8 +16,8 @@ GLOSS = (
     "takes about three times as many."
 )
 
-# How many of so many members only guessed after 8 or 10 epochs of made images of colour at the usual
-# rate, where at half of it none did: `python -m benchmarks.training.rates` prints it.
+# How many of so many members only guessed after 8 or 10 epochs of made images of colour, at the
+# usual rate; at half of it none did: `python -m benchmarks.training.rates` prints it.
 USUAL_RATE, HALF, MOMENTUM = 0.1, 0.05, 0.9
 GUESSED = {"cnn": (3, 4), "mlp": (1, 4), "resnet_groupnorm": (3, 4)}
 

@@ -116,3 +116,14 @@ def test_what_is_ruled_out_and_yet_so_is_said(tmp_path: Path) -> None:
     note = f"{len(LABELS):,} of {3 * len(LABELS):,} times a member gives an example's own class a"
     assert taken(tmp_path, probabilities=sure).notes[0].startswith(note)
     assert not taken(tmp_path, probabilities=sure[:2]).notes
+
+
+def test_several_files_share_what_they_may_take_together(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"label": [0] * 1000, "p_0": 1.0, "p_1": 0.0})
+    paths = [tmp_path / f"{place}.parquet" for place in range(4)]
+    for path in paths:
+        frame.to_parquet(path)
+    assert exchange.read(paths, 80_000).members == 4
+    with pytest.raises(PredictionsError, match=r"^0.parquet: unpacked it takes .* of an upload"):
+        exchange.read(paths, 60_000)
+    assert exchange.read(paths[:1], 60_000).members == 1

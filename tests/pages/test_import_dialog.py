@@ -3,6 +3,7 @@
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -51,6 +52,25 @@ def test_what_cannot_be_taken_is_said_with_the_entry_and_nothing_is_made() -> No
     assert "7" in said(at := handed_in(packed(probabilities=broken, labels=LABELS)))
     assert not [one for one in at.button if one.key == "import_keep"]
     assert len(runs.list_runs()) == before
+
+
+@pytest.mark.parametrize("kind", ["npz", "parquet"])
+def test_a_small_upload_that_takes_much_once_unpacked_is_refused(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_MAX_IMPORT_MB", "1")
+    held, labels = io.BytesIO(), np.zeros(20_000, np.int64)
+    if kind == "npz":
+        sure = np.broadcast_to(np.eye(3, dtype=np.float32)[0], (30, 20_000, 3))
+        np.savez_compressed(held, probabilities=sure, labels=labels)
+    else:
+        columns = {f"p_{c}": np.full(20_000, 0.02, np.float32) for c in range(50)}
+        pd.DataFrame({"label": labels, **columns}).to_parquet(held)
+    content = held.getvalue()
+    assert len(content) < 10**6
+    text = said(handed_in(content, f"a.{kind}"))
+    assert "unpacked it takes" in text
+    assert "of an upload at most 8 MB are taken" in text
 
 
 @pytest.mark.parametrize("library", [one.library for one in SNIPPETS])

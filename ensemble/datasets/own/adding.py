@@ -37,6 +37,8 @@ def add(
       DataError: there is one of that name, or the source is not fit to be one.
       StorageError: a full disk, or a data folder that cannot be written; nothing is left behind.
     """
+    if entries.find(called.name):
+        raise DataError(staging.taken(called.name))
     with staging.part(called.name) as folder:
         report = _prepare(folder, source, how, called, progress)
         staging.put_in_place(folder, called.name)
@@ -46,7 +48,10 @@ def add(
 def stage(
     source: Source, how: Preparation, called: Called, progress: Progress | None = None
 ) -> tuple[Path, Report]:
-    """As `add`, but the dataset waits in a folder, for a day at most, to be accepted."""
+    """As `add`, but the dataset waits in a folder, for a day at most, to be accepted.
+
+    Its name may be that of another by then: it is given one when it is accepted.
+    """
     with staging.part(called.name) as folder:
         return folder, _prepare(folder, source, how, called, progress)
 
@@ -71,8 +76,6 @@ def accept(folder: Path, called: Called) -> None:
 def _prepare(
     folder: Path, source: Source, how: Preparation, called: Called, progress: Progress | None
 ) -> Report:
-    if entries.find(called.name):
-        raise DataError(staging.taken(called.name))
     if progress:
         progress(0.0, f"Looking at the pictures of {called.title}")
     survey = source.survey()

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ensemble.datasets.entry import word
 from ensemble.datasets.own import entries
 from ensemble.errors import ConfigError
 from ensemble.settings import Settings, setting
@@ -59,7 +60,8 @@ class Called:
       noun: one image of it, in the singular.
 
     Raises:
-      ConfigError: no name, or one that is taken by something else; a title or noun too long.
+      ConfigError: no name, or one that is taken by something else; a title or noun too long, or
+        a noun that is no word.
     """
 
     name: str
@@ -71,6 +73,11 @@ class Called:
         title = words(self.title) or self.name.replace("_", " ").capitalize()
         object.__setattr__(self, "title", title)
         object.__setattr__(self, "noun", words(self.noun) or "image")
+        if self.noun != word(self.noun):
+            raise ConfigError(
+                f"The noun {self.noun!r:.60} is no word: take letters, digits, blanks and hyphens, "
+                "as in leaf."
+            )
         for what, said in (("title", self.title), ("noun", self.noun)):
             if len(said) > WORDS:
                 raise ConfigError(

@@ -42,8 +42,8 @@ def step_program(
 ) -> Callable[..., Any]:
     """One step of one member on each device; made once a process."""
     step = functools.partial(one_step, network, augmentation=augmentation, arithmetic=arithmetic)
-    step = cached("step", step, network, augmentation, arithmetic)
-    return layout.pmap(step, donate_argnums=0)
+    program = cached("step", step, network, augmentation, arithmetic)
+    return layout.pmap(program, donate_argnums=0)
 
 
 @functools.lru_cache(maxsize=256)

@@ -42,7 +42,7 @@ def train(
     return logits, {name: core.unfreeze(changed[name]) for name in rest}  # type: ignore[return-value]
 
 
-def passes(module: nn.Module, train: bool) -> dict[str, bool]:
+def passes(module: nn.Module, train: bool) -> dict[str, Any]:
     """What to say to a module's `__call__` of which pass it is; nothing where it does not ask."""
     asked = inspect.signature(type(module).__call__).parameters
     said = {name: train for name in TRAIN if name in asked}

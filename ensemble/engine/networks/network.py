@@ -1,5 +1,6 @@
 """A network bound to the images that it takes and the classes that it tells apart."""
 
+import contextlib
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from jax import Array
 from ensemble import architectures
 from ensemble.engine.networks import calling, flops
 from ensemble.engine.networks.arithmetic import USUAL, Arithmetic
+from ensemble.engine.networks.stock_convolution import quick_in_loops
 from ensemble.errors import ConfigError
 
 Params = dict[str, Any]
@@ -80,9 +82,10 @@ class Network:
           key: what dropout and the like draw from; None only where `random` is False.
           arithmetic: how the sums are done.
         """
-        logits, rest = calling.train(
-            self._module(arithmetic), {"params": trained, **rest}, images, key
-        )
+        with quick_in_loops() if arithmetic.form == "scan" else contextlib.nullcontext():
+            logits, rest = calling.train(
+                self._module(arithmetic), {"params": trained, **rest}, images, key
+            )
         return logits.astype(jnp.float32), rest
 
     def features(self, params: Params, images: Array) -> tuple[Array, Array]:

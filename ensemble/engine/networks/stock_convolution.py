@@ -101,13 +101,13 @@ def convolution(
             x, kernel, strides, padding, lhs_dilation, rhs_dilation, dimension_numbers,
             feature_group_count, **options,
         )  # fmt: skip
-    dilation = tuple(rhs_dilation or (1, 1))
+    dilation, across = rhs_dilation or (1, 1), (strides[0], strides[1])
     if isinstance(padding, str):
         reach = [(n - 1) * d + 1 for n, d in zip(kernel.shape, dilation, strict=False)]
         padding = lax.padtype_to_pads(x.shape[1:3], reach, strides, padding)
     padding = tuple((int(low), int(high)) for low, high in padding)
     window = Window(
-        tuple(strides), padding, dilation, feature_group_count, options.get("precision")
+        across, padding, (dilation[0], dilation[1]), feature_group_count, options.get("precision")
     )
     return _convolved(x, kernel, window)
 

@@ -15,6 +15,7 @@ FEWEST_CLASSES, MOST_CLASSES = 2, 1000
 MOST_EXAMPLES = 50_000
 MOST_SIDE = 1024  # pixels of an image
 MOST_UPLOAD_MB = 500  # without ENSEMBLE_MAX_IMPORT_MB
+UNPACKED = 8  # times as much as may be uploaded is taken of it, once it is unpacked
 TOLERANCE = 1e-3  # of a row's sum: 1,000 classes in float16 round to 0.9995 at the least
 SHARE = 0.8  # of the free memory that may be taken
 
@@ -74,12 +75,22 @@ def check_counts(shape: Sequence[int]) -> None:
             )
 
 
-def check_memory(nbytes: int) -> None:
-    """Refuse what would not fit into this machine's free memory.
+def check_memory(nbytes: int, most: int | None = None) -> None:
+    """Refuse what would not fit into this machine's free memory, or takes more than its share.
+
+    Args:
+      nbytes: what it takes.
+      most: what an upload may take of a memory that others use too; None for all that is free.
 
     Raises:
-      PredictionsError: it would take more than there is.
+      PredictionsError: it would take more.
     """
+    if most is not None and nbytes > most:
+        raise PredictionsError(
+            f"unpacked it takes {megabytes(nbytes)}, and of an upload at most {megabytes(most)} "
+            "are taken: use `python -m ensemble import` on the machine that serves this page, or "
+            "give fewer epochs, members or examples."
+        )
     free = psutil.virtual_memory().available
     if nbytes > SHARE * free:
         raise PredictionsError(

@@ -21,13 +21,16 @@ UNPACKED, PACKED = 2, 3  # fields of a page's header: its sizes
 DEEPEST = 8
 
 
-def check_pages(file: io.RawIOBase, metadata: Any, wanted: list[str]) -> None:
+def check_pages(
+    file: io.RawIOBase, metadata: Any, wanted: list[str], most_bytes: int | None = None
+) -> None:
     """Refuse a Parquet file whose pages ask for more than its rows can need, or than there is.
 
     Args:
       file: from its beginning; read at each page's header.
       metadata: Arrow's, of the file's end.
       wanted: the columns that will be read.
+      most_bytes: of memory that may be taken; None for as much as there is.
 
     Raises:
       PredictionsError: they do.
@@ -49,7 +52,7 @@ def check_pages(file: io.RawIOBase, metadata: Any, wanted: list[str]) -> None:
                         f"its column “{name:.60}” says that it unpacks to more than its "
                         f"{group.num_rows:,} rows can hold: save it again."
                     )
-    check_memory(sum(largest.values()))
+    check_memory(sum(largest.values()), most_bytes)
 
 
 def _pages(file: io.RawIOBase, column: Any) -> Iterator[int]:

@@ -29,7 +29,7 @@ CELL = re.compile(r"In CSV column #(\d+): Row #(\d+): .*invalid value '(.*)'", r
 WIDTH = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+)")
 
 
-def read_csv(file: Bounded) -> Part:
+def read_csv(file: Bounded, most_bytes: int | None = None) -> Part:
     """The predictions of a CSV: comma, semicolon or tab; UTF-8; the first row names the columns.
 
     Raises:
@@ -50,12 +50,12 @@ def read_csv(file: Bounded) -> Part:
             pa.csv.ConvertOptions(column_types=types, include_columns=list(types),
                                   decimal_point=decimal),
         )  # fmt: skip
-        return _part(columns, reader)
+        return _part(columns, reader, most_bytes)
     except pa.ArrowInvalid as error:
         raise PredictionsError(_said_of(str(error), list(types))) from error
 
 
-def read_parquet(file: Bounded) -> Part:
+def read_parquet(file: Bounded, most_bytes: int | None = None) -> Part:
     """The predictions of a Parquet file, whose columns are as a CSV's.
 
     Raises:
@@ -69,13 +69,13 @@ def read_parquet(file: Bounded) -> Part:
         keys = list(columns.keys.values())
         wanted = [*keys, *columns.classes]
         _check_plain(schema, wanted)
-        _check_rows(metadata.num_rows, columns)
-        check_pages(raw, metadata, wanted)
+        _check_rows(metadata.num_rows, columns, most_bytes)
+        check_pages(raw, metadata, wanted, most_bytes)
         # Text that stands there once for many rows is not written out for each of them.
         found = pa.parquet.ParquetFile(
             pa.PythonFile(raw, mode="r"), metadata=metadata, read_dictionary=keys
         )
-        return _part(columns, found.iter_batches(ROWS, columns=wanted))
+        return _part(columns, found.iter_batches(ROWS, columns=wanted), most_bytes)
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise
@@ -89,21 +89,21 @@ def _raw(file: Bounded) -> io.RawIOBase:
     return cast(io.RawIOBase, file.raw)
 
 
-def _part(columns: Columns, batches: Iterator[pa.RecordBatch]) -> Part:
+def _part(columns: Columns, batches: Iterator[pa.RecordBatch], most_bytes: int | None) -> Part:
     dtype = np.float32 if columns.kind == "probabilities" else np.float64
     blocks: list[NDArray[Any]] = []
     keys: dict[str, list[pa.Array]] = {key: [] for key in columns.keys}
     rows = 0
     for batch in batches:
         rows += batch.num_rows
-        _check_rows(rows, columns)
+        _check_rows(rows, columns, most_bytes)
         blocks.append(_numbers(batch, columns.classes, dtype))
         for key, column in columns.keys.items():
             keys[key].append(_texts(batch.column(column), column))
     if not rows:
         raise PredictionsError("it has no rows: give one for each example and member.")
     texts = {key: pa.chunked_array(found, pa.string()) for key, found in keys.items()}
-    check_memory(2 * rows * len(columns.classes) * np.dtype(dtype).itemsize)
+    check_memory(2 * rows * len(columns.classes) * np.dtype(dtype).itemsize, most_bytes)
     notes = []
     if aside := [one for one in columns.aside if one.strip().lower() not in ROW_NUMBERS]:
         said = ", ".join(f"“{one:.40}”" for one in aside[:5])
@@ -122,11 +122,11 @@ def _check_plain(schema: pa.Schema, wanted: list[str]) -> None:
             )
 
 
-def _check_rows(rows: int, columns: Columns) -> None:
+def _check_rows(rows: int, columns: Columns, most_bytes: int | None) -> None:
     most = MOST_EXAMPLES * (MOST_MEMBERS if "member" in columns.keys else 1)
     if "epoch" not in columns.keys and rows > most:
         raise PredictionsError(f"it has more than {most:,} rows: take a sample of the examples.")
-    check_memory(2 * rows * len(columns.classes) * np.dtype(np.float32).itemsize)
+    check_memory(2 * rows * len(columns.classes) * np.dtype(np.float32).itemsize, most_bytes)
 
 
 def _numbers(

@@ -91,7 +91,8 @@ def read(files: Sequence[Any]) -> MemberOutputs | str:
         with st.spinner("Reading …"):
             try:
                 exchange.check_upload(sum(file.size for file in files))
-                found: MemberOutputs | str = exchange.read(list(files))
+                most = exchange.UNPACKED * exchange.most_upload_bytes()
+                found: MemberOutputs | str = exchange.read(list(files), most)
             except EnsembleError as error:
                 found = str(error)
         tab.import_read = of, found

@@ -7,9 +7,10 @@
 """
 
 import os
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +27,8 @@ SUFFIXES = frozenset((
 ))  # fmt: skip
 MOST_PIXELS = 89_478_485  # Pillow's own limit
 MOST_FILE = 200 * 2**20  # bytes
+LARGE = 2**24  # pixels from which pictures are decoded one at a time: each may take over 1 GB
+ALONE = threading.Lock()
 ORIENTATION = 0x0112  # EXIF
 TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180,
@@ -66,8 +69,9 @@ def read(path: Path, form: Form) -> Pixels:
             # A photograph is decoded at a half, a quarter or an eighth where that is enough.
             scale = 2 * max(form.height, form.width) / max(image.size)
             image.draft(None, (round(image.width * scale), round(image.height * scale)))
-        plain = in_channels(image, form.channels)
-        return in_form(plain if turn is None else plain.transpose(turn), form)
+        with ALONE if image.width * image.height > LARGE else nullcontext():
+            plain = in_channels(image, form.channels)
+            return in_form(plain if turn is None else plain.transpose(turn), form)
 
 
 @contextmanager

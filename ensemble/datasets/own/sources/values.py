@@ -26,6 +26,8 @@ from ensemble.datasets.own.sources import decoding
 from ensemble.errors import DataError
 
 Labels = NDArray[np.int32]
+MOST_IMAGES = 20_000_000
+MOST_PIXELS = 2**24  # of an image: one is turned into bytes as a whole
 
 
 def classes(
@@ -41,8 +43,14 @@ def classes(
     Raises:
       DataError: they are no labels, or fewer than 2 classes or more than 1,000.
     """
+    if (many := sum(map(len, map(np.atleast_1d, found.values())))) > MOST_IMAGES:
+        raise DataError(
+            f"{where} has {many:,} labels, and at most {MOST_IMAGES:,} images are taken: add a "
+            "part of them."
+        )
     flat = {split: _flat(labels, where) for split, labels in found.items()}
-    every = [one for labels in flat.values() for one in np.unique(labels).tolist()]
+    every = list({one for labels in flat.values() for one in np.unique(labels).tolist()})
+    _check_count(len(every) if given is None or not given.size else given.size, where)
     if given is not None and given.size:
         names = [one.decode("utf-8", "replace") if isinstance(one, bytes) else str(one)
                  for one in given.reshape(-1).tolist()]  # fmt: skip
@@ -58,12 +66,13 @@ def classes(
     else:
         names = class_list(map(str, every))
         order = [int(name) for name in names] if _whole(every) else list(names)
-    if not 2 <= len(names) <= MOST_CLASSES:
-        raise DataError(
-            f"{where} has {len(names):,} classes: there have to be 2 to {MOST_CLASSES:,}."
-        )
     places = {label: place for place, label in enumerate(order)}
     return shown_names(names), {split: _placed(labels, places) for split, labels in flat.items()}
+
+
+def _check_count(classes: int, where: str) -> None:
+    if not 2 <= classes <= MOST_CLASSES:
+        raise DataError(f"{where} has {classes:,} classes: there have to be 2 to {MOST_CLASSES:,}.")
 
 
 def spread(block: NDArray[np.generic], low: float, high: float) -> tuple[float, float]:
@@ -100,6 +109,11 @@ def layout(shape: tuple[int, ...], name: str) -> tuple[int, int, int, int]:
     if len(shape) == 3:
         shape = (*shape, 1)
     if len(shape) == 4 and shape[3] in (1, 3, 4) and all(shape[1:]):
+        if shape[1] * shape[2] > MOST_PIXELS:
+            raise DataError(
+                f"{name} has images of {shape[2]:,}×{shape[1]:,} pixels, and at most "
+                f"{MOST_PIXELS:,} are taken: save smaller ones."
+            )
         return shape[0], shape[1], shape[2], shape[3]
     first = shape[1] in (1, 3, 4) if len(shape) == 4 else False
     hint = " (move the channels last: images.transpose(0, 2, 3, 1))" if first else ""
@@ -148,6 +162,8 @@ def _flat(labels: NDArray[np.generic], where: str) -> NDArray[np.generic]:
         raise DataError(f"{where} has labels of shape {labels.shape}: they have to be (N,).")
     if labels.dtype.kind == "f" and not (np.isfinite(labels) & (labels % 1 == 0)).all():
         raise DataError(f"{where} has labels that are no whole numbers.")
+    if labels.dtype.kind in "uf" and (abs(labels) >= 2.0**63).any():
+        raise DataError(f"{where} has labels of 2⁶³ and more: number the classes from 0.")
     return labels if labels.dtype.kind == "U" else labels.astype(np.int64)
 
 
