@@ -39,8 +39,10 @@ def control() -> None:
 
 def rate_doubt() -> None:
     """Beside rate and momentum: that they were too high for such a network and such images."""
-    values = [settings.value(one) for one in ("network", "learning_rate", "momentum")]
-    if said := networks_words.rate_doubt(*values, datasets.info(settings.value("dataset"))):
+    name, rate, momentum, dataset = (
+        settings.value(one) for one in ("network", "learning_rate", "momentum", "dataset")
+    )
+    if said := networks_words.rate_doubt(name, rate, momentum, datasets.info(dataset)):
         st.caption(f":material/speed: {said}")
 
 
