@@ -8,7 +8,7 @@ members diverged or only guess.
 
 import argparse
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def photographs(train: int = 1024, test: int = 512) -> Made:
     return Made(*striped(train, 0), *striped(test, 1), names)
 
 
-def learnt(network: str, on: str, rate: float, epochs: int, members: int) -> dict[str, object]:
+def learnt(network: str, on: str, rate: float, epochs: int, members: int) -> dict[str, Any]:
     """What became of an ensemble of one network at one rate."""
     config = EnsembleConfig(
         network=network, learning_rate=rate, epochs=epochs, members=members, momentum=0.9
@@ -67,8 +67,8 @@ def learnt(network: str, on: str, rate: float, epochs: int, members: int) -> dic
     judged = trainer.evaluate(state)
     assert judged is not None
     right = np.asarray(judged.accuracy)
-    found: dict[str, object] = {
-        "network": network, "on": on, "rate": rate, "epochs": epochs,
+    found: dict[str, Any] = {
+        "network": network, "on": on, "rate": rate, "epochs": epochs, "members": members,
         "mean_member": round(float(right.mean()), 4), "worst_member": round(float(right.min()), 4),
         "diverged": int((~np.isfinite(loss).all(axis=1)).sum()),
         "guess": int((right < GUESS).sum()),
@@ -89,8 +89,15 @@ def main() -> None:
         learnt(network, on, rate, asked.epochs, asked.members)
         for network in asked.networks for on in asked.on for rate in asked.rates
     ]  # fmt: skip
-    common.keep("rates", {"momentum": 0.9, "batch_size": 128, "members": asked.members,
-                          "runs": found})  # fmt: skip
+    kept = common.RESULTS / "rates.json"
+    before = json.loads(kept.read_text())["runs"] if kept.exists() else []
+    anew = [one for one in before if all(of(one) != of(other) for other in found)]
+    common.keep("rates", {"momentum": 0.9, "batch_size": 128, "runs": [*anew, *found]})
+
+
+def of(one: dict[str, Any]) -> tuple[Any, ...]:
+    """What a result is of: a later one takes its place."""
+    return one["network"], one["on"], one["rate"]
 
 
 if __name__ == "__main__":

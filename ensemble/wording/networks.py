@@ -16,10 +16,10 @@ GLOSS = (
     "takes about three times as many."
 )
 
-# How many of so many members only guessed after ten epochs of made images of colour at the usual
-# rate, where at half of it none did: `python -m benchmarks.training.rates` prints it.
+# How many of so many members only guessed after 8 or 10 epochs of made images of colour, at the
+# usual rate; at half of it none did: `python -m benchmarks.training.rates` prints it.
 USUAL_RATE, HALF, MOMENTUM = 0.1, 0.05, 0.9
-GUESSED = {"cnn": (3, 4), "mlp": (1, 4), "resnet_groupnorm": (2, 2)}
+GUESSED = {"cnn": (3, 4), "mlp": (1, 4), "resnet_groupnorm": (3, 4)}
 
 
 def told_apart(name: str, listed: Sequence[str]) -> str:
@@ -54,7 +54,7 @@ def memory(held: float) -> str:
     """Bytes to two figures: "650 MB", "1.2 GB"."""
     if held < 999.5e6:
         return f"{formats.significant(held / 1e6, 2)} MB"
-    return f"{formats.significant(held / 1e9, 2)} GB"
+    return f"{held / 1e9:.{0 if held >= 9.95e9 else 1}f} GB"
 
 
 def too_much_memory(needed: float, there: float) -> str:

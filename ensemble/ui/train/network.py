@@ -25,6 +25,8 @@ def control() -> None:
     found = known(name, info, settings.value("width"))
     looked = st.fragment(facts, run_every=0.5 if found.waiting else None)
     looked(name, info, settings.value("width"), found.waiting)
+    if said := networks_words.advice(name, info):
+        st.caption(escaping.markdown(said))
     if usual := ARCHITECTURES[name].width if name in ARCHITECTURES else None:
         settings.control("width", help=f"Of its layers. 0 is its own, {usual}.")
     if architectures.is_own(name) and not found.waiting:
@@ -32,15 +34,15 @@ def control() -> None:
                   type="tertiary", on_click=asked.forget,
                   help="Its files in this folder are watched; this is for what it imports from "
                   "elsewhere.")  # fmt: skip
-    if said := networks_words.advice(name, info):
-        st.caption(escaping.markdown(said))
     own_file()
 
 
 def rate_doubt() -> None:
     """Beside rate and momentum: that they were too high for such a network and such images."""
-    values = [settings.value(one) for one in ("network", "learning_rate", "momentum")]
-    if said := networks_words.rate_doubt(*values, datasets.info(settings.value("dataset"))):
+    name, rate, momentum, dataset = (
+        settings.value(one) for one in ("network", "learning_rate", "momentum", "dataset")
+    )
+    if said := networks_words.rate_doubt(name, rate, momentum, datasets.info(dataset)):
         st.caption(f":material/speed: {said}")
 
 

@@ -1,15 +1,18 @@
 """Runs and members that are no better than guessing: which they are, why, and what to try."""
 
+import contextlib
 import math
 
 from ensemble.analysis.inference.intervals import wilson
 from ensemble.config import EnsembleConfig
-from ensemble.datasets.registry import Entry
+from ensemble.datasets.registry import Entry, find
+from ensemble.errors import ConfigError
 from ensemble.runs import Run
-from ensemble.wording import formats
+from ensemble.wording import formats, networks
 
-# A rate and a momentum that work on every dataset here: no advice goes above what they come to.
-RATE, MOMENTUM = 0.1, 0.9
+# A rate and a momentum that work on every dataset here: no advice goes above what they come to,
+# nor on images of colour above the half of it where that was needed.
+RATE, MOMENTUM = networks.USUAL_RATE, networks.MOMENTUM
 FEW_STEPS = 50
 # States in which what was reached is what there will be.
 ENDED = ("finished", "imported")
@@ -100,7 +103,7 @@ def rate_to_try(config: EnsembleConfig, steps: int) -> float | None:
     A third of one that is too high, and no more than is known to work; what is known to work,
     where it was less than a tenth of that. None where it may be right, and the steps too few.
     """
-    worked = known_to_work(config.momentum)
+    worked = known_to_work(config)
     if config.learning_rate < worked / 10:
         return worked
     if config.learning_rate <= worked * (1 + 1e-9) and steps < FEW_STEPS:
@@ -110,9 +113,13 @@ def rate_to_try(config: EnsembleConfig, steps: int) -> float | None:
     return max(1e-5, float(f"{math.floor(tried / decade) * decade:.0e}"))
 
 
-def known_to_work(momentum: float) -> float:
+def known_to_work(config: EnsembleConfig) -> float:
     """The highest rate that is known to work: as far a step as with 0.9, at most that rate."""
-    return min(RATE, RATE * (1 - momentum) / (1 - MOMENTUM))
+    in_colour = False
+    with contextlib.suppress(ConfigError):  # a dataset that is gone
+        in_colour = find(config.dataset).image_shape[2] == 3
+    rate = networks.HALF if in_colour and config.network in networks.GUESSED else RATE
+    return min(rate, rate * (1 - config.momentum) / (1 - MOMENTUM))
 
 
 def listed(words: list[int] | list[str]) -> str:

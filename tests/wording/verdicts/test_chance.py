@@ -1,6 +1,7 @@
 """Runs that are no better than guessing are said to be, with a cause and something to try."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ensemble.datasets.registry import ENTRIES
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.wording.verdicts import chance
+from tests.pages import own_images
 
 
 def ended(shares: list[float | None], whole: float | None, *, state: str = "finished",
@@ -99,3 +101,15 @@ def test_the_rate_to_try_is_a_third_and_no_more_than_worked(
 )  # fmt: skip
 def test_the_cause_is_the_likely_one(rate: float, steps: int, cause: str) -> None:
     assert chance.advice(EnsembleConfig(learning_rate=rate), steps).endswith(cause)
+
+
+def test_on_colour_no_rate_is_advised_at_which_members_only_guessed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path))
+    name = own_images.add()
+    cnn, lenet5 = (EnsembleConfig(dataset=name, network=one, learning_rate=10.0)
+                   for one in ("cnn", "lenet5"))  # fmt: skip
+    assert chance.rate_to_try(cnn, 1000) == 0.05
+    assert chance.rate_to_try(lenet5, 1000) == 0.1
+    assert chance.rate_to_try(EnsembleConfig(learning_rate=10.0), 1000) == 0.1
