@@ -12,6 +12,7 @@ from ensemble.analysis.quality.averaging import Floats
 from ensemble.figures import lines
 from ensemble.figures.palette import RIGHT, WRONG, Palette
 from ensemble.wording import escaping, formats
+from ensemble.wording.formats import plural
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -130,7 +131,7 @@ def table(threshold: "RejectionThreshold", known: str, score: float) -> pd.DataF
 def shares(threshold: "RejectionThreshold", known: str, noun: str) -> pd.DataFrame:
     """The table on the screen: of each kind, how many were shown, and the share rejected."""
     kinds: Sequence[tuple[str, int, float]] = [
-        (f"{known}, other {noun}s", threshold.judged, 1 - threshold.coverage),
+        (f"{known}, other {plural(noun)}", threshold.judged, 1 - threshold.coverage),
         *((one.title, one.n, one.share) for one in threshold.non_digits),
     ]
     return pd.DataFrame(

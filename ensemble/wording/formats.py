@@ -94,7 +94,7 @@ def digits(difference: float, noun: str = "digit") -> str:
     """A difference in test images as "+18 digits", "−1 digit" or "±0 digits"."""
     whole = nearest(difference)
     sign = "+" if whole > 0 else "−" if whole < 0 else "±"
-    return f"{sign}{abs(whole):,} {noun}{'' if abs(whole) == 1 else 's'}"
+    return f"{sign}{abs(whole):,} {noun if abs(whole) == 1 else plural(noun)}"
 
 
 def duration(seconds: float | None, *, fine: bool = False) -> str:
@@ -153,11 +153,32 @@ def plain(value: float) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.10f}".rstrip("0").rstrip(".")
 
 
+# Those that pictures are often of; an epoch ends in a k.
+IRREGULAR = {
+    "leaf": "leaves", "half": "halves", "loaf": "loaves", "shelf": "shelves", "wolf": "wolves",
+    "knife": "knives", "man": "men", "woman": "women", "person": "people", "child": "children",
+    "foot": "feet", "tooth": "teeth", "goose": "geese", "mouse": "mice", "fish": "fish",
+    "sheep": "sheep", "aircraft": "aircraft", "species": "species", "epoch": "epochs",
+}  # fmt: skip
+
+
 def count(number: int, noun: str) -> str:
     """A number with its noun: "1 member", "4 members"."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {noun if number == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """What several of a noun are called: "digits", "classes", "berries", "leaves"."""
+    stem, word = (noun[: noun.rfind(" ") + 1], noun[noun.rfind(" ") + 1 :])
+    if irregular := IRREGULAR.get(word.lower()):
+        return stem + irregular
+    if word.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{noun}es"
+    if word.endswith("y") and word[-2:-1] not in ("a", "e", "i", "o", "u", ""):
+        return f"{noun[:-1]}ies"
+    return f"{noun}s"
 
 
 def these(number: int, noun: str) -> str:
     """The beginning of what they show: "These 500 digits show", "This one digit shows"."""
-    return f"This one {noun} shows" if number == 1 else f"These {number:,} {noun}s show"
+    return f"This one {noun} shows" if number == 1 else f"These {number:,} {plural(noun)} show"

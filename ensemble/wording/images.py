@@ -7,6 +7,7 @@ from ensemble.analysis.predictions import Predictions
 from ensemble.datasets.registry import DIGIT_NAMES, find
 from ensemble.datasets.registry import names as registry_names
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 
 # Under an image counted votes take so many lines; what is left over is added up.
 LINES = 3
@@ -71,7 +72,7 @@ def answer(made: Predictions, noun: str) -> str:
     total = len(made.labels)
     right, split = int(made.right.sum()), int(made.split.sum())
     who = "ensemble" if made.members > 1 else "one member"
-    said = f"The {who} gets {right:,} of {total:,} {noun}s right"
+    said = f"The {who} gets {right:,} of {total:,} {plural(noun)} right"
     if made.members == 1:
         return f"{said}; with one member there is nobody to disagree."
     if not split:

@@ -10,6 +10,7 @@ from ensemble.analysis.predictions import Predictions, judge
 from ensemble.analysis.quality.conformal import fewest
 from ensemble.wording import formats
 from ensemble.wording import images as images_words
+from ensemble.wording.formats import plural
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit
@@ -121,9 +122,11 @@ def ood_score(digit: "Digit", refuse: float, names: Sequence[str], noun: str = "
     if math.isinf(digit.threshold):
         limit = f"too few were held out to reject the strangest {strangest}"
     if share <= 0:
-        return f"None of the real {word}s held out looks as strange as this; {limit}."
+        return f"None of the real {plural(word)} held out looks as strange as this; {limit}."
     only = "Only " if digit.rejected else ""
-    said = f"{only}{formats.percent(share, figures=2)} of real {word}s look at least as strange"
+    said = (
+        f"{only}{formats.percent(share, figures=2)} of real {plural(word)} look at least as strange"
+    )
     return f"{said}; {limit}."
 
 
@@ -135,7 +138,7 @@ CHANGED = {
 
 def non(noun: str) -> str:
     """What is shown that is no such image, in the plural: "non-digits"."""
-    return "images of something else" if noun == ANYTHING else f"non-{noun}s"
+    return "images of something else" if noun == ANYTHING else f"non-{plural(noun)}"
 
 
 def threshold_set_on(threshold: "RejectionThreshold", title: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ensemble.wording import formats
 from ensemble.wording import images as images_words
 from ensemble.wording import marks as marks_words
+from ensemble.wording.formats import plural
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit, Reading
@@ -75,8 +76,8 @@ def sentence(reading: Reading, names: Sequence[str], noun: str = "") -> str:
     if unknown:
         of = " of the other" if known == 1 else f" that the other {known} are right"
     else:
-        of = {1: "", 2: f" that both {word}s are right"}.get(
-            known, f" that all {known} {word}s are right"
+        of = {1: "", 2: f" that both {plural(word)} are right"}.get(
+            known, f" that all {known} {plural(word)} are right"
         )
     begin = f"{sure(reading.confidence)}: {formats.chance(reading.confidence)}{of}."
     what = "One mark is" if unknown == 1 else f"{unknown} marks are"

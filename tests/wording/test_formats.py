@@ -173,3 +173,15 @@ def test_a_half_reads_the_same_whatever_sum_it_came_from() -> None:
     assert [formats.digits(value) for value in (17.5, 17.499999999, -17.5, 0.4, -0.4, 16.5)] == [
         "+18 digits", "+18 digits", "−18 digits", "±0 digits", "±0 digits", "+17 digits",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("noun", "several"),
+    [("digit", "digits"), ("class", "classes"), ("berry", "berries"), ("leaf", "leaves"),
+     ("epoch", "epochs"), ("day", "days"), ("red fox", "red foxes"), ("maple leaf", "maple leaves"),
+     ("branch", "branches"), ("fish", "fish"), ("y", "ys")],
+)  # fmt: skip
+def test_several_of_a_noun_have_its_plural(noun: str, several: str) -> None:
+    assert formats.plural(noun) == several
+    assert formats.count(1, noun) == f"1 {noun}"
+    assert formats.count(2, noun) == f"2 {several}"

@@ -13,6 +13,7 @@ from ensemble.analysis.quality.calibration import Reliability, reliability
 from ensemble.figures import lines
 from ensemble.figures.palette import MUTED, Palette
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -72,7 +73,7 @@ def figure(
         type="log",
         range=[np.log10(0.5), np.log10(2 * top)],
         fixedrange=True,
-        title=f"{noun}s",
+        title=f"{plural(noun)}",
         dtick=2 if top > 999 else 1,
         tickformat=",d",
         automargin=True,

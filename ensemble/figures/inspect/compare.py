@@ -12,6 +12,7 @@ from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import lines
 from ensemble.figures.palette import MUTED, RIGHT, WRONG, Palette
 from ensemble.wording import escaping, formats
+from ensemble.wording.formats import plural
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -78,7 +79,7 @@ def figure(
     chart.update_xaxes(tickvals=list(range(len(names))), ticktext=list(names), fixedrange=True,
                        title=f"what the {noun} is")  # fmt: skip
     chart.update_yaxes(
-        range=[low - room, high + room], tickvals=ticks, title=f"{noun}s", fixedrange=True,
+        range=[low - room, high + room], tickvals=ticks, title=f"{plural(noun)}", fixedrange=True,
         ticktext=[f"{abs(tick):,}" for tick in ticks], automargin=True, zerolinecolor=MUTED,
     )  # fmt: skip
     return chart

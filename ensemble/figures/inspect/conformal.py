@@ -9,6 +9,7 @@ from ensemble.analysis.quality.coverage import Achieved
 from ensemble.figures import lines
 from ensemble.figures.palette import RIGHT, WRONG, Palette
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -45,7 +46,7 @@ def figure(found: Achieved, noun: str, title: str, palette: Palette) -> "go.Figu
     first = 0 if found.empties else 1
     chart.update_xaxes(title="classes in the set", dtick=1 if last <= 30 else None,
                        range=[first - 0.6, last + 0.6], fixedrange=True)  # fmt: skip
-    chart.update_yaxes(title=f"{noun}s", fixedrange=True, automargin=True, tickformat=",d")
+    chart.update_yaxes(title=f"{plural(noun)}", fixedrange=True, automargin=True, tickformat=",d")
     return chart
 
 

@@ -17,6 +17,7 @@ from ensemble.ui.predictions import controls, loader
 from ensemble.ui.shared import address, guard, loaders, settings, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import escaping, formats
+from ensemble.wording.formats import plural
 from ensemble.wording.run_names import called, told_apart
 from ensemble.wording.verdicts import compared
 
@@ -121,10 +122,11 @@ def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) 
     pictures.show(
         figure(counts, shown.names, shown.noun, title, theme.palette()), key="compare",
         name=f"{shown.stem}-against-{other.id}-epoch-{epoch}", title="Won and lost by class",
-        alt=f"Of each class, {shown.noun}s that only one of the two runs gets right: "
+        alt=f"Of each class, {plural(shown.noun)} that only one of the two runs gets right: "
         f"{len(won):,} won, {len(lost):,} lost",
         table=lambda: table(shown.made, theirs, shown.names),
-        sees=f"By what it is: {shown.noun}s that only this run gets right (won, blue, up) and "
+        sees=f"By what it is: {plural(shown.noun)} that only this run gets right (won, blue, up) "
+             "and "
         f"that only the other does (lost, orange, down).{left_out(len(shown.names))}",
     )  # fmt: skip
 

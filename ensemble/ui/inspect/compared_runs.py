@@ -16,6 +16,7 @@ from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import loader
 from ensemble.ui.shared import loaders
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 from ensemble.wording.run_names import called
 from ensemble.wording.verdicts import inspect as inspect_words
 
@@ -80,7 +81,7 @@ def frame(taken: Sequence[Against], noun: str) -> pd.DataFrame:
             {
                 "against": one.name,
                 "this run": verdict(p, found.digits, "more right", "fewer right"),
-                f"{noun}s": formats.digits(found.digits, noun),
+                f"{plural(noun)}": formats.digits(found.digits, noun),
                 "95 % interval": " to ".join(ends),
                 "p": p_alone(p),
                 "its NLL": verdict(nll_p, found.nll, "lower", "higher"),

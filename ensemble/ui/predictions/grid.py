@@ -19,6 +19,7 @@ from ensemble.ui.shared import widget
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import formats
 from ensemble.wording import images as images_words
+from ensemble.wording.formats import plural
 
 KEY = "digits_grid"
 LEAST, MOST, ROWS = 24, 60, 5
@@ -66,7 +67,7 @@ def grid(
             "strip": thumbnails.strip(images),
             "image": in_its_place(images.shape[1:]),
             "columns": columns(key),
-            "label": f"{len(numbers)} test {noun}s: arrow keys move, Enter opens",
+            "label": f"{len(numbers)} test {plural(noun)}: arrow keys move, Enter opens",
             "wide": max(map(len, names)) > 1,
             "colors": {"right": palette.RIGHT, "wrong": palette.WRONG},
             "tiles": [

@@ -11,6 +11,7 @@ from ensemble.ui.train import history
 from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import training as training_words
+from ensemble.wording.formats import plural
 from ensemble.wording.verdicts import chance, chosen
 
 
@@ -60,7 +61,8 @@ def gain(last: dict[str, Any], info: Entry) -> None:
     spread, word = pstdev(shares) * info.test_size, info.noun
     st.metric(
         "Over the mean member", formats.digits(more, word), width="content",
-        help=f"The members themselves differ by ± {spread:.0f} {word}s (standard deviation).",
+        help=f"The members themselves differ by ± {spread:.0f} {plural(word)} (standard "
+             "deviation).",
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from ensemble.errors import DataError, RunError
 from ensemble.ui.shared import address, loaders
 from ensemble.ui.train import history
 from ensemble.wording import images as images_words
+from ensemble.wording.formats import plural
 
 MOST = 12
 
@@ -33,7 +34,7 @@ def latest(run: runs.Run, rows: list[dict[str, Any]]) -> dict[str, Any] | None:
 
 def _newest(run: runs.Run, last: dict[str, Any] | None, noun: str) -> dict[str, Any]:
     if last is None:
-        return {"note": f"Disputed {noun}s stand here after the first epoch."}
+        return {"note": f"Disputed {plural(noun)} stand here after the first epoch."}
     epoch = last["epoch"]
     seen = loaders.version(run.path / "predictions" / f"epoch-{epoch:04d}.npz")
     if seen == (0, 0):

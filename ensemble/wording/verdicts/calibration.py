@@ -11,6 +11,7 @@ from ensemble.analysis.quality.calibration_test import (
 )
 from ensemble.analysis.quality.temperature import Temperatures, Tempered
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 from ensemble.wording.verdicts.inspect import p_value
 
 DIRECTIONS = {"less sure": "Less sure than it could be", "too sure": "Surer than it should be"}
@@ -108,7 +109,7 @@ def temperature(scaled: Temperatures, noun: str) -> str:
         return f"A temperature of {number} improves calibration: NLL lower by {saved} nats."
     if one.saved_high < 0:
         return f"The fitted temperature, {number}, makes the NLL worse: leave it at 1."
-    return f"These {scaled.judged:,} {noun}s show no gain from a temperature."
+    return f"These {scaled.judged:,} {plural(noun)} show no gain from a temperature."
 
 
 def temperature_evidence(scaled: Temperatures, noun: str) -> str:
@@ -117,11 +118,12 @@ def temperature_evidence(scaled: Temperatures, noun: str) -> str:
     whole = scaled.fitted == scaled.offered
     some = "" if whole else f"{scaled.fitted:,} of "  # the rest would take long
     fitted_on = (
-        f"Fitted on {some}one half of the test {noun}s ({scaled.offered:,}), judged on the other "
+        f"Fitted on {some}one half of the test {plural(noun)} ({scaled.offered:,}), judged on "
+        "the other "
         f"{scaled.judged:,}."
         if scaled.halved
-        else f"Fitted on {some}the {scaled.offered:,} validation {noun}s, judged on the "
-        f"{scaled.judged:,} test {noun}s."
+        else f"Fitted on {some}the {scaled.offered:,} validation {plural(noun)}, judged on the "
+        f"{scaled.judged:,} test {plural(noun)}."
     )
     return (
         f"At {formats.significant(one.temperature)} the NLL falls by {saving(one)} nats (paired "

@@ -6,6 +6,7 @@ Accuracy and NLL are tested at once, so their p-values are adjusted for being tw
 from ensemble.analysis.inference.multiple_tests import holm
 from ensemble.analysis.members.gain import LUCK, Gain
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 from ensemble.wording.verdicts.inspect import (
     digits_interval,
     left_open,
@@ -36,9 +37,11 @@ def headline(found: Gain, other: str, noun: str) -> str:
     if accuracy:
         more = f"{abs(formats.nearest(found.digits)):,} {'more' if accuracy > 0 else 'fewer'}"
         but = f", but {lower} NLL" if nll == -accuracy else ""
-        return f"This run gets {more} {noun}s right than {other}{but}."
+        return f"This run gets {more} {plural(noun)} right than {other}{but}."
     if not found.won + found.lost:
-        return f"Both get the same {noun}s right{f', this run at {lower} NLL' if nll else ''}."
+        return (
+            f"Both get the same {plural(noun)} right{f', this run at {lower} NLL' if nll else ''}."
+        )
     if nll:
         these = formats.these(found.n, noun)
         return f"{these} {lower} NLL than {other}, not who is right more often."

@@ -7,6 +7,7 @@ from ensemble.analysis.members.ece_gain import EceGain
 from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import Predictions
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
            "eleven", "twelve")  # fmt: skip
@@ -67,7 +68,8 @@ def evidence(made: Predictions, found: MeanGain, noun: str) -> str:
     everyone = "both" if made.members == 2 else f"the {number(made.members)}"
     return (
         f"Mean over {everyone} members: {found.won:,.1f} won, {found.lost:,.1f} lost, "
-        f"{signed(found.digits, 1)} {noun}s {digits_interval(found)}{left_open(found, noun)}. "
+        f"{signed(found.digits, 1)} {plural(noun)} "
+        f"{digits_interval(found)}{left_open(found, noun)}. "
         f"{nll_gain(found, noun)}"
     )
 
@@ -79,9 +81,9 @@ def nll_gain(found: MeanGain, noun: str) -> str:
     if not found.in_nll:
         return (
             f"NLL is {nll_change(found)}: averaging never raises it above the members' mean, but "
-            f"how far it falls these {noun}s do not tell."
+            f"how far it falls these {plural(noun)} do not tell."
         )
-    why = "" if found.in_digits > 0 else f": accuracy counts {noun}s, NLL also how sure"
+    why = "" if found.in_digits > 0 else f": accuracy counts {plural(noun)}, NLL also how sure"
     return f"NLL is {nll_change(found)}{why}."
 
 
@@ -101,7 +103,7 @@ def best_alone(made: Predictions, right: int, noun: str, best_on: str = "test") 
         )
     return (
         f"The best single member gets {right:,} (the ensemble {int(made.right.sum()):,}), but "
-        f"nobody knows beforehand which it is: it is the best on these very {noun}s."
+        f"nobody knows beforehand which it is: it is the best on these very {plural(noun)}."
     )
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.quality.conformal import Calibrated
 from ensemble.analysis.quality.coverage import Achieved, by_chance
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 
 METHODS = {"aps": "Adaptive (APS)", "raps": "Regularised (RAPS)", "lac": "Smallest (LAC)"}
 BROKEN = 0.05  # of the draws in which the promise is kept, so many are called broken at most
@@ -35,7 +36,8 @@ def too_few(made: Calibrated, noun: str) -> str:
     if made.enough:
         return ""
     return (
-        f"{made.n:,} calibration {noun}s are too few for sets at {level(made.error_rate)}: it "
+        f"{made.n:,} calibration {plural(noun)} are too few for sets at "
+        f"{level(made.error_rate)}: it "
         f"takes {made.needed:,}. Until then every set names all classes."
     )
 
@@ -67,10 +69,13 @@ def calibrated_on(fitted: int, judged: int, noun: str, halved: bool) -> str:
     """
     if halved:
         return (
-            f"Calibrated on one half of the test {noun}s ({fitted:,}), judged on the other "
+            f"Calibrated on one half of the test {plural(noun)} ({fitted:,}), judged on the other "
             f"{judged:,}"
         )
-    return f"Calibrated on the {fitted:,} validation {noun}s, judged on the {judged:,} test {noun}s"
+    return (
+        f"Calibrated on the {fitted:,} validation {plural(noun)}, judged on the {judged:,} "
+        f"test {plural(noun)}"
+    )
 
 
 def promise(made: Calibrated, noun: str, halved: bool = True) -> str:
@@ -84,11 +89,12 @@ def promise(made: Calibrated, noun: str, halved: bool = True) -> str:
     low, high = made.expected
     like = "these" if halved else "the validation images"
     said = (
-        f"The promise: of new {noun}s like {like}, in {level(made.error_rate)} or more the set "
-        "holds what it is. That is on average over calibrations"
+        f"The promise: of new {plural(noun)} like {like}, in {level(made.error_rate)} or more "
+        "the set holds what it is. That is on average over calibrations"
     )
     if made.enough:
-        said += f"; with {made.n:,} calibration {noun}s most give {formats.percents(low, high, 1)}"
+        given = formats.percents(low, high, 1)
+        said += f"; with {made.n:,} calibration {plural(noun)} most give {given}"
     return (
         f"{said}. It is not a promise for each class, nor for images that come from elsewhere or "
         "under shift."
@@ -120,6 +126,6 @@ def not_exchangeable(noun: str, set_on: str = "test") -> str:
     """
     whose = "the validation images" if set_on == "validation" else "the test set's"
     return (
-        f"Promised for {noun}s like {whose}. Yours were written and photographed otherwise, "
+        f"Promised for {plural(noun)} like {whose}. Yours were written and photographed otherwise, "
         "so here it is a hint: the set may miss more often."
     )

@@ -15,6 +15,7 @@ from ensemble.ui.shared import address, guard, loaders, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import escaping
 from ensemble.wording import marks as marks_words
+from ensemble.wording.formats import plural
 from ensemble.wording.run_names import called, told_apart
 
 
@@ -67,7 +68,7 @@ def epochs_of(run: runs.Run) -> Sequence[int]:
 def nothing(shown: Shown) -> None:
     """There is nobody else to ask: say so, and the next step."""
     st.info(
-        f"There is no other run whose members know the same {shown.noun}s, "
+        f"There is no other run whose members know the same {plural(shown.noun)}, "
         "and this one keeps no other epoch. Train a second one, and both can be asked here.",
         icon=":material/compare_arrows:",
     )

@@ -18,6 +18,7 @@ from ensemble.ui.predictions import detail as predictions_detail
 from ensemble.ui.shared import guard, loaders, widget
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
+from ensemble.wording.formats import plural
 from ensemble.wording.run_names import called
 from ensemble.wording.verdicts import inspect as inspect_words
 
@@ -37,7 +38,8 @@ def show(shown: Shown) -> None:
         data={
             "strip": thumbnails.strip(found.images),
             "image": grid.in_its_place(found.images.shape[1:]),
-            "label": f"{len(found.numbers)} nearest test {noun}s: arrow keys move, Enter opens",
+            "label": f"{len(found.numbers)} nearest test {plural(noun)}: arrow keys move, Enter "
+            "opens",
             "wide": max(map(len, shown.names)) > 1,
             "colors": {"right": palette.RIGHT, "wrong": palette.WRONG},
             "tiles": [tile(found, place, shown.names, noun) for place in range(len(found.numbers))],
@@ -80,10 +82,12 @@ def sentence(found: Neighbours, names: Sequence[str], noun: str) -> str:
     order = [int(c) for c in np.argsort(-counts, kind="stable") if counts[c]]
     K, wrong = len(found.labels), int(confused(found).sum())
     if len(order) == 1:
-        said = f"All {K} test {noun}s nearest to it are {names[order[0]]}"
+        said = f"All {K} test {plural(noun)} nearest to it are {names[order[0]]}"
     else:
         each = [f"{names[c]} {times(int(counts[c]))}" for c in order]
-        said = f"The {K} test {noun}s nearest to it are {', '.join(each[:-1])} and {each[-1]}"
+        said = (
+            f"The {K} test {plural(noun)} nearest to it are {', '.join(each[:-1])} and {each[-1]}"
+        )
     if len(found.votes) == 1:
         return f"{said}; the one member gets {f'{wrong} of them wrong' if wrong else 'all right'}."
     return f"{said}; members confuse {f'{wrong} of them' if wrong else 'none of them'}."

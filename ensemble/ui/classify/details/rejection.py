@@ -10,6 +10,7 @@ from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
 from ensemble.wording import marks as marks_words
+from ensemble.wording.formats import plural
 
 if TYPE_CHECKING:  # it draws in JAX
     from ensemble.recognition.rejection_threshold import RejectionThreshold
@@ -29,7 +30,7 @@ def show(shown: Shown) -> None:
     noun = shown.noun
     control(shown, noun)
     with st.spinner(
-        f"Showing {noun}s and {marks_words.non(noun)} to the members, once", show_time=True
+        f"Showing {plural(noun)} and {marks_words.non(noun)} to the members, once", show_time=True
     ):
         threshold = shown.classifier.rejection_threshold(shown.refuse)
     known = shown.run.data.title
@@ -50,7 +51,7 @@ def control(shown: Shown, noun: str) -> None:
     now = round(100 * shown.refuse)
     options = {str(one): formats.percent(one / 100, figures=2) for one in sorted({*CHOICES, now})}
     address.choose(
-        address.REFUSE, f"Real {noun}s that may be rejected", options,
+        address.REFUSE, f"Real {plural(noun)} that may be rejected", options,
         str(address.REFUSE.default),
         help=f"The fewer real ones are rejected, the more {marks_words.non(noun)} pass for one.",
     )  # fmt: skip
@@ -59,7 +60,7 @@ def control(shown: Shown, noun: str) -> None:
 def sentence(threshold: "RejectionThreshold", noun: str) -> str:
     """What share it accepts, how well that is read, and what share of the others it rejects."""
     coverage = formats.percent(threshold.coverage, threshold.judged)
-    said = f"It accepts **{coverage}** of other real {noun}s"
+    said = f"It accepts **{coverage}** of other real {plural(noun)}"
     if threshold.coverage:
         right = (
             "all"

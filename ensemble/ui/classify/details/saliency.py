@@ -14,6 +14,7 @@ from ensemble.ui.classify.details import saliency_picture as painting
 from ensemble.ui.predictions import downloads
 from ensemble.wording import escaping
 from ensemble.wording import marks as marks_words
+from ensemble.wording.formats import plural
 
 if TYPE_CHECKING:
     from ensemble.recognition.classifier import Digit
@@ -157,5 +158,5 @@ def keep(shown: Shown, found: Occlusion, pictures: Any, captions: list[str]) -> 
             f"{shown.stem}-covered.csv", "text/csv", icon=":material/table:",
             key="classify_saliency_csv", on_click="ignore",
             help=f"A row for each of the {found.averaged.size} places: how far the probabilities "
-            f"of {shown.noun}s said fall when it is covered.",
+            f"of {plural(shown.noun)} said fall when it is covered.",
         )  # fmt: skip

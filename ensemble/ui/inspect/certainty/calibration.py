@@ -15,6 +15,7 @@ from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 from ensemble.wording.verdicts import calibration as words
 
 TEMPERED = {"as_it_is": "as it is", "before": "before averaging", "after": "after averaging"}
@@ -38,7 +39,8 @@ def show(shown: Inspected) -> None:
             figure(whole, members, shown.noun, title, theme.palette()), key="calibration",
             name=f"{shown.stem}-calibration", title="Confidence against accuracy",
             alt=alt(whole, shown.noun), table=lambda: table(whole, members),
-            sees=f"A point above the dashed line: {shown.noun}s that it is more often right about "
+            sees=f"A point above the dashed line: {plural(shown.noun)} that it is more often "
+                 "right about "
             "than it says. Below the picture, how many answers there are of each confidence.",
         )  # fmt: skip
     with right:
@@ -66,7 +68,9 @@ def judged(made: Predictions) -> CalibrationTest:
 def improvement(scaled: Temperatures | None, noun: str, least: int) -> None:
     """What a temperature is worth, or why that is not known."""
     if not scaled:
-        st.caption(f"Fewer than {least} test {noun}s: too few to tell what a temperature saves.")
+        st.caption(
+            f"Fewer than {least} test {plural(noun)}: too few to tell what a temperature saves."
+        )
         return
     st.markdown(f"**{words.temperature(scaled, noun)}**")
     st.caption(words.temperature_evidence(scaled, noun))
@@ -76,7 +80,8 @@ def temperature_table(scaled: Temperatures, noun: str, named: dict[str, str]) ->
     """The table of temperatures, and how to read it."""
     st.dataframe(in_words(scaled, named), hide_index=True, key="calibration_table")
     st.caption(
-        f"A temperature below 1 makes it surer, above 1 less sure; which {noun}s it gets right "
+        f"A temperature below 1 makes it surer, above 1 less sure; which {plural(noun)} it gets "
+        "right "
         "hardly changes. NLL: what the label's probability costs, in nats; saved: the 95 % "
         "interval of how much less than as it is. ECE: how far confidence and accuracy lie apart, "
         "over 15 bins of equal width; adaptive: of equal count; MCE: in the worst bin, which may "

@@ -18,6 +18,7 @@ from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 from ensemble.wording.verdicts import sets as words
 
 WORST = 30  # classes in a table of many
@@ -63,7 +64,9 @@ def judged(made: Predictions, rate: float, fitting: Fitting | None = None) -> Ju
 def sees(found: Achieved, noun: str) -> str:
     """What to see in the picture."""
     n = found.n
-    said = f"{formats.percent(found.singletons / n, n)} of the {noun}s get a set of one class"
+    said = (
+        f"{formats.percent(found.singletons / n, n)} of the {plural(noun)} get a set of one class"
+    )
     several = n - found.singletons - found.empties
     said += f", {formats.percent(several / n, n)} two or more"
     if found.empties:

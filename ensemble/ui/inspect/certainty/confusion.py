@@ -11,6 +11,7 @@ from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls
 from ensemble.ui.shared import address, figure_panel, widget
 from ensemble.wording import escaping, formats
+from ensemble.wording.formats import plural
 
 KEY = "inspect_confusion"
 LISTED = 200  # mistakes to choose from, the commonest
@@ -80,7 +81,7 @@ def sees(shown: Inspected, matrix: Matrix) -> str:
         f"The commonest mistake is {escaping.markdown(shown.names[row])} taken for "
         f"{escaping.markdown(shown.names[column])}: "
         f"{int(wrong.max()):,} of {formats.count(int(wrong.sum()), 'mistake')}. "
-        f"Press a square to see its {shown.noun}s."
+        f"Press a square to see its {plural(shown.noun)}."
     )
 
 

@@ -16,6 +16,7 @@ from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import figure_panel
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 
 KEY = "inspect_scatter"
 GLOSS = (
@@ -79,7 +80,9 @@ def sees(shown: Inspected, measures: Uncertainty) -> str:
     median = np.median(measures.predictive[~right])
     share = float((measures.predictive[right] < median).mean())
     surer = formats.percent(share, shown.n)
-    said = f"Half of the mistakes are less sure than {surer} of the {shown.noun}s it gets right"
+    said = (
+        f"Half of the mistakes are less sure than {surer} of the {plural(shown.noun)} it gets right"
+    )
     part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
     doubt = formats.percent(part, places=0)
     return f"{said}; {doubt} of the doubt about mistakes is the members' disagreement."

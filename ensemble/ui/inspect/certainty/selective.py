@@ -15,6 +15,7 @@ from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 
 # The error rates to choose from, by their words in the address: percent.
 RATES = {word: float(word) / 100 for word in ("10", "5", "2", "1", "0.5", "0.2", "0.1")}
@@ -25,7 +26,8 @@ MODES = {"answers": "Answer or pass on", "sets": "Answer with a set"}
 def show(shown: Inspected) -> None:
     """The choice of one, and its answer, controls, picture and figures."""
     if shown.n < LEAST and not shown.fitting:
-        st.info(f"With fewer than {LEAST} {shown.noun}s there is nothing to find a threshold on.",
+        st.info(f"With fewer than {LEAST} {plural(shown.noun)} there is nothing to find a "
+                "threshold on.",
                 icon=":material/grid_off:")  # fmt: skip
         return
     mode = address.choose(address.MODE, "What it may do where it is not sure", MODES, "answers",
@@ -84,21 +86,24 @@ def found_on(one: Choice, noun: str) -> str:
             f"and wrong is counted on the other ({one.n:,}), where more may be wrong"
         )
     return (
-        f"Thresholds are found on the {one.fitted:,} validation {noun}s, what is answered and "
-        f"wrong is counted on the {one.n:,} test {noun}s, where more may be wrong"
+        f"Thresholds are found on the {one.fitted:,} validation {plural(noun)}, what is answered "
+        "and "
+        f"wrong is counted on the {one.n:,} test {plural(noun)}, where more may be wrong"
     )
 
 
 def answer(found: Choice, rate: float, who: str, noun: str) -> str:
     """What is answered and what is wrong of it, with the threshold for an error rate."""
     if not found.reached:
-        return (f"No threshold keeps the wrong answers to {accepted(rate)}: even among the {noun}s "
+        return (f"No threshold keeps the wrong answers to {accepted(rate)}: even among the "
+                f"{plural(noun)} "
                 f"that {who} is surest of, more are wrong.")  # fmt: skip
     if not found.kept:
         sure = formats.certainty(found.threshold)
         return (
             f"The threshold for {accepted(rate)} wrong answers is so high ({sure}) that {who} "
-            f"answers none {'on the other half' if found.halved else f'of the test {noun}s'}."
+            "answers none "
+            f"{'on the other half' if found.halved else f'of the test {plural(noun)}'}."
         )
     errs = f"errs in {errors(found)} of them"
     if found.error > rate:
@@ -110,7 +115,7 @@ def answer(found: Choice, rate: float, who: str, noun: str) -> str:
     sure = formats.certainty(found.threshold)
     return (
         f"Answering only where it is at least {sure} sure, {who} answers "
-        f"{formats.percent(found.coverage, found.n)} of the {noun}s and {errs}."
+        f"{formats.percent(found.coverage, found.n)} of the {plural(noun)} and {errs}."
     )
 
 
@@ -132,7 +137,8 @@ def wrong(error: float) -> str:
 def sees(ensemble: RiskCoverage, noun: str) -> str:
     """What to see in the curve."""
     return (
-        f"From left to right more {noun}s are answered, the surest first: the later a curve rises, "
+        f"From left to right more {plural(noun)} are answered, the surest first: the later a "
+        "curve rises, "
         f"the better it knows which of its answers are wrong. All answered, "
         f"{wrong(float(ensemble.risk[-1]))} are."
     )

@@ -11,6 +11,7 @@ from ensemble.ui.inspect.members import lists
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, figure_panel
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 from ensemble.wording.verdicts.pairs import MEASURES, matrix
 
 
@@ -58,7 +59,7 @@ def oracle(shown: Inspected) -> None:
     more = round((share - shown.made.right.mean()) * shown.n)
     st.markdown(
         f"At least one member is right on **{formats.percent(share, shown.n)}** of the "
-        f"{shown.noun}s, {formats.digits(more, shown.noun)} over the ensemble; {left}.",
+        f"{plural(shown.noun)}, {formats.digits(more, shown.noun)} over the ensemble; {left}.",
         help="Oracle accuracy: what one would reach who always knew which member to believe.",
     )
 

@@ -22,6 +22,7 @@ from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 from ensemble.wording.verdicts import inspect as inspect_words
 from ensemble.wording.verdicts.calibration import by_chance
 
@@ -39,7 +40,7 @@ def show(shown: Inspected) -> None:
         return
     fitting = shown.fitting
     if shown.n < LEAST and not fitting:
-        st.info(f"With fewer than {LEAST} {shown.noun}s there is nothing to fit weights on.",
+        st.info(f"With fewer than {LEAST} {plural(shown.noun)} there is nothing to fit weights on.",
                 icon=":material/grid_off:")  # fmt: skip
         return
     combined, members = measured(shown, compared, fitting)
@@ -87,19 +88,22 @@ def answer(combined: Combined, noun: str) -> str:
         for name, (_, p) in combined.adjusted.items() if p < LUCK
     )  # fmt: skip
     if nll and not shown:
-        lead = f"All four ways get the same {noun}s right" if alike else (
+        lead = f"All four ways get the same {plural(noun)} right" if alike else (
             "No way is shown to get more right"
         )  # fmt: skip
         return f"{lead}; NLL: {nll}."
     if alike:
-        return f"All four ways of combining get the same of {n:,} {noun}s right."
+        return f"All four ways of combining get the same of {n:,} {plural(noun)} right."
     if not shown:
-        return f"These {n:,} {noun}s show no way of combining that gets more right than the mean."
+        return (
+            f"These {n:,} {plural(noun)} show no way of combining that gets more right than "
+            "the mean."
+        )
     said = ", ".join(
         f"{RULES[name]} {abs(one.digits):,} {'more' if one.digits > 0 else 'fewer'} right"
         for name, one in shown.items()
     )
-    return f"Against the mean, on {n:,} {noun}s: {said}."
+    return f"Against the mean, on {n:,} {plural(noun)}: {said}."
 
 
 def evidence(combined: Combined, noun: str) -> str:

@@ -22,6 +22,7 @@ from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 from ensemble.wording.verdicts import chosen
 from ensemble.wording.verdicts import committee as words
 from ensemble.wording.verdicts.calibration import by_chance
@@ -86,7 +87,8 @@ def tell(found: Enough | None, shown: Inspected) -> None:
     """The verdict in a line, and in the next what carries it."""
     if not found:
         st.markdown("##### How many members are enough is not judged by ECE.")
-        st.caption(f"It is no mean over {shown.noun}s, so no margin of it can be tested: choose "
+        st.caption(f"It is no mean over {plural(shown.noun)}, so no margin of it can be tested: "
+                   "choose "
                    "another figure.")  # fmt: skip
         return
     st.markdown(f"##### {words.verdict(found, shown.noun)}")

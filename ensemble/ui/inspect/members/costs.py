@@ -15,6 +15,7 @@ from ensemble.figures.inspect.committee import EXPECTED, NAMES, in_words
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import loaders
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 
 BEYOND = 4  # rows at most of what is expected
 IMAGES = 1_000  # that predicting is told for
@@ -70,7 +71,7 @@ def times(shown: Inspected, sizes: Sequence[int]) -> dict[str, list[str]]:
         found["training, about"] = [formats.duration(seconds / shown.members * k) for k in sizes]
     asked = shown.n + (len(shown.fitting.made.labels) if shown.fitting else 0)
     if each := predicting(loaders.history(shown.run), shown.members, asked):
-        found[f"{IMAGES:,} {shown.noun}s, about"] = [
+        found[f"{IMAGES:,} {plural(shown.noun)}, about"] = [
             formats.duration(each * k, fine=True) for k in sizes
         ]
     return found

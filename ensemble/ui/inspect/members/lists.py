@@ -11,6 +11,7 @@ from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 
 ANYONE = 0
 
@@ -28,7 +29,8 @@ def show(shown: Inspected) -> None:
         kind = address.choose(address.LIST, f"{shown.noun.capitalize()}s", words, "split")
         voter = choose_voter(shown, swung) if kind == "swing" else ANYONE
     if kind == "split":
-        st.caption(f"The {shown.noun}s whose votes are most divided come first. Votes against the "
+        st.caption(f"The {plural(shown.noun)} whose votes are most divided come first. Votes "
+                   "against the "
                    "ensemble are underlined.")  # fmt: skip
         numbers = split
     elif kind == "swing":

@@ -19,6 +19,7 @@ from ensemble.ui.shared import address, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.guard import guarded
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 from ensemble.wording.run_names import called
 
 SECONDS_BETWEEN = 1.0
@@ -67,7 +68,9 @@ def sentence(curve: Sequence[Figures], kind: Kind, n: int, noun: str) -> str:
     clean, worst = curve[0], curve[-1]
     many = len(clean["member_accuracy"]) > 1
     who = "the ensemble's" if many else "the one member's"
-    before = f"from {formats.percent(clean['ensemble_accuracy'], n)} on the {noun}s as they are"
+    before = (
+        f"from {formats.percent(clean['ensemble_accuracy'], n)} on the {plural(noun)} as they are"
+    )
     said = f"At {amount(kind, worst['amount'])} {who} accuracy is "
     said += f"**{formats.percent(worst['ensemble_accuracy'], n)}**, "
     nll = f"Its NLL is {nats(worst['ensemble_nll'])}"

@@ -14,6 +14,7 @@ from ensemble.ui.shared import guard, job_panel
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
+from ensemble.wording.formats import plural
 
 # Asking a member costs about a third of teaching it, and measuring its answers a little more.
 ASKING = 0.4
@@ -108,9 +109,10 @@ def offer(shown: Inspected) -> str:
     most = shift.most_images(shown.n, shown.dataset.image_shape)
     some = f"all {shown.n:,}" if most == shown.n else f"the first {most:,}"
     return (
-        f"An ensemble that is good on its own test set may fail on {shown.noun}s that look a "
+        f"An ensemble that is good on its own test set may fail on {plural(shown.noun)} that "
+        "look a "
         f"little different, and should then at least be unsure. This turns, shifts, blurs, fades "
-        f"and adds noise to {some} test {shown.noun}s, in {steps() - OOD_SETS - 1} steps, "
+        f"and adds noise to {some} test {plural(shown.noun)}, in {steps() - OOD_SETS - 1} steps, "
         "and asks every member each time; then it shows them images that belong to no class."
     )
 
@@ -139,9 +141,11 @@ def place(results: Results) -> str:
 def measured(shown: Inspected, stress: Stress, results: Results) -> str:
     """What the figures below are of, and whether there is something newer."""
     all_of = "all" if results.images >= shown.n else "the first"
-    said = (f"Measured on {all_of} {results.images:,} test {shown.noun}s, with the members of the "
+    said = (f"Measured on {all_of} {results.images:,} test {plural(shown.noun)}, with the "
+            "members of the "
             f"run's last checkpoint, at {place(results)}.")  # fmt: skip
     if stress.outdated:
-        said = (f"Measured at {place(results)}, on {all_of} {results.images:,} test {shown.noun}s; "
+        said = (f"Measured at {place(results)}, on {all_of} {results.images:,} test "
+                f"{plural(shown.noun)}; "
                 "the run has gone on since.")  # fmt: skip
     return said
