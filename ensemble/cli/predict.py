@@ -32,7 +32,7 @@ from ensemble.wording.readings import RATHER_NOT
     default=REFUSE,
     show_default=True,
     type=click.FloatRange(0, 1, True, True),
-    help="Share of real digits that may be rejected.",
+    help="Share of real images that may be rejected.",
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def predict(

@@ -81,8 +81,8 @@ def _agreed_labels(given: list[Given]) -> tuple[str, NDArray[Any]]:
     having = [(one, one.part.labels) for one in given if one.part.labels is not None]
     if not having:
         raise PredictionsError(
-            f"{given[0].name}: it has no `labels`, and without them no answer is right or wrong: "
-            "save them beside, one number an example."
+            f"{given[0].name}: it has no labels, and without them no answer is right or wrong: "
+            "save them beside, one an example, as `labels`; in a table as a column `label`."
         )
     first, labels = having[0]
     for other, its in having[1:]:

@@ -124,7 +124,7 @@ def test_a_notebook_shows_names_letter_by_letter() -> None:
     assert "$" not in shown._repr_html_()
     assert r"\<script\>" in shown._repr_markdown_()
     assert r"\| y" in shown._repr_markdown_()
-    assert repr(shown).startswith("<Predictions: 3 members, 60 leafs, 4 classes; accuracy ")
+    assert repr(shown).startswith("<Predictions: 3 members, 60 leaves, 4 classes; accuracy ")
 
 
 def test_a_file_of_them_is_read_by_numpy_alone_with_the_same_numbers(tmp_path: Path) -> None:

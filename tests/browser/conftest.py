@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from playwright.sync_api import Locator, Page, ViewportSize, expect, sync_playwright
 
+from ensemble import architectures
 from tests.browser.find import find_browser
 from tests.browser.serving import START_SECONDS, Server, end_workers, serving, tail
 from tests.browser.traffic import Traffic
@@ -35,6 +36,8 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# What a person's own ensemble.toml would name.
+OWN_NETWORK = "tests.engine.networks.modules:Careful"
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
 FORGET = "() => { try { localStorage.clear(); sessionStorage.clear() } catch {} }"
 AT_REST = (
@@ -83,8 +86,10 @@ class App:
 @pytest.fixture(scope="package")
 def only_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One server for all test files: what a screen needs is imported and compiled once."""
-    with serving(tmp_path_factory.mktemp("server")) as running:
-        yield running
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(architectures.ALLOWED, OWN_NETWORK)
+        with serving(tmp_path_factory.mktemp("server")) as running:
+            yield running
 
 
 @pytest.fixture(scope="module")

@@ -23,9 +23,11 @@ from ensemble.shift.status import StressStatus
 
 FOUND: dict[str, Any] = {
     "image": "a.png", "text": "47", "confidence": 0.9731, "refused": "", "notes": [],
-    "digits": [{"votes": [4, 9], "rejected": False}, {"votes": [7, 7], "rejected": False}],
+    "digits": [{"named_votes": ["4", "9"], "rejected": False},
+               {"named_votes": ["7", "7"], "rejected": False}],
 }  # fmt: skip
-GONE = {"votes": [4, 4], "rejected": True, "why": "The members cannot decide what it is."}
+GONE = {"named_votes": ["4", "4"], "rejected": True,
+        "why": "The members cannot decide what it is."}  # fmt: skip
 STATUS = Status(
     state="training", epoch=1, epochs=3, step=1500, steps=4000, img_member_per_s=6712.3,
     ensemble_test_accuracy=0.98125, seconds_left=12.6,

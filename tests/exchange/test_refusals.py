@@ -147,7 +147,7 @@ def test_files_that_do_not_fit_together_are_told_apart(tmp_path: Path) -> None:
     with pytest.raises(PredictionsError, match="not called, or ordered, as in 0"):
         exchange.read(named)
     alone = saved(tmp_path, "c.npz", probabilities=P)
-    with pytest.raises(PredictionsError, match="has no `labels`"):
+    with pytest.raises(PredictionsError, match=r"has no labels, .* as a column `label`"):
         exchange.read([alone])
 
 

@@ -85,7 +85,7 @@ def test_predictions_and_one_image_under_stress_show_it_in_colour_in_its_place(r
     at = opened(run, "predictions")
     grid = json.loads(at.get("bidi_component")[0].proto.json)
     assert grid["image"]["step"] == 80, "five pixels of the screen to one of 16"
-    assert "test leafs" in grid["label"]
+    assert "test leaves" in grid["label"]
     at = opened(run, "inspect", view="digit")
     views = [option for one in at.segmented_control for option in one.options]
     assert "One leaf" in views

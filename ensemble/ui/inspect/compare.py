@@ -70,9 +70,17 @@ def same_images(one: runs.Run, other: runs.Run) -> bool:
 
 def nothing(shown: Inspected) -> None:
     """There is no other run to compare with: say so, and the next step."""
-    title = shown.run.data.title
+    title, same = escaping.markdown(shown.run.data.title), formats.count(shown.n, shown.noun)
+    if shown.run.trained is None:
+        st.info(f"There is no other run on the same {escaping.markdown(same)} in the same order. "
+                "Import another model's predictions of them, and they can be compared here; "
+                "`python -m ensemble export` writes the test images of a run that was trained "
+                "here.", icon=":material/compare_arrows:")  # fmt: skip
+        st.page_link("pages/runs.py", label="Import another", icon=":material/arrow_forward:")
+        return
     st.info(f"There is no other run on {title} with predictions. Train a second one, with other "
-            "settings or another seed, and it can be compared here.",
+            "settings or another seed, or import what another model says of the images that "
+            "`python -m ensemble export` writes, and it can be compared here.",
             icon=":material/compare_arrows:")  # fmt: skip
     st.page_link("pages/train.py", label="Train another", icon=":material/arrow_forward:",
                  query_params=address.RUN.link(shown.run.id))  # fmt: skip

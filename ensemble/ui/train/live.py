@@ -60,7 +60,10 @@ def watched(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int
         run_figures.show(run, rows)
         progress(run)
         run_advice.show(run)
-        if rows or run.active:
+        if run.trained is None and len(rows) == 1:  # one point a member is no curve
+            elsewhere(run)
+            members(run, rows)
+        elif rows or run.active:
             charts(run, rows)
             members(run, rows)
         else:
@@ -116,6 +119,13 @@ def resume(run: runs.Run) -> None:
     """Go on where the run ended."""
     runs.resume(run.id)
     loaders.forget_runs()
+
+
+def elsewhere(run: runs.Run) -> None:
+    """What stands in place of the curves of a run that brought one epoch's predictions."""
+    st.caption("It was trained elsewhere and brought one epoch's predictions: there are no "
+               "learning curves.")  # fmt: skip
+    run_advice.way_on(run)
 
 
 def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:

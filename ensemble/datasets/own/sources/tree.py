@@ -47,7 +47,7 @@ class Tree:
     """
 
     def __init__(self, root: Path, seed: int = 0) -> None:
-        self.origin = f"pictures of the folder {root.name}"
+        self.origin = f"pictures of the folder {Path(os.path.abspath(root)).name}"
         self._walk = walk.Walk(root)
         splits, empty = self._splits(self._top(root))
         names = class_list(name for files in splits.values() for name in files)

@@ -37,7 +37,12 @@ def nothing_kept(run: runs.Run) -> None:
         f"The members of {escaping.markdown(called(run))} are not kept: only what they said of the "
         "test images is. Choose another run above, or train one.", icon=":material/grid_off:",
     )  # fmt: skip
-    waiting.to_train(run)
+    if run.trained is None:
+        st.page_link("pages/predictions.py", label="See its predictions",
+                     icon=":material/arrow_forward:",
+                     query_params=address.RUN.link(run.id))  # fmt: skip
+    else:
+        waiting.to_train(run)
 
 
 def slider(epochs: Sequence[int], shown: int, run: runs.Run) -> None:

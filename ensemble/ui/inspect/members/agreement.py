@@ -18,7 +18,8 @@ from ensemble.wording.verdicts.pairs import MEASURES, matrix
 def show(shown: Inspected) -> None:
     """Draw the view."""
     if shown.members == 1:
-        st.info("With one member there is nobody to agree or disagree with: train two or more to "
+        how = "train" if shown.run.trained else "import"
+        st.info(f"With one member there is nobody to agree or disagree with: {how} two or more to "
                 "see where they differ.", icon=":material/person:")  # fmt: skip
         return
     left, right = st.columns(2, gap="large")
