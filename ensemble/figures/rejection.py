@@ -60,7 +60,7 @@ def figure(
     chart.update_xaxes(title="OOD score: how strange to the members", fixedrange=True,
                        zeroline=False)  # fmt: skip
     chart.update_yaxes(
-        tickvals=list(range(len(named) + 1)), ticktext=["<b>this mark</b> ",
+        tickvals=list(range(len(named) + 1)), ticktext=["<b>this one</b> ",
                                                         *(f"{name} " for name, _ in named)],
         range=[len(named) + 0.5, -0.5], fixedrange=True, showgrid=False, zeroline=False,
         automargin=True,
@@ -104,9 +104,9 @@ def mark(score: float, threshold: "RejectionThreshold", palette: Palette) -> dic
     """The open mark, in the ensemble's ink."""
     done = "rejected" if score > threshold.value else "accepted"
     return {
-        "x": [score], "y": [0], "mode": "markers", "name": "this mark",
+        "x": [score], "y": [0], "mode": "markers", "name": "this one",
         "marker": {"color": palette.ink, "size": 13, "symbol": "diamond"}, "hoverinfo": "text",
-        "hovertext": [f"This mark: {formats.significant(score)}, {done}"], "cliponaxis": False,
+        "hovertext": [f"This one: {formats.significant(score)}, {done}"], "cliponaxis": False,
     }  # fmt: skip
 
 
@@ -119,7 +119,7 @@ def alt(threshold: "RejectionThreshold", known: str) -> str:
 
 def table(threshold: "RejectionThreshold", known: str, score: float) -> pd.DataFrame:
     """A row for each image: its kind, its OOD score, and whether it is rejected."""
-    frames = [pd.DataFrame({"images": ["this mark"], "score": [score]})]
+    frames = [pd.DataFrame({"images": ["this one"], "score": [score]})]
     frames += [pd.DataFrame({"images": name, "score": scores}) for name, scores in
                rows(threshold, known)]  # fmt: skip
     frame = pd.concat(frames, ignore_index=True)

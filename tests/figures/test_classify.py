@@ -62,13 +62,13 @@ def test_the_thresholds_mistakes_are_orange(palette: Palette) -> None:
     assert mistakes == {"MNIST": [pytest.approx(2.1)], "Noise": [1.0], "Letters": []}
     assert np.round(noise.y).tolist() == [2] * 4  # of one row, whatever the spread
     assert mark.x == (3.3,)
-    assert mark.hovertext == ("This mark: 3.30, rejected",)
+    assert mark.hovertext == ("This one: 3.30, rejected",)
     assert [one.x0 for one in chart.layout.shapes] == [2.0]
     shares = [one.text for one in chart.layout.annotations if one.xref == "paper"]
     assert shares == ["20.0 %", "75.0 %", "100.0 %"]
     table = rejection_figure.table(THRESHOLD, "MNIST", 3.3)
     assert table.groupby("images")["rejected"].sum().to_dict() == {
-        "MNIST": 1, "Noise": 3, "Letters": 2, "this mark": 1,
+        "MNIST": 1, "Noise": 3, "Letters": 2, "this one": 1,
     }  # fmt: skip
 
 

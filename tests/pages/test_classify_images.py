@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,10 @@ def test_every_detail_is_there(run, detail: str) -> None:
     next(one for one in at.button if one.key == "classify_try").click().run()
     assert not at.exception
     assert "Already 16 × 16: taken as it is." in said(at)
+    drawn = " ".join(one.proto.spec for one in at.get("plotly_chart"))
     assert "digit" not in said(at)
+    assert not re.search(r"(?i)\bmarks?\b", said(at) + drawn)
+    assert re.search(r"\bLeaf\b", drawn)
 
 
 def test_the_classifier_finds_a_test_image_itself_and_rejects_what_is_none(run) -> None:

@@ -78,6 +78,11 @@ class Shown:
         return self.run.data.noun
 
     @property
+    def called(self) -> str:
+        """What titles call what is open: "Mark 2", or "Leaf" where a picture is one image."""
+        return f"Mark {self.index + 1}" if self.classifier.written else self.noun.capitalize()
+
+    @property
     def members(self) -> int:
         """M, how many members there are."""
         return self.classifier.members

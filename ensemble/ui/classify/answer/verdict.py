@@ -17,7 +17,7 @@ from ensemble.wording import marks as marks_words
 ROOM = 112  # pixels of the screen: four for one of 28
 
 OOD_SCORE = (
-    "The OOD score (out of distribution): how strange a mark is to the members, counted against "
+    "The OOD score (out of distribution): how strange an image is to the members, counted against "
     f"real {{0}}s of the test set that were held out. “{DETAILS['gate']}”, below, says how the "
     "threshold was set, and sets it."
 )
@@ -31,7 +31,7 @@ def words(shown: Shown) -> None:
         st.image(
             thumbnails.enlarged(shown.image, ROOM),
             width=thumbnails.on_screen(shown.image.shape, ROOM)[0],
-            alt=f"Mark {shown.index + 1} as the networks see it, {wide} by {high} pixels",
+            alt=f"{shown.called} as the networks see it, {wide} by {high} pixels",
         )
         with st.container(width=230, gap="xsmall"):
             st.subheader(
@@ -82,7 +82,7 @@ def vote(m: int, M: int, text: str, *, against: bool) -> str:
 def chart(shown: Shown) -> None:
     """Bars and dots, how to read them, and their files."""
     digit, names = shown.digit, shown.names
-    title = f"Mark {shown.index + 1} · {shown.name} · {shown.source}"
+    title = f"{shown.called} · {shown.name} · {shown.source}"
     sees = "Bars: the averaged probabilities. Dots: each member's own."
     if shown.members == 1:
         sees = "The probabilities that the one member gives."

@@ -36,7 +36,7 @@ def show(shown: Shown) -> None:
     ours = Side(shown.digit, f"{beside(shown.run, other)}, epoch {shown.epoch}")
     both = ours, Side(theirs, f"{beside(other, shown.run)}, epoch {epoch}")
     pictures.show(
-        figure(*both, shown.names, f"Mark {shown.index + 1} · {shown.name}", theme.palette()),
+        figure(*both, shown.names, f"{shown.called} · {shown.name}", theme.palette()),
         key="classify_compare", name=f"{shown.stem}-against-{other.id}-epoch-{epoch}",
         title="Both probabilities", alt=alt(*both, shown.names),
         table=lambda: table(*both, shown.names), sees=sentence(*both, shown.names),

@@ -18,8 +18,8 @@ if TYPE_CHECKING:  # it draws in JAX
 CHOICES = (1, 2, 3, 5, 10)  # per cent
 
 SCORE = (
-    "The OOD score (out of distribution) says how strange a mark is to the members: how rare it is "
-    "among held-out real ones. The rejection threshold is the score that this share of them "
+    "The OOD score (out of distribution) says how strange an image is to the members: how rare it "
+    "is among held-out real ones. The rejection threshold is the score that this share of them "
     "exceeds. Each dot is an image: blue where it is treated rightly, orange where a real one is "
     "rejected or another accepted."
 )
