@@ -19,8 +19,8 @@ from ensemble.machine.processor import processor
 
 EVALUATION_BLOCK = 64  # whole chunks of images (convolution.py) in either precision
 # How one device does its members: by the fast operator for CPUs, one member after the other;
-# side by side, their convolutions grouped into one, or as patches times matrix; by the stock
-# convolution one after the other; or by stock layers a step a call, one member after the other.
+# side by side, their convolutions grouped into one, or as patches times matrix; by stock layers one
+# after the other; or a step a call, one after the other.
 # `python -m benchmarks.speed.gpu` and `python -m benchmarks.training.layouts` measure them.
 FORMS = ("tower", "grouped", "patches", "scan", "stepwise")
 
@@ -28,8 +28,8 @@ FORMS = ("tower", "grouped", "patches", "scan", "stepwise")
 def usual_form(network: Network) -> str:
     """What is fastest on this platform.
 
-    On a CPU XLA has but naive convolutions inside a compiled loop (its gradients'), 20 to 30 times
-    slower than outside: networks that have no sums of their own for them take a step a call.
+    On a CPU a compiled loop costs least, but for convolutions that XLA does by a naive kernel there
+    (stock_convolution.py tells why, and mends `nn.Conv`): those take a step a call.
     """
     if jax.default_backend() != "cpu":
         return "grouped"

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 CONVOLUTION = "conv_general_dilated"
+OWN_GRADIENTS = "custom_vjp_call"  # stock_convolution.py
 COUNTED = ("dot_general", CONVOLUTION)
 
 
@@ -23,11 +24,12 @@ def outputs(jaxpr: Any) -> int:
 
 
 def convolves(jaxpr: Any) -> bool:
-    """Whether there is a convolution in it."""
+    """Whether there is a convolution in it whose gradients are left to JAX."""
     return any(
         one.primitive.name == CONVOLUTION
         or any(convolves(part) for value in one.params.values() for part in _jaxprs(value))
         for one in jaxpr.eqns
+        if one.primitive.name != OWN_GRADIENTS
     )
 
 

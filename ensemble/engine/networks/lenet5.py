@@ -20,6 +20,7 @@ from flax import linen as nn
 from jax import Array
 
 from ensemble.engine.networks.arithmetic import Arithmetic
+from ensemble.engine.networks.convolution import pool
 
 WIDTH = 6
 
@@ -36,7 +37,7 @@ class LeNet5(nn.Module):
         """Images (B, H, W, channels) in [0, 1] to logits (B, C)."""
         for features, padding in ((self.width, "SAME"), (8 * self.width // 3, "VALID")):
             x = nn.Conv(features, (5, 5), padding=padding, dtype=self.dtype)(x)
-            x = nn.avg_pool(nn.tanh(x), (2, 2), (2, 2))
+            x = pool(nn.tanh(x))
         x = x.reshape(len(x), -1)
         for features in (20 * self.width, 14 * self.width):
             x = nn.tanh(nn.Dense(features, dtype=self.dtype)(x))

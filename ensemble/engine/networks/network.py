@@ -150,11 +150,17 @@ class Network:
 
     @functools.cached_property
     def fast_in_loops(self) -> bool:
-        """Whether it is quick inside a compiled loop on a CPU: XLA's convolutions there are not."""
-        return self.tower or not flops.convolves(self._forward_pass)
+        """Whether it is quick in a compiled loop on a CPU: all its convolutions are made so."""
+        if self.tower:
+            return True
+        with quick_in_loops():
+            return not flops.convolves(self._traced())
 
     @functools.cached_property
     def _forward_pass(self) -> Any:
+        return self._traced()
+
+    def _traced(self) -> Any:
         """What JAX traces of one image's logits by stock layers."""
         params = jax.eval_shape(self.init, jax.random.key(0))
         image = jax.ShapeDtypeStruct((1, *self.image_shape), jnp.float32)

@@ -36,6 +36,14 @@ class Pooled(nn.Module):
         return nn.Conv(4, (3, 3))(x).mean((1, 2))
 
 
+class Transposed(nn.Module):
+    """A convolution that is none of `nn.Conv`'s."""
+
+    @nn.compact
+    def __call__(self, x):
+        return nn.ConvTranspose(4, (3, 3))(x).mean((1, 2))
+
+
 def small_resnet(classes):
     return ResNet(classes, width=4, blocks=1)
 

@@ -32,9 +32,9 @@ def allow(monkeypatch):
 
 @pytest.mark.parametrize(
     ("factory", "collections", "random", "loops", "features"),
-    [("Careful", ("batch_stats",), True, False, 64), ("Plain", (), False, True, 8),
-     ("ready", (), False, True, 8), ("small_resnet", ("batch_stats",), False, False, 16),
-     ("Pooled", (), False, False, 4)],
+    [("Careful", ("batch_stats",), True, True, 64), ("Plain", (), False, True, 8),
+     ("ready", (), False, True, 8), ("small_resnet", ("batch_stats",), False, True, 16),
+     ("Pooled", (), False, True, 4), ("Transposed", (), False, False, 4)],
 )  # fmt: skip
 def test_any_linen_module_can_be_brought(factory, collections, random, loops, features, allow):
     allow("other.module:Thing", name(factory))
