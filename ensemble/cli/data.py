@@ -70,9 +70,10 @@ def data_add(name: str, source: str, noun: str, title: str, as_json: bool, **cho
     note = report.note
     for said in [note.prepared, *note.said]:
         say(said, err=True)
+    smaller = batch(note.train_size)
     say(
         f"{name} is added: {note.train_size:,} images to learn from, {note.test_size:,} to test "
-        f"with, {len(note.class_names):,} classes. Train with --dataset {name}{batch(note.train_size)}."
+        f"with, {len(note.class_names):,} classes. Train with --dataset {name}{smaller}."
     )
 
 
