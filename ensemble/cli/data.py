@@ -10,6 +10,7 @@ from ensemble import datasets
 from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import say
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.config import EnsembleConfig
 from ensemble.datasets.own.request import Called, Preparation
 from ensemble.errors import DataError
 
@@ -69,10 +70,18 @@ def data_add(name: str, source: str, noun: str, title: str, as_json: bool, **cho
     note = report.note
     for said in [note.prepared, *note.said]:
         say(said, err=True)
+    smaller = batch(note.train_size)
     say(
         f"{name} is added: {note.train_size:,} images to learn from, {note.test_size:,} to test "
-        f"with, {len(note.class_names):,} classes. Train with --dataset {name}."
+        f"with, {len(note.class_names):,} classes. Train with --dataset {name}{smaller}."
     )
+
+
+def batch(images: int) -> str:
+    """The option that so few images need, or "" where the usual batch can be made of them."""
+    if images >= EnsembleConfig().batch_size:
+        return ""
+    return f" --batch-size {1 << (images.bit_length() - 1)}"
 
 
 @data.command(name="remove")

@@ -38,6 +38,13 @@ def test_a_dataset_is_added_listed_and_removed(source: str) -> None:
     assert "marks" not in call("data", "list").stdout
 
 
+def test_the_command_that_is_advised_can_be_run(source: str) -> None:
+    said = call("data", "add", "marks", source, "--test-share", "0.25").stdout
+    words = said.split("Train with ")[1].strip().rstrip(".").split()
+    assert words == ["--dataset", "marks", "--batch-size", "16"]
+    assert 16 <= 30 < 2 * 16  # of 30 images a batch of the usual 128 cannot be made
+
+
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [
