@@ -77,7 +77,7 @@ def test_train_on_it_leads_to_train_with_it_chosen() -> None:
     uploads.own()
     at = press(opened(page="data", data="leaves"), "data_train")
     assert at.session_state["set_dataset"] == "leaves"
-    assert at.session_state["set_batch_size"] == 16  # of 24 images: 128 would be too many
+    assert at.session_state["set_batch_size"] == 8  # of 24 images: 128 would be too many
 
 
 def test_what_was_found_is_shown_and_then_added_as_it_was_shown(folder: Path) -> None:

@@ -1,5 +1,7 @@
 """What can be done with one dataset: train on it, fetch it, remove one's own."""
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from ensemble import datasets
@@ -10,8 +12,11 @@ from ensemble.ui.frame import danger
 from ensemble.ui.shared import address, guard, loaders, settings, widget
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.ui.train import controls
-from ensemble.wording import escaping, formats
+from ensemble.wording import escaping, formats, networks
 
+# To begin with on images of one's own: so many steps in all, and in an epoch.
+STEPS, STEPS_AN_EPOCH, SMALLEST_BATCH, LARGEST_BATCH = 400, 20, 8, 128
+FEWEST_EPOCHS, MOST_EPOCHS = 10, 50
 CLASSES = 12  # names of classes that are said
 
 
@@ -48,18 +53,35 @@ def buttons(info: DatasetInfo) -> None:
 
 def train_on(name: str) -> None:
     """The way to Train with this dataset chosen there."""
+    wanted = fitting(datasets.info(name))
+    said = ", ".join(settings.in_words(one, value) for one, value in wanted.items())
     if st.button("Train on it", icon=":material/model_training:", type="primary",
-                 key="data_train", on_click=choose, args=(name,)):  # fmt: skip
+                 key="data_train", on_click=choose, args=(name, wanted),
+                 help=f"Opens Train with it chosen: {said}." if wanted else None):  # fmt: skip
         st.switch_page("pages/train.py")
 
 
-def choose(name: str) -> None:
-    """Callback: the dataset for the next run, with a batch that is not larger than it."""
-    widget.put(settings.key("dataset"), name)
-    size = datasets.info(name).train_size
-    if settings.value("batch_size") > size:
-        fits = [step for step in settings.steps("batch_size") if step <= size]
-        widget.put(settings.key("batch_size"), fits[-1])
+def choose(name: str, wanted: Mapping[str, float]) -> None:
+    """Callback: the dataset for the next run, and settings that suit it."""
+    for setting, value in {"dataset": name, **wanted}.items():
+        widget.put(settings.key(setting), value)
+
+
+def fitting(info: DatasetInfo) -> dict[str, float]:
+    """Settings to begin with on a dataset of one's own, which is small as a rule.
+
+    Those of the built-in ones make a step or two an epoch of a few hundred images, at a rate at
+    which members only guessed in colour (`wording.networks.GUESSED`).
+    """
+    if not info.own:
+        return {}
+    size = info.train_size
+    room = min(max(size // STEPS_AN_EPOCH, SMALLEST_BATCH), LARGEST_BATCH, size)
+    batch = max(step for step in settings.steps("batch_size") if step <= max(room, 1))
+    epochs = -(-STEPS * batch // max(size, 1))
+    longest = [step for step in settings.steps("epochs") if step >= epochs] or [MOST_EPOCHS]
+    return {"batch_size": batch, "learning_rate": networks.HALF,
+            "epochs": min(max(longest[0], FEWEST_EPOCHS), MOST_EPOCHS)}  # fmt: skip
 
 
 def sure(info: DatasetInfo) -> None:
