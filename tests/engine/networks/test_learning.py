@@ -18,7 +18,7 @@ from tests.engine.conftest import devices, small_config, train_epochs
 from tests.engine.networks import modules
 
 MODULES = modules.__name__
-OWN = [f"{MODULES}:{name}" for name in ("Careful", "small_resnet")]
+OWN = [f"{MODULES}:{name}" for name in ("Careful", "small_resnet", "Transposed")]
 EVERY = ["logistic", "lenet5", *OWN]
 MEMBERS, BATCH, RATE = 3, 8, 0.05
 move = jax.jit(augment.augment, static_argnums=4)
@@ -152,7 +152,7 @@ def test_as_many_are_mirrored_as_are_not_and_none_otherwise_changed():
     assert 110 < mirrored.sum() < 190
 
 
-@pytest.mark.parametrize("name", ["logistic", "lenet5"])
+@pytest.mark.parametrize("name", ["logistic", f"{MODULES}:Transposed"])
 def test_many_classes_are_learnt_and_judged_in_shares_with_the_same_figures(
     name, colour, monkeypatch
 ):
