@@ -57,7 +57,7 @@ def test_a_run_whose_dataset_is_gone_opens_and_says_so_where_its_images_are_need
     if screen == "train":
         assert "The dataset leaves is no longer there: another is chosen." in said
     if screen in ("predictions", "inspect"):
-        assert "Leaves & co is not on this machine any more" in said
+        assert "Leaves \\& co is not on this machine any more" in said
 
 
 def test_one_added_again_with_other_images_is_not_taken_for_it(add: Add) -> None:

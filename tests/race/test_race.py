@@ -101,7 +101,7 @@ def test_what_it_found_is_kept_and_what_cannot_be_read_is_left_out() -> None:
     odd: list[dict[str, Any]] = [{name: swap} for name in whole for swap in (None, [[1]], 1e309)]
     odd += [{"rates": {"howto": {}}}, {"rates": {"howto": {"0": 1.0}}}, {"rates": {"howto": [1]}},
             {"absent": {"nobody": "Why?"}}, {"differences": {"howto": "x"}}, {"created": -1},
-            {"settings": {"dataset": "x"}}, {"packages": {"jax": 1}}]  # fmt: skip
+            {"settings": {"dataset": 3}}, {"packages": {"jax": 1}}]  # fmt: skip
     for number, changes in enumerate(odd):
         damaged = machine_folder() / f"race-odd-{number}.json"
         damaged.write_text(json.dumps(whole | changes))
