@@ -10,7 +10,8 @@ Proceedings of the IEEE 1998:
 
 Three things of 1998 are as everybody has them since: every channel of the second layer sees all
 of the first, pooling has no weights, and the answer is a softmax. 61,706 parameters and 833,040
-operations an image for 28×28×1 and ten classes. Other sizes from 12×12 on do as well.
+operations an image for 28×28×1 and ten classes. Other sizes from 12×12 on do as well. (A mean by
+`nn.avg_pool` is the same, but its gradients take a CPU three times as long.)
 """
 
 from typing import Any
