@@ -12,11 +12,12 @@ from ensemble.ui.frame import danger
 from ensemble.ui.shared import address, guard, loaders, settings, widget
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.ui.train import controls
-from ensemble.wording import escaping, formats, networks
+from ensemble.wording import escaping, formats
 
 # To begin with on images of one's own: so many steps in all, and in an epoch.
 STEPS, STEPS_AN_EPOCH, SMALLEST_BATCH, LARGEST_BATCH = 400, 20, 8, 128
 FEWEST_EPOCHS, MOST_EPOCHS = 10, 50
+RATE = 0.01
 CLASSES = 12  # names of classes that are said
 
 
@@ -70,8 +71,8 @@ def choose(name: str, wanted: Mapping[str, float]) -> None:
 def fitting(info: DatasetInfo) -> dict[str, float]:
     """Settings to begin with on a dataset of one's own, which is small as a rule.
 
-    Those of the built-in ones make a step or two an epoch of a few hundred images, at a rate at
-    which members only guessed in colour (`wording.networks.GUESSED`).
+    Those of the built-in ones make a step or two an epoch of a few hundred images; with batches
+    small enough for more, members only guess at their rate, and learn at a tenth of it.
     """
     if not info.own:
         return {}
@@ -80,7 +81,7 @@ def fitting(info: DatasetInfo) -> dict[str, float]:
     batch = max(step for step in settings.steps("batch_size") if step <= max(room, 1))
     epochs = -(-STEPS * batch // max(size, 1))
     longest = [step for step in settings.steps("epochs") if step >= epochs] or [MOST_EPOCHS]
-    return {"batch_size": batch, "learning_rate": networks.HALF,
+    return {"batch_size": batch, "learning_rate": RATE,
             "epochs": min(max(longest[0], FEWEST_EPOCHS), MOST_EPOCHS)}  # fmt: skip
 
 
