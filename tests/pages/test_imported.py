@@ -5,6 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.ui.inspect.views import VIEWS
+from ensemble.ui.shared import loaders
 from tests.conftest import REPO
 from tests.runs.test_imported import imported
 
@@ -46,3 +47,14 @@ def test_it_is_compared_with_another_of_the_same_labels() -> None:
 
 def test_classify_says_that_its_members_are_not_here() -> None:
     assert "are not kept" in said(opened("classify", imported()))
+
+
+def test_another_in_its_place_is_read_anew() -> None:
+    before = imported(size=30)
+    assert "of 30 insects right" in said(opened("predictions", before))
+    runs.delete(before.id)
+    after = imported(size=40)
+    if after.id != before.id:  # the second is over
+        after.path.rename(before.path)
+        loaders.forget_runs()
+    assert "of 40 insects right" in said(opened("predictions", runs.find(before.id)))

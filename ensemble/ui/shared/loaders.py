@@ -13,6 +13,7 @@ import streamlit as st
 from ensemble import datasets, regression, runs
 from ensemble.datasets import Dataset
 from ensemble.jobs.queue import ahead_of
+from ensemble.runs.test_set import LABELS_FILE
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.records.tail import JsonlTail
 
@@ -53,12 +54,14 @@ def test_set(run: runs.Run) -> runs.TestSet:
       NotPreparedError: the run's dataset is not on this machine any more.
       RunError: it was imported, and what it brought cannot be read.
     """
-    brought = run.trained is None
-    return _test_set(run.id if brought else run.config.dataset, run.data.fingerprint, run)
+    if run.trained is None:
+        seen = version(run.path / LABELS_FILE)
+        return _test_set(str(run.path), f"{seen}", run)
+    return _test_set(run.config.dataset, run.data.fingerprint, run)
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)
-def _test_set(place: str, fingerprint: str, _run: runs.Run) -> runs.TestSet:
+def _test_set(place: str, seen: str, _run: runs.Run) -> runs.TestSet:
     return runs.test_set(_run)
 
 
