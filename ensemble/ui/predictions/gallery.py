@@ -29,7 +29,7 @@ def show(run: runs.Run, epoch: int, made: Predictions, dataset: runs.TestSet, vi
         if len(numbers) > 1:
             st.caption(f"{first + 1:,}–{first + len(page):,} of {len(numbers):,}", width="content")
     if dataset.images is None:
-        st.caption(f"No images were imported: a tile stands for each {noun}, under its number.")
+        st.caption(f"No images were imported: a blank tile stands for each {noun}.")
     images = dataset.tiles[page]
     grid.grid(images, made, page, dataset.class_names, noun, open_digit)
     below(run, epoch, made, dataset, numbers, page, noun)

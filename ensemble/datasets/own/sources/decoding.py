@@ -116,7 +116,7 @@ def orientation(image: Image.Image) -> int:
         if image.format == "TIFF" or (image.format == "PNG" and "exif" not in image.info):
             return 1
         return int(image.getexif().get(ORIENTATION, 1))
-    except Exception:
+    except Exception:  # damaged EXIF, as any other: the pixels may be whole, and are decoded next
         return 1
 
 
