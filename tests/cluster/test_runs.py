@@ -19,7 +19,7 @@ from ensemble.runs.groups.part import groups_of
 from ensemble.runs.groups.tasks import read_tasks
 from tests.cluster.mini import MiniSlurm
 
-SETTINGS = ("--members=4", "--batch-size=64", "--learning-rate=0.05")
+SETTINGS = ("--members=4", "--network=mlp", "--width=32", "--batch-size=64")
 SLURM = ("--groups=2", "--on=slurm", "--time=5", "--cpus=2")
 
 
@@ -108,8 +108,8 @@ def test_a_run_on_slurm_has_the_bits_of_one_process_here(slurm: MiniSlurm, here)
 def test_a_node_that_dies_and_a_preemption_cost_their_groups_a_while_and_no_bit(
     slurm: MiniSlurm, here
 ) -> None:
-    other = here(40)
-    with training(*SETTINGS, "--epochs=40", *SLURM) as (run, child):
+    other = here(120)
+    with training(*SETTINGS, "--epochs=120", *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
         tasks = read_tasks(run.path)
         slurm.kill_node(tasks[1].node)
@@ -127,8 +127,8 @@ def test_a_node_that_dies_and_a_preemption_cost_their_groups_a_while_and_no_bit(
 def test_stop_ends_all_tasks_with_checkpoints_and_resume_submits_what_is_missing(
     slurm: MiniSlurm, here
 ) -> None:
-    other = here(40)
-    with training(*SETTINGS, "--epochs=40", *SLURM) as (run, child):
+    other = here(120)
+    with training(*SETTINGS, "--epochs=120", *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
         runs.request_stop(run.id)
         assert ended(child)["state"] == "stopped"
