@@ -91,6 +91,7 @@ def test_tasks_of_every_state_and_name_are_told_apart(monkeypatch, tmp_path) -> 
     )
     monkeypatch.setenv("PATH", commands_that(tmp_path, rows(*lines)))
     asking.forget()
+    held = "it could not be started and is held: scontrol release lets it go"
     assert [(one.id, one.state, one.reason, one.nodes, one.name) for one in queue().values()] == [
         ("7_0", "waiting", "no node is free", "", "a | name"),
         ("7_1", "running", "", "node[1-4]", "b"),
@@ -99,7 +100,7 @@ def test_tasks_of_every_state_and_name_are_told_apart(monkeypatch, tmp_path) -> 
         (
             "9",
             "waiting",
-            "it could not be started and is held: scontrol release lets it go",
+            held,
             "",
             "e",
         ),
