@@ -22,6 +22,7 @@ from ensemble.storage.refusals import said_of
 COMMANDS = {
     "app": "app",
     "train": "train",
+    "manifest": "kubernetes",
     "predict": "predict",
     "stress": "jobs",
     "lbfgs": "jobs",

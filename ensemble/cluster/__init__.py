@@ -1,0 +1,1 @@
+"""Schedulers of clusters: what they are asked for, and how; knows nothing of runs."""
