@@ -1,7 +1,10 @@
-"""The command that prints a manifest for Kubernetes."""
+"""The commands for Kubernetes: one prints a manifest, one is what its pods run."""
 
 import dataclasses
+import os
+import re
 import secrets
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,10 +15,12 @@ from ensemble import architectures
 from ensemble.cli.options import Command, option, settings_options
 from ensemble.cluster.kubernetes import KubernetesConfig, Training
 from ensemble.cluster.kubernetes import manifest as as_manifest
+from ensemble.cluster.kubernetes.training import SUBMISSION
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import RUN_ID, RUN_ID_LENGTH
 
+INDEX = "JOB_COMPLETION_INDEX"  # which Kubernetes sets, from 0
 NEEDED = {"name": "NAME", "image": "IMAGE", "runs_claim": "CLAIM", "data_claim": "CLAIM"}
 WORDS = {**NEEDED, "pull_secret": "SECRET", "node_selector": "KEY=VALUE", "toleration": "TAINT"}
 
@@ -48,11 +53,8 @@ def manifest(run_id: str | None, **chosen: Any) -> None:
     given = {name: value for name, value in chosen.items() if value is not None}
     asked = {field.name for field in dataclasses.fields(KubernetesConfig)}
     pods = KubernetesConfig(**{name: value for name, value in given.items() if name in asked})
-    settings = {name: value for name, value in given.items() if name not in asked}
-    if architectures.is_own(own := settings.get("network", "")):
-        architectures.allow(own)
-    config = EnsembleConfig(**settings)
-    training = Training(checked_id(run_id, config), groups_of(config), tuple(as_words(config)))
+    config = settings_of({name: value for name, value in given.items() if name not in asked})
+    training = Training(checked_id(run_id, config), config.groups, tuple(as_words(config)))
     click.echo(as_manifest(pods, training), nl=False)
 
 
@@ -72,13 +74,40 @@ def checked_id(given: str | None, config: EnsembleConfig) -> str:
     return given
 
 
-def groups_of(config: EnsembleConfig) -> int:
-    """How many groups there are to be.
+@click.command(name="work-pod", hidden=True)
+@click.argument("run_id", metavar="RUN")
+@settings_options(EnsembleConfig)
+def work_pod(run_id: str, **chosen: Any) -> None:
+    """Be a pod of the Job that `manifest` prints: train the group of its completion index."""
+    from ensemble.runs.groups import pod
+
+    index = os.environ.get(INDEX, "")
+    if not re.fullmatch("[0-9]{1,4}", index):
+        raise ConfigError(
+            f"{INDEX} is {index!r:.60}: it has to be the number of a group, from 0. Kubernetes sets "
+            "it in the pods of a Job whose completionMode is Indexed, as manifest prints it."
+        )
+    config = settings_of({name: value for name, value in chosen.items() if value is not None})
+    submission = os.environ.get(SUBMISSION, "")
+    sys.exit(pod.work_pod(checked_id(run_id, config), config, int(index), submission))
+
+
+def settings_of(chosen: dict[str, Any]) -> EnsembleConfig:
+    """The settings that were chosen, and how many groups there are to be.
 
     Raises:
-      ConfigError: it was left to the machine, and the pods run on another.
+      ConfigError: one is out of its range; or the groups were left to the machine, and pods run
+        on others.
     """
-    return 1
+    if architectures.is_own(own := chosen.get("network", "")):
+        architectures.allow(own)  # Whoever types a name here wants its code to run.
+    config = EnsembleConfig(**chosen)
+    if not config.groups:
+        raise ConfigError(
+            "groups is 0, what this machine does best, but pods run on other machines: say how "
+            "many groups there are to be, such as --groups 4."
+        )
+    return config
 
 
 def as_words(config: EnsembleConfig) -> list[str]:

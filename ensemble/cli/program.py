@@ -23,6 +23,7 @@ COMMANDS = {
     "app": "app",
     "train": "train",
     "manifest": "kubernetes",
+    "work-pod": "kubernetes",
     "predict": "predict",
     "stress": "jobs",
     "lbfgs": "jobs",
