@@ -84,8 +84,8 @@ def work_pod(run_id: str, **chosen: Any) -> None:
     index = os.environ.get(INDEX, "")
     if not re.fullmatch("[0-9]{1,4}", index):
         raise ConfigError(
-            f"{INDEX} is {index!r:.60}: it has to be the number of a group, from 0. Kubernetes sets "
-            "it in the pods of a Job whose completionMode is Indexed, as manifest prints it."
+            f"{INDEX} is {index!r:.60}: it has to be the number of a group, from 0. Kubernetes "
+            "sets it in the pods of a Job whose completionMode is Indexed, as manifest prints it."
         )
     config = settings_of({name: value for name, value in chosen.items() if value is not None})
     submission = os.environ.get(SUBMISSION, "")

@@ -148,21 +148,27 @@ def create(config: EnsembleConfig, placement: Placement | None = None) -> Run:
     Raises:
       RunError: the folder cannot be written.
     """
-    now, entry = time.time(), registry.find(config.dataset)
+    now = time.time()
     if not config.groups:
         config = replace(config, groups=best_groups(config))
     with new_run(config.dataset, now) as folder:
-        status = Status(created=now, queued=now, updated=now, epochs=config.epochs,
-                        **blank_best(config))  # fmt: skip
-        write_status(folder, status)
-        if placement:
-            write_placement(folder, placement)
-        # config.json comes last: a folder without it is not yet a run.
-        write_json(folder / "config.json", {
-            "schema": SCHEMA, "packages": package_versions(), "settings": config.as_dict(),
-            **({"dataset": as_record(entry)} if entry.own else {}),
-        })  # fmt: skip
+        fill(folder, config, placement, now)
     return find(folder.name)
+
+
+def fill(folder: Path, config: EnsembleConfig, placement: Placement | None, now: float) -> None:
+    """Write what makes a folder a run, as of `create`; OSError where that cannot be written."""
+    entry = registry.find(config.dataset)
+    status = Status(created=now, queued=now, updated=now, epochs=config.epochs,
+                    **blank_best(config))  # fmt: skip
+    write_status(folder, status)
+    if placement:
+        write_placement(folder, placement)
+    # config.json comes last: a folder without it is not yet a run.
+    write_json(folder / "config.json", {
+        "schema": SCHEMA, "packages": package_versions(), "settings": config.as_dict(),
+        **({"dataset": as_record(entry)} if entry.own else {}),
+    })  # fmt: skip
 
 
 def rename(run_id: str, name: str) -> Run:

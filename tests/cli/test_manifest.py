@@ -208,7 +208,7 @@ def test_what_is_of_another_form_is_refused_in_a_sentence(option, value):
         (["--cpus", "0"], "1<=x<=1024"),
         (["--user", "0"], "1<=x<=2147483647"),
         (["--grace", "5"], "10<=x<=3600"),
-        (["--groups", "3"], "two members"),
+        (["--groups", "3"], "at most 2"),
         (["--groups", "0"], "say how many"),
         (["--node-selector", "a=b", "--node-selector", "a=c"], "once"),
         (["--patience", "3"], "validation"),

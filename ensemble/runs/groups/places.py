@@ -4,7 +4,8 @@ import os
 
 from ensemble.errors import RunError
 from ensemble.jobs import slots
-from ensemble.jobs.placement import read_placement
+from ensemble.jobs.placement import KUBERNETES, read_placement
+from ensemble.runs.groups.external import ExternalTasks
 from ensemble.runs.groups.tasks import LocalTasks, Tasks
 from ensemble.runs.store import Run
 
@@ -22,6 +23,8 @@ def tasks_for(run: Run) -> Tasks:
             f"Where the run “{run.id}” is to be trained cannot be read ({error}): put its "
             "placement.json back, or remove it to train here."
         ) from error
+    if placement and placement.on == KUBERNETES:
+        return ExternalTasks(run, "Kubernetes")
     if placement is None:
         return LocalTasks(slots.devices(), cores())
     raise RunError(f"The run “{run.id}” is for {placement.on}, which cannot be reached from here.")
