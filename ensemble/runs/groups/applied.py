@@ -20,9 +20,10 @@ from ensemble.jobs.folders import changing, not_writable
 from ensemble.jobs.job import forget_stop
 from ensemble.jobs.placement import KUBERNETES, Placement, placed_on
 from ensemble.runs.commands import requeue
+from ensemble.runs.contents import fill
 from ensemble.runs.groups.part import FOLDER, make
 from ensemble.runs.status import RESUMABLE
-from ensemble.runs.store import Run, fill, find
+from ensemble.runs.store import Run, find
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.lock import try_lock
@@ -72,7 +73,7 @@ def _make(folder: Path, config: EnsembleConfig, placement: Placement) -> None:
     beside = folder.with_name(f".new-{folder.name}-{secrets.token_hex(4)}")
     beside.mkdir()
     try:
-        fill(beside, config, placement, time.time())
+        fill(beside, config, placement)
         beside.rename(folder)
     except BaseException as error:
         shutil.rmtree(beside, ignore_errors=True)

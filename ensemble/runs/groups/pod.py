@@ -133,7 +133,7 @@ def _whole_status(run_id: str, works: list[Find]) -> int:
     for job in jobs:
         print(f"{job.id} is {job.state}. {job.message}".strip(), flush=True)
     found = [_status(job) for job in jobs]
-    return next((one for one in (DIVERGED, GO_ON, FAILED) if one in found), DONE)
+    return next((one for one in (DIVERGED, FAILED, GO_ON) if one in found), DONE)
 
 
 def _status(job: Job) -> int:
