@@ -26,6 +26,7 @@ from ensemble.runs.groups import external
 from ensemble.runs.groups.applied import make_once, take_up
 from ensemble.runs.groups.part import groups_of
 from ensemble.runs.groups.pod import DIVERGED, DONE, FAILED, GO_ON, work_pod
+from ensemble.storage.lock import is_held
 from tests.workers import PATIENCE_SECONDS, held_by_a_worker, wait_until
 
 RUN, ON = "digits-try", Placement(KUBERNETES)
@@ -166,6 +167,17 @@ def test_a_submission_waits_until_the_pods_of_the_one_before_have_ended():
             assert not taken.done()
             set_states(run, "stopped", "stopped", "stopped")
         assert taken.result(timeout=PATIENCE_SECONDS).state == "queued"
+
+
+def test_a_pod_that_is_told_to_end_while_it_waits_does_so_at_once():
+    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    lock = run.path / "groups" / "submission.lock"
+    with held_by_a_worker(run.path), ThreadPoolExecutor(1) as threads:
+        told = threads.submit(soon, lambda: bool(is_held(lock)))
+        told.add_done_callback(lambda _: signal.raise_signal(signal.SIGTERM))
+        with pytest.raises(SystemExit, match=str(GO_ON)):
+            work_pod(RUN, CONFIG, 0, "second")
+    assert not is_held(lock)
 
 
 def test_what_merges_passes_a_stop_on_and_waits_for_no_pod_that_is_not_there():

@@ -20,7 +20,7 @@ from ensemble.runs.groups.worker import PARENT
 from ensemble.runs.store import Run, find
 from ensemble.storage.reading import opened_to_append
 
-POLL_SECONDS = 0.3
+POLL_SECONDS = 0.1
 # Exit statuses: what Kubernetes is to begin anew ends with one that is neither of the first.
 DONE, DIVERGED, FAILED, GO_ON = 0, 3, 1, 75
 Find = Callable[[], Job]
@@ -43,14 +43,13 @@ def work_pod(run_id: str, config: EnsembleConfig, index: int, submission: str) -
       ConfigError: there is another run under this id, or it has no such group.
       RunError: its files cannot be written or read.
     """
-    run = make_once(run_id, config, Placement(KUBERNETES))
     if index >= config.groups:
         raise ConfigError(
             f"The pod's index is {index}, but the run has {config.groups} groups, from 0: apply "
             "the manifest as it was printed."
         )
     with _Ending() as ending:
-        run = take_up(run, submission)
+        run = take_up(make_once(run_id, config, Placement(KUBERNETES)), submission)
         works: list[Find] = [lambda: find_group(f"{run_id}:{index + 1}")]
         if index == 0:
             works.append(lambda: find(run_id))
@@ -60,10 +59,14 @@ def work_pod(run_id: str, config: EnsembleConfig, index: int, submission: str) -
 
 
 class _Ending:
-    """Notes that this pod is told to end, so that its processes can be told."""
+    """Notes that this pod is told to end, so that its processes can be told.
+
+    Before it has any it ends at once: the first process of a container is not ended by a signal
+    that it takes no notice of.
+    """
 
     def __init__(self) -> None:
-        self.asked = False
+        self.asked = self.at_work = False
 
     def __enter__(self) -> "_Ending":
         both = signal.SIGTERM, signal.SIGINT
@@ -76,6 +79,8 @@ class _Ending:
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.asked = True
+        if not self.at_work:
+            raise SystemExit(GO_ON)
 
 
 def _nothing_left(run: Run, index: int) -> bool:
@@ -91,11 +96,10 @@ def _do_all(works: list[Find], ending: _Ending) -> None:
     Begun anew, the pod has all of them again: alone, the merging would wait for its own group.
     """
     children: list[subprocess.Popen[bytes]] = []
-    told = False
+    told, ending.at_work = False, True
     try:
         for work in works:
-            if not ending.asked:
-                children.append(_start(work()))
+            children.append(_start(work()))
         while any(child.poll() is None for child in children):
             if not told and (ending.asked or _one_failed(works, children)):
                 told = True
