@@ -1,12 +1,13 @@
 """The command that trains an ensemble."""
 
+import sys
 from typing import Any
 
 import click
 
-from ensemble import architectures, runs
+from ensemble import architectures, hosts, runs
 from ensemble.cli.options import settings_options
-from ensemble.cli.outcome import end_with, say
+from ensemble.cli.outcome import EXIT_STATUS, end_with, say
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
 from ensemble.wording import formats
@@ -17,20 +18,47 @@ from ensemble.wording.verdicts import chosen as chosen_words
 @click.command()
 @settings_options(EnsembleConfig)
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
-def train(resume: str | None, **chosen: Any) -> None:
+@click.option(
+    "--distributed",
+    is_flag=True,
+    help="Be one of several processes, one a host, that train one run on the devices of all hosts: "
+    "start the same command on each, under Slurm by srun --kill-on-bad-exit=1.",
+)
+def train(resume: str | None, distributed: bool, **chosen: Any) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if resume and chosen:
         raise click.UsageError("--resume takes a run as it is: leave the other options out.")
     if architectures.is_own(own := chosen.get("network", "")):
         architectures.allow(own)  # Whoever types a name here wants its code to run.
-    run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen))
-    with ProgressLine(run.id) as line:
-        run = runs.work(run.id, line.show)
+    config = None if resume else EnsembleConfig(**chosen)
+    run = among_others(resume, config) if distributed else trained(resume, config)
     if said := best_epoch(run):
         say(said, err=True)
     said = " ".join(filter(None, (run.message, chance.verdict(run))))
     end_with(run.state, said, run_summary(run))
+
+
+def trained(resume: str | None, config: EnsembleConfig | None) -> runs.Run:
+    """The run, new or gone on with, once it has ended."""
+    run = runs.create(config) if config else runs.requeue(str(resume))
+    with ProgressLine(run.id) as line:
+        return runs.work(run.id, line.show)
+
+
+def among_others(resume: str | None, config: EnsembleConfig | None) -> runs.Run:
+    """`trained` as one of several processes; those that only follow end here."""
+    with hosts.joined() as company:
+        if company is None:
+            return trained(resume, config)
+        # Its modules start JAX, which is told of the others by now.
+        from ensemble.runs.distributed import take_part
+
+        ended = list[runs.Run]()
+        outcome = take_part(company, lambda: ended.append(trained(resume, config)) or ended[0])
+    if not ended:
+        sys.exit(EXIT_STATUS.get(outcome.state, 1))
+    return ended[0]
 
 
 def best_epoch(run: runs.Run) -> str:
