@@ -183,10 +183,10 @@ def _whole(trainer: Trainer, rows: list[np.ndarray]) -> Any:
 def _check_all_have_members(company: Company, layout: Layout) -> None:
     idle = sorted(set(range(company.count)) - set(layout.owners.tolist()))
     if idle:
+        who = company.who(idle[0])
         raise ConfigError(
-            f"{layout.members} member{'s' * (layout.members > 1)} on {len(layout.devices)} "
-            f"device{'s' * (len(layout.devices) > 1)} leave {company.who(idle[0])} without any: "
-            f"start at most {company.count - len(idle)} processes, or train more members."
+            f"{who[0].upper()}{who[1:]} would have no member to train: start fewer processes (with "
+            f"these members {company.count - len(idle)}), or train more members."
         )
 
 
