@@ -52,7 +52,7 @@ def among_others(resume: str | None, config: EnsembleConfig | None) -> runs.Run:
         if company is None:
             return trained(resume, config)
         # Its modules start JAX, which is told of the others by now.
-        from ensemble.runs.distributed import take_part
+        from ensemble.runs.training.distributed import take_part
 
         ended = list[runs.Run]()
         outcome = take_part(company, lambda: ended.append(trained(resume, config)) or ended[0])

@@ -110,7 +110,9 @@ class Layout:
 
         def lay_out(leaf: Any) -> Array:
             host = np.asarray(leaf)  # Taken apart by JAX, every shape would be a program.
-            return self.put([host[row] if own else None for row, own in zip(index, self.mine, strict=True)])
+            return self.put(
+                [host[row] if own else None for row, own in zip(index, self.mine, strict=True)]
+            )
 
         return jax.tree.map(lay_out, tree)
 

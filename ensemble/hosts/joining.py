@@ -106,5 +106,3 @@ def _told_to_stop(company: Company) -> Iterator[None]:
     finally:
         for one, handler in before.items():
             signal.signal(one, handler)
-
-

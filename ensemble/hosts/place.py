@@ -85,7 +85,12 @@ def _of_slurm(environ: Mapping[str, str]) -> Place:
     # Several processes of one host share its accelerators; one alone has them all.
     mine = (int(local),) if shared != "1" and local.isdecimal() else None
     return Place(
-        first_node(nodes), FIRST_PORT + spread % PORTS, int(count), int(index), f"{job}.{step}", mine
+        first_node(nodes),
+        FIRST_PORT + spread % PORTS,
+        int(count),
+        int(index),
+        f"{job}.{step}",
+        mine,
     )
 
 

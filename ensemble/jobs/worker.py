@@ -7,6 +7,7 @@ from typing import Any
 from ensemble.jobs import slots
 from ensemble.jobs.job import STOP_FILE, Job
 from ensemble.jobs.outcome import Outcome, StopRequest, bugs_written_down, outcome_of
+from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.queue import ahead_of, hold, wait_for_turn
 from ensemble.jobs.status import StatusWriter
 
@@ -17,7 +18,11 @@ Begin = Callable[[StatusWriter[Any], StopRequest], Outcome]
 
 
 def do(
-    job: Job, begin: Begin, report: Report, stop: StopRequest | None = None, devices: int = 0,
+    job: Job,
+    begin: Begin,
+    report: Report,
+    stop: StopRequest | None = None,
+    devices: int = 0,
     turn: bool = True,
 ) -> StatusWriter[Any]:
     """Bring a queued job to its end in this process.
@@ -47,9 +52,11 @@ def do(
         with bugs_written_down(job, status):
             outcome = outcome_of(
                 job,
-                lambda: in_turn(job, status, stop, report, begin, devices)
-                if turn
-                else at_once(status, stop, report, begin),
+                lambda: (
+                    in_turn(job, status, stop, report, begin, devices)
+                    if turn
+                    else at_once(status, stop, report, begin)
+                ),
             )
         status.update(state=outcome.state, message=outcome.message, seconds_left=None)
         report(status.status)
@@ -67,9 +74,7 @@ def give_way() -> None:
         os.nice(NICE - os.nice(0))
 
 
-def at_once(
-    status: StatusWriter[Any], stop: StopRequest, report: Report, begin: Begin
-) -> Outcome:
+def at_once(status: StatusWriter[Any], stop: StopRequest, report: Report, begin: Begin) -> Outcome:
     """What `begin` comes to."""
     status.update(state="starting", message="")
     report(status.status)
@@ -81,7 +86,7 @@ def in_turn(
     devices: int,
 ) -> Outcome:  # fmt: skip
     """What `begin` comes to, called once this machine is free for it; or a stop before that."""
-    if not job.kind.takes_turns:
+    if not job.kind.takes_turns or (job.path / PLACEMENT).exists():
         return begin(status, stop)
 
     def waiting() -> None:

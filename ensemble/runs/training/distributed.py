@@ -8,7 +8,7 @@ all make the same calls in the same order. It alone writes.
 import dataclasses
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -18,6 +18,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.engine import Evaluation, StepFigures, Trainer, blank_members
 from ensemble.engine.layout import Layout, choose_devices
 from ensemble.engine.pace import decided_by
+from ensemble.engine.trainer import Images
 from ensemble.errors import ConfigError, EnsembleError, HostsError
 from ensemble.hosts.company import Company, current
 from ensemble.hosts.kinds import Follower, Leader
@@ -38,16 +39,16 @@ class LedTrainer(Trainer):
     """Process 0's Trainer: it tells the others of each call, who make it as well."""
 
     def __init__(
-        self, config: EnsembleConfig, digits: Any, devices: Any = None, form: str | None = None
-    ) -> None:
+        self, config: EnsembleConfig, digits: Images, devices: Sequence[jax.Device],
+        numbers: range,
+    ) -> None:  # fmt: skip
         company = current()
         assert isinstance(company, Leader)
         self._company = company
-        devices = list(devices or choose_devices(config.devices))
-        _check_all_have_members(company, Layout.over(config.members, devices))
-        company.announce("trainer", devices=len(devices), form=form)
+        _check_all_have_members(company, Layout.over(len(numbers), devices))
+        company.announce("trainer", devices=len(devices))
         with company.blaming():
-            super().__init__(config, digits, devices, form)
+            super().__init__(config, digits, devices, numbers=numbers)
 
     def start(self, state: Any = None) -> Any:
         """As `Trainer.start`; each process is given the members that are on its devices."""
@@ -126,7 +127,7 @@ def follow(company: Follower) -> Outcome:
         with company.blaming():
             if order.kind == "trainer":
                 config, devices = trained_here(run), choose_devices(order.said["devices"])
-                trainer = Trainer(config, dataset_of(run), devices, order.said["form"])
+                trainer = Trainer(config, dataset_of(run), devices, numbers=run.numbers)
                 continue
             assert trainer is not None
             if order.kind == "start":
@@ -150,6 +151,11 @@ def follow(company: Follower) -> Outcome:
 def lead(company: Company, run: Run, status: StatusWriter[Status]) -> None:
     """Have the others take part in a run, whose worker this process is."""
     assert isinstance(company, Leader)
+    if trained_here(run).groups > 1:
+        raise ConfigError(
+            f"The run “{run.id}” is in groups, which are programs of their own: start it without "
+            "--distributed, or launch one with --groups 1."
+        )
 
     def last_words(sentence: str) -> None:
         said = f"{sentence} {TRAINING.what_is_kept(run.path)}"

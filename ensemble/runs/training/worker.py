@@ -27,7 +27,7 @@ def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | 
         with hosts.joined() as company:
             if company:
                 # Its modules start JAX, which is told of the others by now.
-                from ensemble.runs.distributed import take_part
+                from ensemble.runs.training.distributed import take_part
 
                 take_part(company, lambda: _work(run_id, report, stop))
                 return find(run_id)
@@ -36,8 +36,9 @@ def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | 
 
 def _work(run_id: str, report: Report, stop: StopRequest | None) -> Run:
     run = find(run_id)
+    train = _coordinate if run.in_groups and not hosts.current() else _train
     worker.do(
-        run, lambda status, stop: _train(run, status, stop, report), report, stop,
+        run, lambda status, stop: train(run, status, stop, report), report, stop,
         trained_here(run).devices, turn=hosts.current() is None,
     )  # fmt: skip
     return find(run_id)
@@ -53,15 +54,24 @@ def compile_for(settings: dict[str, object]) -> None:
         Trainer(likely, datasets.load(likely.dataset)).start()
 
 
+def _coordinate(
+    run: Run, status: StatusWriter[Status], stop: StopRequest, report: Report
+) -> Outcome:
+    from ensemble.runs.groups.coordinator import Coordinator
+    from ensemble.runs.groups.places import tasks_for
+
+    return Coordinator(run, status, stop, report, tasks_for(run)).follow()
+
+
 def _train(run: Run, status: StatusWriter[Status], stop: StopRequest, report: Report) -> Outcome:
     status.update(started=time.time())
     prepare_jax()
-    from ensemble.runs.session import Session
+    from ensemble.runs.training.session import Session
 
     if (company := hosts.current()) is None:
         with Session(run, status, stop, report) as session:
             return session.train()
-    from ensemble.runs.distributed import LedTrainer, lead
+    from ensemble.runs.training.distributed import LedTrainer, lead
 
     lead(company, run, status)
     with Session(
