@@ -10,6 +10,7 @@ from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import EXIT_STATUS, end_with, say
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chance
 from ensemble.wording.verdicts import chosen as chosen_words
@@ -32,6 +33,13 @@ def train(resume: str | None, distributed: bool, **chosen: Any) -> None:
     if architectures.is_own(own := chosen.get("network", "")):
         architectures.allow(own)  # Whoever types a name here wants its code to run.
     config = None if resume else EnsembleConfig(**chosen)
+    if distributed and config and config.groups != 1:
+        raise click.UsageError("--distributed trains all members in one program: drop --groups.")
+    if distributed and resume and runs.find(resume).in_groups:
+        raise RunError(
+            f"The run “{resume}” is in groups, which are programs of their own: resume it without "
+            "--distributed."
+        )
     run = among_others(resume, config) if distributed else trained(resume, config)
     if said := best_epoch(run):
         say(said, err=True)

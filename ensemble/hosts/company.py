@@ -139,10 +139,12 @@ class Company:
             self._thread(self._settle)
 
     def aborted(self) -> None:
-        """What JAX's own link found is what this one finds as well, or it is said like that."""
-        gone = "The link of jax.distributed between the hosts broke."
-        self.ended(End(gone, GO_ON, FOLLOWS))
-        wait_for_the_end(30.0)
+        """JAX's own link gives up on this process: mostly this one finds why as well."""
+        gone = End("The link of jax.distributed between the hosts broke.", GO_ON, FOLLOWS)
+        if 0 in self._wires:
+            self._say(self._wires[0], gone)
+        self.ended(gone)
+        wait_for_the_end(3 * SILENCE_SECONDS)
 
     def _settle(self) -> None:
         time.sleep(SETTLE_SECONDS)
@@ -181,6 +183,10 @@ class Company:
         if kinds and message.kind not in kinds:
             raise RuntimeError(f"{self.who(other)} said {message.kind}, not {kinds[0]}")
         return message
+
+    def _say(self, wire: Wire, end: End) -> None:
+        with contextlib.suppress(OSError):
+            wire.send("over", **end._asdict())
 
     def _beat(self, wire: Wire) -> None:
         while not self._closed.wait(BEAT_SECONDS):

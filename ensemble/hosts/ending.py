@@ -4,6 +4,7 @@ An ordinary end waits for the others of its program, minutes long; one whose fel
 not. So it says why, and leaves at once.
 """
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -46,14 +47,11 @@ def leave(end: End, last_words: Callable[[str], None] | None = None) -> NoReturn
         telling = threading.Thread(target=last_words, args=(end.sentence,), daemon=True)
         telling.start()
         telling.join(LAST_WORDS_SECONDS)
-    try:
+    with contextlib.suppress(OSError, ValueError):  # Perhaps nobody reads it any more.
         sys.stderr.write(f"{end.sentence}\n")
         sys.stderr.flush()
         sys.stdout.flush()
-    except (OSError, ValueError):
-        pass  # Nobody reads it any more.
-    finally:
-        os._exit(end.status)
+    os._exit(end.status)
 
 
 def on_abort(call: Callable[[], None]) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ensemble.hosts.company import SETTLE_SECONDS, Company
 from ensemble.hosts.ending import End, leave, wait_for_the_end
-from ensemble.hosts.wire import Message, Wire
+from ensemble.hosts.wire import Message
 
 
 class Leader(Company):
@@ -63,10 +63,6 @@ class Leader(Company):
         for one in telling:
             one.join(SETTLE_SECONDS)
 
-    def _say(self, wire: Wire, end: End) -> None:
-        with contextlib.suppress(OSError):
-            wire.send("over", **end._asdict())
-
 
 class Follower(Company):
     """Any other process: it does what it is told, at the same time as all."""
@@ -93,7 +89,6 @@ class Follower(Company):
 
     def tell_why(self, end: End) -> NoReturn:
         """Have process 0 end all; this one alone where that takes too long."""
-        with contextlib.suppress(OSError):
-            self._wires[0].send("over", **end._asdict())
+        self._say(self._wires[0], end)
         wait_for_the_end(5 * SETTLE_SECONDS)
         leave(end)

@@ -53,8 +53,8 @@ def _follow(place: Place, end: float, seconds: float) -> tuple[Company, str]:
         answer = wire.receive()
     except (OSError, EOFError, ValueError) as error:
         raise HostsError(
-            f"The first process, on {place.host}, ended or fell silent before all had come: its log "
-            "says why."
+            f"The first process, on {place.host}, ended or fell silent before all had come: its "
+            "log says why."
         ) from error
     if answer.kind != "welcome":
         raise HostsError(str(answer.said.get("sentence", "It was turned away.")))

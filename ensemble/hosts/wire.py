@@ -1,5 +1,6 @@
 """Messages between two processes: a line of JSON, and arrays as they lie in memory."""
 
+import contextlib
 import json
 import socket
 import struct
@@ -71,10 +72,8 @@ class Wire:
 
     def close(self) -> None:
         """End the connection, for both."""
-        try:
+        with contextlib.suppress(OSError):  # The other was faster.
             self._connection.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass  # The other was faster.
         self._connection.close()
 
     def _array(self, dtype: np.dtype[Any], shape: tuple[int, ...]) -> np.ndarray:
