@@ -163,6 +163,8 @@ class Company:
         except (OSError, EOFError, ValueError):
             if not self._closed.is_set():
                 self._lost(other, "ended without a word: it was killed, or its host is gone")
+        finally:
+            wire.close()
 
     def _hear(self, other: int, message: Message) -> None:
         if message.kind == "beat":

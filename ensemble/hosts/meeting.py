@@ -52,11 +52,13 @@ def _follow(place: Place, end: float, seconds: float) -> tuple[Company, str]:
     try:
         answer = wire.receive()
     except (OSError, EOFError, ValueError) as error:
+        wire.close()
         raise HostsError(
             f"The first process, on {place.host}, ended or fell silent before all had come: its "
             "log says why."
         ) from error
     if answer.kind != "welcome":
+        wire.close()
         raise HostsError(str(answer.said.get("sentence", "It was turned away.")))
     wire.patience(None)
     names, address = answer.said["names"], answer.said["address"]

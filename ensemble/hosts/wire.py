@@ -36,7 +36,8 @@ class Wire:
         self._connection, self._sending = connection, threading.Lock()
         self.heard = time.monotonic()
         self.patience(None)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with contextlib.suppress(OSError):  # Between processes of one host it may be no TCP.
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def send(self, kind: str, arrays: Sequence[np.ndarray] = (), **said: Any) -> None:
         """Say something; OSError where the other is gone."""

@@ -52,8 +52,9 @@ def three(request, tmp_path):
                 stdout=file, stderr=file, env={**os.environ, **said},
             ))  # fmt: skip
     end = time.monotonic() + 20
-    while not all("here" in log.read_text() for log in logs) and time.monotonic() < end:
-        time.sleep(0.01)
+    for one, log in zip(all_three, logs, strict=True):
+        while "here" not in log.read_text() and one.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
     yield all_three, logs
     for one in all_three:
         one.kill()
