@@ -62,11 +62,10 @@ def among_others(resume: str | None, config: EnsembleConfig | None) -> runs.Run:
         # Its modules start JAX, which is told of the others by now.
         from ensemble.runs.training.distributed import take_part
 
-        ended = list[runs.Run]()
-        outcome = take_part(company, lambda: ended.append(trained(resume, config)) or ended[0])
-    if not ended:
+        outcome, run = take_part(company, lambda: trained(resume, config))
+    if run is None:
         sys.exit(EXIT_STATUS.get(outcome.state, 1))
-    return ended[0]
+    return run
 
 
 def best_epoch(run: runs.Run) -> str:

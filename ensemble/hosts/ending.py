@@ -65,8 +65,8 @@ def on_abort(call: Callable[[], None]) -> None:
     def aborted(number: int) -> None:
         call()
 
-    _kept.append(handler(aborted))
-    ctypes.CDLL(None).signal(signal.SIGABRT, _kept[-1])
+    _called.append(handler(aborted))
+    ctypes.CDLL(None).signal(signal.SIGABRT, _called[-1])
 
 
 def wait_for_the_end(seconds: float) -> None:
@@ -74,4 +74,4 @@ def wait_for_the_end(seconds: float) -> None:
     time.sleep(seconds)
 
 
-_kept: list[object] = []  # What compiled code calls has to stay where it is.
+_called: list[object] = []  # What compiled code calls has to stay where it is.

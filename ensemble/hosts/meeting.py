@@ -1,4 +1,4 @@
-"""The links between one process that leads and all others: who comes, and who is turned away."""
+"""The links between one process that leads and all others: who comes, and who is refused."""
 
 import errno
 import socket
@@ -59,7 +59,7 @@ def _follow(place: Place, end: float, seconds: float) -> tuple[Company, str]:
         ) from error
     if answer.kind != "welcome":
         wire.close()
-        raise HostsError(str(answer.said.get("sentence", "It was turned away.")))
+        raise HostsError(str(answer.said.get("sentence", "It was refused.")))
     wire.patience(None)
     names, address = answer.said["names"], answer.said["address"]
     return Follower(place.index, names, {0: wire}), str(address)

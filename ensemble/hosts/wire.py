@@ -56,7 +56,7 @@ class Wire:
           OSError, EOFError: the other end is gone.
           ValueError: what came is no message.
         """
-        (length,) = LENGTH.unpack(self._bytes(LENGTH.size))
+        (length,) = LENGTH.unpack(self._bytes(LENGTH.size).data)
         if length > MOST_WORDS:
             raise ValueError(f"a message of {length:,} bytes")
         try:
@@ -85,7 +85,7 @@ class Wire:
 
     def _bytes(self, size: int) -> np.ndarray:
         found = np.empty(size, np.uint8)
-        view, done = memoryview(found), 0
+        view, done = found.data, 0
         while done < size:
             came = self._connection.recv_into(view[done : done + CHUNK])
             if not came:

@@ -160,7 +160,7 @@ def test_a_process_without_a_first_one_says_where_it_looked():
         meet(Place("localhost", port, 2, 1), 0.5)
 
 
-def test_another_programs_process_is_turned_away_and_a_strangers_word_ignored():
+def test_another_programs_process_is_refused_and_a_strangers_word_ignored():
     port = free_port()
     places = [Place("localhost", port, 2, 0, "7.0"), Place("localhost", port, 2, 1, "8.0"),
               Place("localhost", port, 2, 1, "7.0")]  # fmt: skip

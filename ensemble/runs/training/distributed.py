@@ -165,14 +165,17 @@ def lead(company: Company, run: Run, status: StatusWriter[Status]) -> None:
     company.announce("run", id=run.id)
 
 
-def take_part(company: Company, work: Callable[[], Run]) -> Outcome:
-    """How the run ended that `work`, called in process 0 alone, trains with the help of all."""
+def take_part(company: Company, work: Callable[[], Run]) -> tuple[Outcome, Run | None]:
+    """How the run ended that `work` trains with the help of all, and what it returned.
+
+    It is called in process 0 alone; the others have None of it.
+    """
     if isinstance(company, Follower):
-        return follow(company)
+        return follow(company), None
     assert isinstance(company, Leader)
     run = work()
     company.announce("end", state=run.state, message=run.message)
-    return Outcome(run.state, run.message)
+    return Outcome(run.state, run.message), run
 
 
 def _whole(trainer: Trainer, rows: list[np.ndarray]) -> Any:
