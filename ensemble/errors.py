@@ -9,6 +9,7 @@ EnsembleError
 ├── ImageError             a picture cannot be opened
 ├── PredictionsError       predictions made elsewhere cannot be taken, or written
 ├── HostsError             the processes of one program on several hosts do not find each other
+├── ClusterError           a cluster's scheduler does not answer, or does not take the work
 └── RunError               a run cannot be found, read, started or changed
     └── UnknownRunError    no run has this id
 
@@ -62,6 +63,10 @@ class HostsError(EnsembleError):
     """The processes of one program on several hosts do not find each other, or what they share."""
 
     exit_code = 75  # for now: started again, they may
+
+
+class ClusterError(EnsembleError):
+    """A cluster's scheduler does not answer, or does not take the work."""
 
 
 class RunError(EnsembleError):

@@ -160,7 +160,7 @@ def test_a_process_without_a_first_one_says_where_it_looked():
         meet(Place("localhost", port, 2, 1), 0.5)
 
 
-def test_another_programs_process_is_refused_and_a_strangers_word_ignored():
+def test_another_programs_process_is_refused_and_what_is_no_process_ignored():
     port = free_port()
     places = [Place("localhost", port, 2, 0, "7.0"), Place("localhost", port, 2, 1, "8.0"),
               Place("localhost", port, 2, 1, "7.0")]  # fmt: skip
@@ -168,8 +168,8 @@ def test_another_programs_process_is_refused_and_a_strangers_word_ignored():
         first = pool.submit(meet, places[0], 10)
         with pytest.raises(HostsError, match="Another program's processes meet"):
             meet(places[1], 5)
-        with socket.create_connection(("localhost", port)) as stranger:
-            stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
+        with socket.create_connection(("localhost", port)) as other:
+            other.sendall(b"GET / HTTP/1.1\r\n\r\n")
         follower, address = meet(places[2], 5)
         leader, same = first.result()
     assert address == same

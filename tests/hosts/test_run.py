@@ -10,7 +10,6 @@ from ensemble import runs
 from tests.hosts.pair import SETTINGS, train
 from tests.runs.test_workers import assert_same_bits
 
-
 # Compiled in a moment; tests/cluster has the one that people train.
 SMALL = ("--network", "mlp", "--members", "3", "--validation", "0.1", "--epochs", "3")
 
