@@ -1,16 +1,18 @@
 """The command that trains an ensemble."""
 
+import sys
 from dataclasses import replace
 from typing import Any
 
 import click
 
-from ensemble import architectures, runs
+from ensemble import architectures, hosts, runs
 from ensemble.cli.options import settings_options
-from ensemble.cli.outcome import end_with, say
+from ensemble.cli.outcome import EXIT_STATUS, end_with, say
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cluster import SlurmConfig, check
 from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError
 from ensemble.jobs.placement import SLURM, Placement
 from ensemble.settings import setting_fields
 from ensemble.wording import formats
@@ -23,7 +25,13 @@ from ensemble.wording.verdicts import chosen as chosen_words
 @click.option("--on", type=click.Choice([SLURM]), help="Where: a cluster, not this machine.")
 @settings_options(SlurmConfig)
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
-def train(resume: str | None, **chosen: Any) -> None:
+@click.option(
+    "--distributed",
+    is_flag=True,
+    help="Be one of several processes, one a host, that train one run on the devices of all hosts: "
+    "start the same command on each, under Slurm by srun --kill-on-bad-exit=1.",
+)
+def train(resume: str | None, distributed: bool, **chosen: Any) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if resume and chosen:
@@ -31,13 +39,42 @@ def train(resume: str | None, **chosen: Any) -> None:
     if architectures.is_own(own := chosen.get("network", "")):
         architectures.allow(own)  # Whoever types a name here wants its code to run.
     place = placement(chosen)
-    run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen), place)
-    with ProgressLine(run.id) as line:
-        run = runs.work(run.id, line.show)
+    train_it = among_others if distributed else trained
+    run = train_it(resume, chosen, place)
     if said := best_epoch(run):
         say(said, err=True)
     said = " ".join(filter(None, (run.message, chance.verdict(run))))
     end_with(run.state, said, run_summary(run))
+
+
+def trained(resume: str | None, chosen: dict[str, Any], place: Placement | None = None) -> runs.Run:
+    """The run, new or gone on with, once it has ended."""
+    run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen), place)
+    with ProgressLine(run.id) as line:
+        return runs.work(run.id, line.show)
+
+
+def among_others(resume: str | None, chosen: dict[str, Any], place: Placement | None) -> runs.Run:
+    """`trained` as one of several processes; those that only follow end here."""
+    if place:
+        raise click.UsageError("--distributed is started by srun itself: leave --on out.")
+    if EnsembleConfig(**chosen).groups != 1:
+        raise click.UsageError("--distributed trains all members in one program: drop --groups.")
+    if resume and runs.find(resume).in_groups:
+        raise RunError(
+            f"The run “{resume}” is in groups, which are programs of their own: resume it without "
+            "--distributed."
+        )
+    with hosts.joined() as company:
+        if company is None:
+            return trained(resume, chosen)
+        # Its modules start JAX, which is told of the others by now.
+        from ensemble.runs.training.distributed import take_part
+
+        outcome, run = take_part(company, lambda: trained(resume, chosen))
+    if run is None:
+        sys.exit(EXIT_STATUS.get(outcome.state, 1))
+    return run
 
 
 def placement(chosen: dict[str, Any]) -> Placement | None:

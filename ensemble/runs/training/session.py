@@ -41,6 +41,7 @@ class Session:
       status: the hold on its status.json.
       stop: asked between compiled calls, about once a second.
       report: called with each new status.
+      trainer: makes what trains, of settings, images and devices.
     """
 
     def __init__(
@@ -49,10 +50,11 @@ class Session:
         status: StatusWriter[Any],
         stop: Callable[[], bool],
         report: Callable[[Status], None],
+        trainer: Callable[..., Trainer] = Trainer,
     ) -> None:
         self._run, self._status, self._stop, self._report = run, status, stop, report
         self._config = config = trained_here(run)
-        self._trainer = Trainer(config, dataset_of(run), _devices(run), numbers=run.numbers)
+        self._trainer = trainer(config, dataset_of(run), _devices(run), numbers=run.numbers)
         self._history = run.path / "history.jsonl"
         self._checkpoints = Checkpoints(run.path)
         self._saved = time.monotonic()
@@ -110,7 +112,7 @@ class Session:
         self._forget_what_comes_again()
         layout = trainer.layout
         used = {"used": len(layout.devices), "members_per_device": layout.lanes}
-        write_json(self._run.path / "devices.json", {**describe_devices(), **used})
+        write_json(self._run.path / "devices.json", {**describe_devices(), **used, **layout.hosts})
         return self._progress
 
     def _forget_what_comes_again(self) -> None:
