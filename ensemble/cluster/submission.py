@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def submit(
     given = {**passed_on(), **environment}
     tasks = [
         Command([*program, *words], given, nodes, folder, log)
-        for words, log in zip(commands, logs or [None] * len(commands), strict=True)
+        for words, log in zip(commands, logs or repeat(None, len(commands)), strict=True)
     ]
     setup = config.setup or SlurmConfig.from_toml().setup
     asked = parameters(config, name, nodes, setup)
