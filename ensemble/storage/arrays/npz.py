@@ -51,7 +51,7 @@ ODDITIES = (
 
 @dataclass(frozen=True)
 class Joined:
-    """An array by its parts, one after another along its first axis; no two need be there at once.
+    """An array by its parts, one after another along its first axis: not all need be there at once.
 
     Attributes:
       shape: of the whole.

@@ -91,7 +91,7 @@ def test_parameters_are_merged_without_being_held_all_at_once() -> None:
     merger.merge(hold=0.0)
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert most < whole / 2
+    assert most < 0.75 * whole  # those of two of the four groups; it was twice all of them
     merged = parameters(run.path)
     assert list(merged) == list(expected[0])
     for name, array in merged.items():
