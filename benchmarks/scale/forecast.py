@@ -14,7 +14,6 @@ from ensemble.runs.parameters import MAX_BYTES
 
 CHECKPOINT_SECONDS = 60  # a group saves about as often
 KEPT = 3  # checkpoints: the last two and the best
-# What another process needs: a page that opens an epoch of the run.
 Costs = Mapping[str, float]
 
 
@@ -74,6 +73,11 @@ def merge_mb(size: Size, costs: Costs) -> float:
     )
 
 
+def look_seconds(size: Size, costs: Costs) -> float:
+    """Of a processor, for one look of the coordinator at groups that have nothing new."""
+    return costs["look_s"] + costs["look_s_per_group"] * size.groups
+
+
 def history_mb(size: Size, costs: Costs) -> float:
     """The run's history.jsonl at its end."""
     lines = size.epochs * (LINES_OF_AN_EPOCH + 1)
@@ -116,9 +120,11 @@ ROWS: tuple[tuple[str, str, Formula], ...] = (
     ("Parameters that stay of 100 epochs", "MB", kept_parameters_mb),
     ("History of 100 epochs", "MB", history_mb),
     ("One look at all groups", "processor ms",
-     lambda size, costs: 1e3 * (costs["look_s"] + costs["look_s_per_group"] * size.groups)),
+     lambda size, costs: 1e3 * look_seconds(size, costs)),
     ("Looks, of a processor", "%",
-     lambda size, costs: 100 * share(costs["look_s"] + costs["look_s_per_group"] * size.groups)),
+     lambda size, costs: 100 * share(look_seconds(size, costs))),
+    ("Status files read by looks", "a second",
+     lambda size, costs: size.groups / (POLL_SECONDS + look_seconds(size, costs))),
     ("Status files written by all tasks", "a second",
      lambda size, costs: costs["status_writes_per_s"] * size.groups),
 )  # fmt: skip
