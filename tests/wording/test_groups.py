@@ -62,7 +62,7 @@ def test_a_worker_that_has_fallen_silent_is_said_to_be() -> None:
 
 
 def test_many_groups_are_summed_up_with_the_reason_why_some_wait() -> None:
-    states = {n: "training" for n in range(1, 29)} | {n: "queued" for n in range(29, 32)}
+    states = dict.fromkeys(range(1, 29), "training") | dict.fromkeys(range(29, 32), "queued")
     waiting = {n: Task("waiting", f"9_{n}", "", "no node is free") for n in range(29, 32)}
     run = in_groups(states | {32: "finished"}, waiting, members=64, placement=SLURM)
     said = words.summary(words.standings(run))

@@ -100,6 +100,8 @@ class Tab:
 
     # The run beside which the settings are unfolded.
     unfolded = Remembered[str]("settings_unfolded", "")
+    # The run whose groups, where they are many, are listed.
+    groups_unfolded = Remembered[str]("groups_unfolded", "")
 
     # Runs.
     # Whether predictions are being handed in.
