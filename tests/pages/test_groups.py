@@ -135,3 +135,17 @@ def test_the_list_says_how_many_groups_are_at_work_or_whose_queue_a_run_is_in() 
     assert rows.loc[begun.id, "done"] == "40 %, 1 of 2 groups"
     assert rows.loc[queued.id, "done"] == "in Slurm's queue"
     assert f"Group 1 · members 1–4 · epoch 1 of 10 · {gethostname()} · job 7_0" in texts(at)
+
+
+def test_what_a_cluster_or_groups_took_is_no_measure_of_this_machine(train: Train) -> None:
+    label = train().button(key="launch").label
+    in_groups({1: "finished", 2: "finished"}, state="finished", placement=SLURM,
+              img_member_per_s=3.0, host=gethostname())  # fmt: skip
+    loaders.forget_runs()
+    assert train().button(key="launch").label == label
+
+
+def test_a_run_in_groups_counts_the_epochs_that_all_of_them_have(train: Train) -> None:
+    run = in_groups({1: "training", 2: "queued"}, {2: WAITING}, placement=SLURM,
+                    told={1: {"epoch": 8}}, img_member_per_s=3300.0)  # fmt: skip
+    assert bar(train(run.id)) == "0 of 10 epochs by every group · 3,300 img·member/s"

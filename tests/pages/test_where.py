@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.cli.program import main
+from ensemble.cluster import asking
 from ensemble.cluster import slurm as cluster
 from ensemble.jobs.placement import Placement, read_placement
 from ensemble.runs import commands
@@ -33,12 +34,12 @@ WAITS = "{0}_1|PENDING||Resources|{0}"
 
 @pytest.fixture(autouse=True)
 def asked_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(cluster, "FRESH", 0.0)
+    monkeypatch.setattr(asking, "FRESH", 0.0)
     monkeypatch.delenv("SLURM_CONF", raising=False)
     loaders.forget_runs()
     yield
     slurm.forget()
-    cluster.forget()
+    asking.forget()
 
 
 @pytest.fixture
@@ -52,7 +53,7 @@ def commands_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[...
             (tmp_path / name).chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
         slurm.forget()
-        cluster.forget()
+        asking.forget()
 
     return made
 
@@ -80,7 +81,7 @@ def test_a_page_does_not_wait_for_a_slurm_that_hangs(
 ) -> None:
     commands_of("")
     (tmp_path / "sinfo").write_text("#!/bin/sh\necho asked >> $0.log\nexec sleep 3\n")
-    monkeypatch.setattr(cluster, "SECONDS", 1.5)
+    monkeypatch.setattr(asking, "SECONDS", 1.5)
     before = time.monotonic()
     for _ in range(20):
         slurm.look()
@@ -156,7 +157,7 @@ def test_devices_lists_partitions_and_the_tasks_of_runs_that_are_here(
     partitions, tasks = (one.value for one in at.dataframe)
     assert list(partitions["partition"]) == ["long (default)", "short"]
     assert list(partitions["nodes free"]) == ["3 of 10", "2 of 2"]
-    assert list(partitions["GPUs free"]) == ["0 of 0", "4 of 4"]
+    assert list(partitions["GPUs free"]) == ["none", "4 of 4"]
     assert list(partitions["time limit"]) == ["none", "30 min"]
     assert list(tasks["state"]) == ["running", "waits: no node is free"]
     assert list(tasks["node"]) == ["node2", ""]
@@ -177,5 +178,5 @@ def test_devices_on_the_command_line_has_slurm_too_where_there_is_one(
     said = CliRunner().invoke(main, ["devices"], catch_exceptions=False).output
     assert "slurm long: 3 of 10 nodes free" in said
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
-    cluster.forget()
+    asking.forget()
     assert "slurm" not in answer()

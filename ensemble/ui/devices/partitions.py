@@ -55,7 +55,9 @@ def partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
         "partition": [one.name + " (default)" * one.default for one in there],
         "nodes free": [f"{one.free_nodes:,} of {one.nodes:,}" for one in there],
         "CPUs free": [f"{one.free_cpus:,} of {one.cpus:,}" for one in there],
-        "GPUs free": [f"{one.free_gpus:,} of {one.gpus:,}" for one in there],
+        "GPUs free": [
+            f"{one.free_gpus:,} of {one.gpus:,}" if one.gpus else "none" for one in there
+        ],
         "memory of a node": [f"{one.memory_gb:,.0f} GB" for one in there],
         "time limit": [
             formats.duration(60 * one.minutes) if one.minutes else "none" for one in there

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ensemble.cluster import settings
 from ensemble.cluster import slurm as cluster
-from ensemble.cluster.slurm import NEEDED, NotSetUp, Partition, Task
+from ensemble.cluster.asking import NotSetUp
+from ensemble.cluster.slurm import NEEDED, Partition, Task
 from ensemble.errors import ClusterError, ConfigError
 
 # An answer is used for so long, and one that there is no cluster; the first is waited for so long.

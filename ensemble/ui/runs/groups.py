@@ -31,11 +31,16 @@ def show(run: runs.Run, prefix: str = "") -> None:
     if not every:
         return
     with st.container(key=f"{prefix}groups", gap="small"):
-        if len(every) <= FEW:
-            st.caption("  \n".join(escaping.markdown(words.line(one)) for one in every))
-        elif unfolded(run, every, prefix):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if few := len(every) <= FEW:
+                lines = "  \n".join(escaping.markdown(words.line(one)) for one in every)
+                st.caption(lines, width="stretch")
+            is_open = not few and unfolded(run, every, prefix)
+            wanted = st.toggle("The end of a group's log", key=f"{prefix}groups_log")
+        if is_open:
             table(every)
-        log(every, prefix)
+        if wanted:
+            log(every, prefix)
 
 
 def unfolded(run: runs.Run, every: Sequence[Standing], prefix: str) -> bool:
@@ -72,17 +77,13 @@ def table(every: Sequence[Standing]) -> None:
 
 
 def log(every: Sequence[Standing], prefix: str) -> None:
-    """The last lines of one group's log, read only while somebody looks at them."""
-    with st.container(horizontal=True, vertical_alignment="center"):
-        wanted = st.toggle("The end of a group's log", key=f"{prefix}groups_log")
-        if not wanted:
-            return
-        # One that failed is what is looked for.
-        order = sorted(every, key=lambda one: one.at != "failed")
-        titles = {one.group.number: words.named(one.group) for one in order}
-        chosen = st.selectbox(
-            "Group", list(titles), format_func=titles.__getitem__, key=f"{prefix}groups_log_of",
-            width=260, label_visibility="collapsed",
-        )  # fmt: skip
+    """The last lines of one group's log, for who looks at them."""
+    # One that failed is what is looked for.
+    order = sorted(every, key=lambda one: one.at != "failed")
+    titles = {one.group.number: words.named(one.group) for one in order}
+    chosen = st.selectbox(
+        "Group", list(titles), format_func=titles.__getitem__, key=f"{prefix}groups_log_of",
+        width=260, label_visibility="collapsed",
+    )  # fmt: skip
     [path] = [one.group.path for one in every if one.group.number == chosen]
     st.code(job_panel.log_tail(path / "log.txt") or "It has written nothing yet.", language=None)

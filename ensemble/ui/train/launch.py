@@ -146,7 +146,11 @@ def past_runs(info: DatasetInfo, cost: Cost, all_devices: int) -> list[Past]:
             (str(theirs.network), theirs.width),
         )
         for run in loaders.all_runs()[:50]
-        if (theirs := run.trained) and run.status.img_member_per_s and run.status.host
+        if (theirs := run.trained)
+        and run.status.img_member_per_s
+        and run.status.host
+        # Groups may have waited for a place, or been trained on other machines than their worker's.
+        and not run.in_groups
     ]
 
 
