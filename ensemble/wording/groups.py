@@ -171,8 +171,8 @@ def seconds_in_queue(run: Run) -> float | None:
 
 def at_work(run: Run) -> str:
     """ "2 of 4 groups" of a run that is at work with some of them; else ""."""
-    if not run.in_groups:
+    if not run.in_groups or run.trained is None:
         return ""
-    tasks = read_tasks(run.path).values()
-    waiting = sum(task.state == "waiting" for task in tasks)
-    return f"{len(tasks) - waiting} of {len(tasks)} groups" if waiting else ""
+    every = run.trained.groups
+    waiting = sum(task.state == "waiting" for task in read_tasks(run.path).values())
+    return f"{every - waiting} of {formats.count(every, 'group')}" if waiting else ""

@@ -65,6 +65,7 @@ def test_many_groups_are_summed_up_with_the_reason_why_some_wait() -> None:
     states = dict.fromkeys(range(1, 29), "training") | dict.fromkeys(range(29, 32), "queued")
     waiting = {n: Task("waiting", f"9_{n}", "", "no node is free") for n in range(29, 32)}
     run = in_groups(states | {32: "finished"}, waiting, members=64, placement=SLURM)
+    assert words.at_work(run) == "29 of 32 groups", "also those whose task is over"
     said = words.summary(words.standings(run))
     assert said == "28 train, 3 wait (no node is free), 1 finished"
 

@@ -36,6 +36,7 @@ def show(run: runs.Run, prefix: str = "") -> None:
                 lines = "  \n".join(escaping.markdown(words.line(one)) for one in every)
                 st.caption(lines, width="stretch")
             is_open = not few and unfolded(run, every, prefix)
+            st.space("stretch")  # What changes with each look does not push the toggle about.
             wanted = st.toggle("The end of a group's log", key=f"{prefix}groups_log")
         if is_open:
             table(every)
@@ -73,6 +74,7 @@ def table(every: Sequence[Standing]) -> None:
     st.dataframe(
         rows, hide_index=True, height=ROW * (min(len(every), MOST_ROWS) + 1) + 3,
         alt="What each group of the run is doing, where, and how fast",
+        column_config={"group": 60, "members": 80, "state": 290, "where": 190, "speed": 150},
     )  # fmt: skip
 
 

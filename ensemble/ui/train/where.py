@@ -43,14 +43,14 @@ def control() -> None:
 
 def asked(usual: SlurmConfig) -> None:
     """What each task asks for; at first what ensemble.toml says."""
-    with st.container(horizontal=True, gap="small"):
-        for name, label in ASKED.items():
-            widget.begin(key(name), getattr(usual, name))
-            about = FIELDS[name].metadata
-            st.number_input(
-                label, about["low"], about["high"], key=key(name), help=about["help"], width=130,
-                persist_state="session",
-            )  # fmt: skip
+    columns = st.columns(2, gap="small") * 2
+    for (name, label), column in zip(ASKED.items(), columns, strict=True):
+        widget.begin(key(name), getattr(usual, name))
+        about = FIELDS[name].metadata
+        column.number_input(
+            label, about["low"], about["high"], key=key(name), help=about["help"],
+            persist_state="session",
+        )  # fmt: skip
 
 
 def key(name: str) -> str:
