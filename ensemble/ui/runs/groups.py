@@ -14,6 +14,7 @@ from ensemble.wording.groups import Standing
 
 FEW = 4  # groups that are shown a line each; more are summed up in one, until that is opened
 ROW, MOST_ROWS = 35, 12
+WIDTHS = {"group": 60, "members": 80, "state": 290, "where": 190, "speed": 150}
 
 
 def show(run: runs.Run, prefix: str = "") -> None:
@@ -74,7 +75,7 @@ def table(every: Sequence[Standing]) -> None:
     st.dataframe(
         rows, hide_index=True, height=ROW * (min(len(every), MOST_ROWS) + 1) + 3,
         alt="What each group of the run is doing, where, and how fast",
-        column_config={"group": 60, "members": 80, "state": 290, "where": 190, "speed": 150},
+        column_config={name: st.column_config.Column(width=WIDTHS[name]) for name in rows},
     )  # fmt: skip
 
 
