@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 from click.testing import CliRunner
 
@@ -12,7 +13,7 @@ from tests.pages.ensembles import trained
 from tests.pages.grouped import SLURM, in_groups
 
 
-def shown(run_id: str) -> dict[str, object]:
+def shown(run_id: str) -> dict[str, Any]:
     result = CliRunner().invoke(main, ["runs", "show", run_id])
     assert result.exit_code == 0, result.output
     return dict(json.loads(result.output))
@@ -26,7 +27,7 @@ def test_runs_show_has_each_group_with_its_task_and_the_place() -> None:
     )  # fmt: skip
     found = shown(run.id)
     assert found["placement"] == {"on": "slurm", "settings": {"partition": "long"}}
-    [first, second] = found["groups"]  # type: ignore[misc]
+    [first, second] = found["groups"]
     host = first.pop("host")
     assert host
     assert first == {

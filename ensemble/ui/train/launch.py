@@ -206,8 +206,8 @@ def make_ready(drawn: bool = True) -> None:
         on_cpu = here is not None and here.platform == "cpu"
         planned = plan() if drawn and on_cpu else None
         # What only follows its groups compiles nothing.
-        alone = planned is not None and planned.config is not None and not planned.placement
-        likely = planned.config if planned and alone and planned.config.groups == 1 else None
+        likely = planned.config if planned and not planned.placement else None
+        likely = likely if likely and likely.groups == 1 else None
         # Code of one's own is imported for its run alone: it may change before that.
         own = likely is not None and architectures.is_own(likely.network)
         runs.keep_warm_worker(None if own else likely)

@@ -133,9 +133,10 @@ def test_validation_has_curves_where_it_was_measured_and_columns_of_its_own() ->
 def late_groups() -> list[dict[str, Any]]:
     """Two groups of two members; the second has not closed epoch 2, nor told of its last steps."""
     whole = epoch(1.0, [0.8, 0.9, 0.7, 0.6], 0.92)
-    late = {**epoch(2.0, [0.85, 0.95, None, None], None), "kind": "members", "epoch": 2}
-    del late["ensemble_test_accuracy"], late["ensemble_test_nll"]
-    late["test_loss"] = [0.05, 0.04, None, None]
+    late = {
+        "kind": "members", "epoch": 2, "step": 1, "progress": 2.0,
+        "test_accuracy": [0.85, 0.95, None, None], "test_loss": [0.05, 0.04, None, None],
+    }  # fmt: skip
     last = steps(2.0, 0.3, 0.2, None, None)
     return [steps(1.0, 1.0, 1.0, 1.0, 1.0), whole, last, late]
 
