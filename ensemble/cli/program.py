@@ -22,6 +22,8 @@ from ensemble.storage.refusals import said_of
 COMMANDS = {
     "app": "app",
     "train": "train",
+    "manifest": "kubernetes",
+    "work-pod": "kubernetes",
     "predict": "predict",
     "stress": "jobs",
     "lbfgs": "jobs",

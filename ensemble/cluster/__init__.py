@@ -1,4 +1,4 @@
-"""A cluster with Slurm: what it has and what of ours is in its queue, and how work gets there.
+"""Schedulers of clusters. Slurm: what it has, what of ours is in its queue, how work gets there.
 
 Knows neither runs nor JAX: a task is a command of this program, and its files say what came of it.
 """

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ensemble.jobs.placement import KUBERNETES, SLURM, read_placement
+from ensemble.jobs.placement import KUBERNETES, SLURM, placed_on
 from ensemble.runs import Run
 from ensemble.runs.groups.part import Group, groups_of
 from ensemble.runs.groups.tasks import Task, read_tasks
@@ -71,11 +71,12 @@ def what_it_is_at(group: Group, task: Task | None) -> str:
 
 def placed(run: Run) -> str:
     """Who runs it, where that is not this machine: "Slurm"; else ""."""
-    try:
-        found = read_placement(run.path)
-    except (OSError, ValueError):
-        return ""
-    return PLACES[found.on] if found else ""
+    return PLACES.get(placed_on(run.path), "")
+
+
+def queue(place: str) -> str:
+    """ "Slurm's queue", "Kubernetes' queue"."""
+    return place + ("' queue" if place.endswith("s") else "'s queue")
 
 
 def named(group: Group) -> str:
@@ -108,7 +109,7 @@ def waits(place: str, tasks: Sequence[Task]) -> str:
     if not place:
         return "waits for room on this machine"
     reasons = reason(tasks)
-    return f"waits in {place}'s queue{f': {reasons}' if reasons else ''}"
+    return f"waits in {queue(place)}{f': {reasons}' if reasons else ''}"
 
 
 def reason(tasks: Sequence[Task]) -> str:

@@ -5,7 +5,8 @@ import os
 from ensemble.cluster import SlurmConfig
 from ensemble.errors import RunError
 from ensemble.jobs import slots
-from ensemble.jobs.placement import SLURM, read_placement
+from ensemble.jobs.placement import KUBERNETES, SLURM, read_placement
+from ensemble.runs.groups.external import ExternalTasks
 from ensemble.runs.groups.slurm import SlurmTasks
 from ensemble.runs.groups.tasks import LocalTasks, Tasks
 from ensemble.runs.store import Run
@@ -25,6 +26,8 @@ def tasks_for(run: Run) -> Tasks:
             f"Where the run “{run.id}” is to be trained cannot be read ({error}): put its "
             "placement.json back, or remove it to train here."
         ) from error
+    if placement and placement.on == KUBERNETES:
+        return ExternalTasks(run, "Kubernetes")
     if placement is None:
         return LocalTasks(slots.devices(), cores())
     if placement.on == SLURM:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from ensemble.config import LEAST_IN_A_GROUP
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
@@ -217,11 +218,15 @@ class Session:
 
 
 def _devices(run: Run) -> list[Any]:
-    """The devices to train on; a resumed run keeps the number it began with, for the same bits."""
+    """The devices to train on; a resumed run keeps the number it began with, for the same bits.
+
+    Each has two members of a group or more: one alone on its device may round otherwise.
+    """
+    most = None if run.whole else max(1, len(run.numbers) // LEAST_IN_A_GROUP)
     try:
         used = read_as(Used, read_json(run.path / "devices.json")).used
     except (OSError, ValueError):
-        return choose_devices(trained_here(run).devices)
+        return choose_devices(trained_here(run).devices)[:most]
     return choose_devices(0)[:used]
 
 

@@ -46,9 +46,12 @@ def _coordinate(
     run: Run, status: StatusWriter[Status], stop: StopRequest, report: Report
 ) -> Outcome:
     from ensemble.runs.groups.coordinator import Coordinator
+    from ensemble.runs.groups.external import ExternalTasks, Follower
     from ensemble.runs.groups.places import tasks_for
 
-    return Coordinator(run, status, stop, report, tasks_for(run)).follow()
+    tasks = tasks_for(run)
+    follows = Follower if isinstance(tasks, ExternalTasks) else Coordinator
+    return follows(run, status, stop, report, tasks).follow()
 
 
 def _train(run: Run, status: StatusWriter[Status], stop: StopRequest, report: Report) -> Outcome:

@@ -76,7 +76,7 @@ def done(run: runs.Run, line: Sequence[QueuedJob]) -> str:
     """
     status = run.status
     if run.state == "queued" and (place := groups_words.placed(run)):
-        return f"in {place}'s queue"
+        return f"in {groups_words.queue(place)}"
     if run.state == "queued":
         before = jobs_words.place([job for job in line if place_of(job) < place_of(run)])
         return before.removeprefix("queued, ")

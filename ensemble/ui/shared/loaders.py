@@ -12,7 +12,7 @@ import streamlit as st
 
 from ensemble import datasets, regression, runs
 from ensemble.datasets import Dataset
-from ensemble.jobs.placement import FILE as PLACEMENT
+from ensemble.jobs.placement import placed_on
 from ensemble.jobs.queue import ahead_of
 from ensemble.runs.test_set import LABELS_FILE
 from ensemble.storage.folders import runs_folder
@@ -103,6 +103,6 @@ def shown_state(run: runs.Run) -> str:
     Its worker takes it up within half a second: to show both would draw the page twice. In a
     cluster's queue it may wait for hours.
     """
-    if run.state != "queued" or (run.path / PLACEMENT).exists():
+    if run.state != "queued" or placed_on(run.path):
         return run.state
     return run.state if ahead_of(run) else "starting"
