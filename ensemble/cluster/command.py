@@ -11,9 +11,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
+
+from ensemble.storage.reading import opened_to_append
 
 if TYPE_CHECKING:
     import submitit
@@ -39,14 +42,15 @@ class Command:
       environment: variables that it is given beside those of its task.
       nodes: how many nodes it is started on, once on each.
       folder: where its processes' statuses are written, if it has several nodes.
+      log: what it writes goes to this file's end, or, without one, into the task's own.
     """
 
     def __init__(
         self, words: Sequence[str], environment: Mapping[str, str], nodes: int = 1,
-        folder: Path | None = None,
+        folder: Path | None = None, log: Path | None = None,
     ) -> None:  # fmt: skip
         self.words, self.environment = tuple(words), dict(environment)
-        self.nodes, self.folder = nodes, folder
+        self.nodes, self.folder, self.log = nodes, folder, log
         self._child: subprocess.Popen[bytes] | None = None
         self._asked = False
 
@@ -61,10 +65,11 @@ class Command:
         """
         statuses = self._folder_of_statuses()
         signal.signal(signal.SIGTERM, self._pass_on)
-        self._child = subprocess.Popen(
-            self._started(statuses), stdin=subprocess.DEVNULL,
-            env={**os.environ, **self.environment}, preexec_fn=_ignore_warning,
-        )  # fmt: skip
+        with opened_to_append(self.log) if self.log else nullcontext() as log:
+            self._child = subprocess.Popen(
+                self._started(statuses), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env={**os.environ, **self.environment}, preexec_fn=_ignore_warning,
+            )  # fmt: skip
         if self._asked:
             self._tell_child()
         _wait(self._child.pid)

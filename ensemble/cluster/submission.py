@@ -12,6 +12,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ _one_at_a_time = threading.Lock()
 def submit(
     commands: Sequence[Sequence[str]], folder: Path, config: SlurmConfig, name: str,
     environment: Mapping[str, str], nodes: int | None = None, program: Sequence[str] = PROGRAM,
+    logs: Sequence[Path] | None = None,
 ) -> list[str]:  # fmt: skip
     """Hand commands to Slurm, each as a task that is requeued until its command has ended.
 
@@ -48,6 +50,7 @@ def submit(
       nodes: of each task, if not `config.nodes`; on several the command is started on each, by
         srun, and all of them begin anew when one is lost.
       program: what the words follow.
+      logs: for each command a file at whose end goes what it writes, if not the task's log.
 
     Returns:
       One id for each command, in their order.
@@ -61,7 +64,10 @@ def submit(
     private_folder(folder)
     nodes = nodes or config.nodes
     given = {**passed_on(), **environment}
-    tasks = [Command([*program, *words], given, nodes, folder) for words in commands]
+    tasks = [
+        Command([*program, *words], given, nodes, folder, log)
+        for words, log in zip(commands, logs or repeat(None, len(commands)), strict=True)
+    ]
     setup = config.setup or SlurmConfig.from_toml().setup
     asked = parameters(config, name, nodes, setup)
     ids: list[str] = []

@@ -94,6 +94,7 @@ def test_a_run_on_slurm_has_the_bits_of_one_process_here(slurm: MiniSlurm, here)
     tasks = read_tasks(run.path)
     assert {number: task.state for number, task in tasks.items()} == {1: "ended", 2: "ended"}
     assert {task.node for task in tasks.values()} < set(slurm.nodes)
+    assert all((group.path / "log.txt").is_file() for group in groups_of(run))
     hosts = [group.status.host for group in groups_of(run)]
     assert hosts == [tasks[number].node for number in (1, 2)]
 

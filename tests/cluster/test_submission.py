@@ -36,6 +36,7 @@ say("began")
 assert not sys.stdin.read()
 time.sleep(0.1 if before else float(sys.argv[2]))
 say("ended")
+print("It", "said", "so", file=sys.stderr)
 """
 PROGRAM = (sys.executable, "-c", WORKER)
 
@@ -43,7 +44,9 @@ PROGRAM = (sys.executable, "-c", WORKER)
 def start(tmp_path: Path, *names: str, seconds: float = 100) -> list[str]:
     """Tasks that work for so long, each writing into a file of its name."""
     words = [[str(tmp_path / name), str(seconds)] for name in names]
-    return submit(words, tmp_path / "tasks", CONFIG, "a run", {"ASKED": "yes"}, program=PROGRAM)
+    logs = [tmp_path / f"{name}.log" for name in names]
+    return submit(words, tmp_path / "tasks", CONFIG, "a run", {"ASKED": "yes"}, program=PROGRAM,
+                  logs=logs)  # fmt: skip
 
 
 def said(tmp_path: Path, name: str = "a") -> list[str]:
@@ -70,6 +73,7 @@ def test_an_array_of_three_commands_each_runs_with_what_it_was_given(slurm, tmp_
     assert {tuple(one[2:]) for one in lines if one[1:]} == {("yes", "up here", "1")}
     assert {one[1] for one in lines if one[1:]} <= set(slurm.nodes)
     assert stat.S_IMODE((tmp_path / "tasks").stat().st_mode) == 0o700
+    assert {(tmp_path / f"{name}.log").read_text() for name in "abc"} == {"It said so\n"}
     logs = sorted(path.name for path in (tmp_path / "tasks").glob("*_0_log.out"))
     assert logs == [f"{one}_0_log.out" for one in ids]
 

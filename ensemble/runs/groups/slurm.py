@@ -49,6 +49,7 @@ class SlurmTasks:
         ids = cluster.submit(
             [[one.kind.command, one.id] for one in missing], self._folder, self._config,
             name=self._run.id, environment={}, nodes=1,
+            logs=[one.path / "log.txt" for one in missing],
         )  # fmt: skip
         for group, task in zip(missing, ids, strict=True):
             self._found[group.number] = Task("waiting", task)
