@@ -53,6 +53,9 @@ class Tasks(Protocol):
     def end(self) -> None:
         """Take back what has not begun. Whatever works is told by a file, and ends by itself."""
 
+    def kill(self, group: Group) -> None:
+        """End the task of a group that does not answer, from its last checkpoint on."""
+
 
 class LocalTasks:
     """Tasks on this machine: each has processor cores, or cards, of its own.
@@ -94,6 +97,11 @@ class LocalTasks:
         for group in self._queue:
             self._found[group.number] = Task("ended")
         self._queue = []
+
+    def kill(self, group: Group) -> None:
+        """End its process, if it is one of these."""
+        if group.number in self._at_work:
+            self._at_work[group.number][1].kill()
 
     def _fill(self) -> None:
         units = self._cards or [str(core) for core in self._cores]

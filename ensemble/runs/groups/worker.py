@@ -9,6 +9,7 @@ from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.groups.part import Group, GroupStatus, find_group
+from ensemble.runs.groups.takeover import Place, is_heard_elsewhere
 from ensemble.storage.lock import is_held
 
 # Set for a task that is to end with the process that started it.
@@ -44,21 +45,23 @@ def work(name: str) -> None:
     keep_to_cores()
     group = find_group(name)
     told = False
-    while is_held(group.path / LOCK_FILE):
+    while is_held(group.path / LOCK_FILE) or is_heard_elsewhere(group):
         if not told:
             print(f"{group.title} has a task already: this one waits until it ends.", flush=True)
             told = True
         time.sleep(WAIT_SECONDS)
+        group = find_group(name)
     group = find_group(name)
     if group.status.state == "finished":
         return print(f"{group.title} is trained already.", flush=True)
 
     def begin(status: StatusWriter[GroupStatus], stop: StopRequest) -> Outcome:
         status.update(state="starting", message="", started=time.time())
+        place = Place(group)
         prepare_jax()
         from ensemble.runs.training.session import Session
 
-        with Session(group, status, stop, lambda status: None) as session:
+        with Session(group, status, stop, place.check) as session:
             return session.train()
 
     worker.do(group, begin, lambda status: None, TaskStop(group))
