@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ensemble.errors import RunError
 from ensemble.jobs.job import STOP_FILE, forget_stop
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter, write_status
-from ensemble.runs.groups.hearing import Hearing
+from ensemble.runs.groups.hearing import Hearing, said_of_silent
 from ensemble.runs.groups.merging import Merger
 from ensemble.runs.groups.part import Group, groups_of, make
-from ensemble.runs.groups.tasks import Task, Tasks, write_tasks
+from ensemble.runs.groups.tasks import Task, Tasks, said_of_waiting, write_tasks
 from ensemble.runs.status import Status, blank_best, how_it_ended
 from ensemble.runs.store import Run, trained_here
 
@@ -20,6 +21,8 @@ POLL_SECONDS = 0.3
 # How often a task that ended without a word is started again, of each group.
 RESTARTS = 3
 ENDED = "finished", "diverged", "failed"
+AT_END = "finished", "diverged"
+MOST_UNREAD = 10  # looks in a row: a shared disk may have a file that is replaced gone meanwhile
 LAST_EPOCH = ("ensemble_test_accuracy", "ensemble_test_nll", "member_test_accuracy")
 
 
@@ -47,7 +50,7 @@ class Coordinator:
         self._starts: dict[int, int] = {}
         self._told: tuple[Any, ...] = ()
         self._noted: Mapping[int, Task] = {}
-        self._stopping = False
+        self._stopping, self._unread = False, 0
         self._hearing = Hearing()
         # Of training, by whichever groups were at it.
         self._seconds, self._looked = status.status.seconds, time.monotonic()
@@ -76,7 +79,9 @@ class Coordinator:
             forget_stop(group.path)
         self._hearing.listen(self._groups)
         at_work = self._hearing.at_work
-        missing = [one for one in self._groups if not self._at_its_end(one) and not at_work(one)]
+        missing = [
+            one for one in self._groups if one.status.state not in AT_END and not at_work(one)
+        ]
         for group in missing:
             now = time.time()
             again = replace(group.status, state="queued", message="", pid=None, queued=now,
@@ -85,12 +90,20 @@ class Coordinator:
         self._groups = groups_of(self._run)
         self._tasks.start(missing)
 
-    def _at_its_end(self, group: Group) -> bool:
-        return group.status.state in ("finished", "diverged")
+    def _read(self) -> list[Group]:
+        """The groups as they stand; as they stood where the disk fails for a moment."""
+        try:
+            found, self._unread = groups_of(self._run), 0
+        except RunError:
+            self._unread += 1
+            if self._unread > MOST_UNREAD:
+                raise
+            return self._groups
+        return found
 
     def _look(self) -> bool:
         """One look at everything; whether all is over."""
-        self._groups = groups_of(self._run)
+        self._groups = self._read()
         self._hearing.listen(self._groups)
         before, self._looked = self._looked, time.monotonic()
         if any(one.status.state == "training" for one in self._working):
@@ -117,7 +130,7 @@ class Coordinator:
         if group.status.state in ENDED or self._stopping:
             return True
         # Whoever looked at the file before the task ended has not seen its last word.
-        [group] = [one for one in groups_of(self._run) if one.number == group.number]
+        group = self._read()[group.number - 1]
         if group.status.state in ENDED or self._hearing.at_work(group):
             return group.status.state in ENDED
         times = self._starts.get(group.number, 0)
@@ -225,23 +238,14 @@ class Coordinator:
 
     def _message(self) -> str:
         """What holds groups up: the wait of their tasks for a place, or that they are stopped."""
-        if silent := [one for one in self._groups if self._is_silent(one)]:
-            status = silent[0].status
-            return (
-                f"{silent[0].title} has said nothing for a minute: its process {status.pid} on "
-                f"{status.host} is stopped, or cannot write. Let it go on; or stop the run, which "
-                "ends it at its last checkpoint, and resume."
-            )
-        waiting = [task for task in self._noted.values() if task.state == "waiting"]
+        for group in filter(self._hearing.silent, self._groups):
+            if self._noted.get(group.number, Task("running")).state == "running":
+                return said_of_silent(group)
+        # A node that is cut off goes on at what waits for another.
+        busy = {one.number for one in self._groups if one.status.state in ENDED}
+        busy |= {one.number for one in self._working}
+        tasks = [task for number, task in self._noted.items() if number not in busy]
+        waiting = [task for task in tasks if task.state == "waiting"]
         if not waiting or self._stopping:
             return ""
-        reasons = ", ".join(sorted({task.reason for task in waiting if task.reason}))
-        many, of = len(waiting), len(self._groups)
-        who = "The run waits" if many == of == 1 else (
-            f"{many} of {of} groups wait" if many > 1 else f"1 of {of} groups waits"
-        )  # fmt: skip
-        return f"{who} for {self._tasks.where}{f' ({reasons})' if reasons else ''}."
-
-    def _is_silent(self, group: Group) -> bool:
-        task = self._noted.get(group.number)
-        return self._hearing.silent(group) and (task is None or task.state == "running")
+        return said_of_waiting(waiting, len(self._groups), self._tasks.where)

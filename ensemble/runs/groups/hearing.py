@@ -46,5 +46,15 @@ class Hearing:
         return since is not None and time.monotonic() - since > SILENCE_SECONDS
 
 
+def said_of_silent(group: Group) -> str:
+    """What there is to do about a group of which nothing is heard."""
+    status = group.status
+    return (
+        f"{group.title} has said nothing for a minute: its process {status.pid} on {status.host} "
+        "is stopped, or cannot write. Let it go on; or stop the run, which ends it at its last "
+        "checkpoint, and resume."
+    )
+
+
 def _says_so(group: Group) -> bool:
     return group.status.pid is not None and group.status.state in group.kind.active

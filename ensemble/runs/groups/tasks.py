@@ -142,6 +142,16 @@ def read_tasks(run_folder: Path) -> dict[int, Task]:
         return {}
 
 
+def said_of_waiting(waiting: Sequence[Task], of: int, where: str) -> str:
+    """What so many of a run's groups wait for: a place for their tasks."""
+    reasons = ", ".join(sorted({task.reason for task in waiting if task.reason}))
+    many = len(waiting)
+    who = "The run waits" if many == of == 1 else (
+        f"{many} of {of} groups wait" if many > 1 else f"1 of {of} groups waits"
+    )  # fmt: skip
+    return f"{who} for {where}{f' ({reasons})' if reasons else ''}."
+
+
 def _task(values: Any) -> Task:
     task = read_as(Task, values)
     if task.state not in STATES:

@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from ensemble.errors import RunError
 from ensemble.runs import Run
 from ensemble.runs.groups.merging import Merger
 from ensemble.runs.groups.part import Group, groups_of, make
+from ensemble.runs.groups.tasks import Task
 from ensemble.runs.history import drop_predictions
 from ensemble.runs.parameters import drop_parameters
 from ensemble.storage.records.lines import read_lines
@@ -154,6 +156,28 @@ def test_a_status_of_a_group_with_an_odd_field_is_named_with_what_to_do(field: s
     assert ended.state == "failed"
     assert f"groups/2/status.json of the run “{run.id}” cannot be read ({field} is" in ended.message
     assert "take that folder away and resume" in ended.message
+
+
+def test_a_status_that_cannot_be_read_for_a_moment_ends_nothing() -> None:
+    run = runs.create(CONFIG)
+    make(run)
+
+    class Flickers(InlineTasks):
+        """Whose disk has no such file for a moment, as a shared one while it is replaced."""
+
+        def start(self, groups: Sequence[Group]) -> None:
+            super().start(groups)
+            file.rename(aside)
+            file.write_text("{")
+
+        def look(self) -> Mapping[int, Task]:
+            if aside.exists():
+                aside.rename(file)
+            return super().look()
+
+    file = run.path / "groups" / "2" / "status.json"
+    aside = file.with_suffix(".aside")
+    assert follow(run, Flickers()).state == "finished"
 
 
 @pytest.mark.parametrize("replaced", ["a file", "a link to group 1", "a link to nothing"])

@@ -7,19 +7,22 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ensemble import runs
-from ensemble.jobs.status import write_status
+from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.runs import Run
 from ensemble.runs.groups import hearing, takeover
+from ensemble.runs.groups.coordinator import Coordinator
 from ensemble.runs.groups.hearing import Hearing
 from ensemble.runs.groups.part import Group, groups_of, make
 from ensemble.runs.groups.takeover import Place, is_heard_elsewhere
+from ensemble.runs.groups.tasks import Task
+from ensemble.runs.status import Status
 from tests.runs.groups.inline import InlineTasks, arrays, follow, in_groups, trained
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -74,6 +77,57 @@ def test_a_group_that_has_ended_is_not_silent(monkeypatch: pytest.MonkeyPatch) -
     group = working(run, state="finished")
     heard.listen([group])
     assert not heard.silent(group)
+
+
+class Followed:
+    """Tasks that somebody has started, as Slurm tells of them, until they are killed."""
+
+    where = "Slurm"
+
+    def __init__(self, run: Run, state: str) -> None:
+        self._run, self.state = run, state
+        self.killed: list[int] = []
+
+    def start(self, groups: Sequence[Group]) -> None:
+        pass
+
+    def look(self) -> Mapping[int, Task]:
+        return {number: Task(self.state, f"7_{number}", "node7") for number in (1, 2)}
+
+    def end(self) -> None:
+        if self.state == "waiting":
+            working(self._run, 2, state="stopped")
+            self.state = "ended"
+
+    def kill(self, group: Group) -> None:
+        self.killed.append(group.number)
+        working(self._run, group.number, state="failed")
+        self.state = "ended"
+
+
+def followed(run: Run, tasks: Followed) -> list[Status]:
+    """What is told of a run whose groups are at work, and which is stopped at the first word."""
+    for number in (1, 2):
+        working(run, number, state="finished" if number == 1 else "training")
+    said: list[Status] = []
+    with StatusWriter(run.status_file, run.status) as status:
+        Coordinator(run, status, lambda: bool(said), said.append, tasks).follow()
+    return said
+
+
+def test_a_group_that_is_silent_is_named_and_ended_by_a_stop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hearing, "SILENCE_SECONDS", 0.0)
+    tasks = Followed(run := made(), "running")
+    told = followed(run, tasks)[0].message
+    assert told.startswith("Group 2 of 2 (members 3–4) has said nothing for a minute: its process")
+    assert "7 on node7" in told
+    assert tasks.killed == [2]
+
+
+def test_a_group_whose_lost_node_goes_on_is_not_said_to_wait() -> None:
+    assert not followed(run := made(), Followed(run, "waiting"))[0].message
 
 
 def test_a_second_task_waits_for_one_that_is_heard_of_and_not_for_one_that_is_not() -> None:
