@@ -88,7 +88,7 @@ def test_who_is_killed_or_stopped_is_named_by_all_others(three, index, number, h
 
 @pytest.mark.parametrize(
     ("three", "status", "said"),
-    [(("1", "bug"), 1, "process 2 of 3"), (("0", "mended"), 1, "boom"),
+    [(("0", "bug"), 1, "process 1 of 3"), (("0", "mended"), 1, "boom"),
      (("1", "abort"), 75, "link of jax.distributed")],
     indirect=["three"],
 )  # fmt: skip
