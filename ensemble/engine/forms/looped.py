@@ -10,10 +10,12 @@ import numpy as np
 from jax import Array
 
 from ensemble.engine.figures import Evaluation, StepFigures, Tally, ensemble_figures
-from ensemble.engine.forms.programs import EVALUATION_BLOCK, blocks_of, programs
+from ensemble.engine.forms.programs import EVALUATION_BLOCK, blocks_of, programs, takes_turns
+from ensemble.engine.forms.sharing import Moves, parts
 from ensemble.engine.forms.work import Epoch, Work
+from ensemble.engine.layout import Shared
 from ensemble.engine.pace import Pace
-from ensemble.engine.step import MemberState, blank_members
+from ensemble.engine.step import Figures, MemberState, blank_members
 
 # What a device may hold of probabilities before they are averaged: with many classes fewer steps
 # are done, or images judged, at once.
@@ -31,11 +33,17 @@ class Looped:
     """Members in loops on their devices; see `work.Form` for what it does.
 
     On a CPU the members of one device run one after the other (each has the caches to itself),
-    elsewhere side by side (a small network leaves a GPU idle).
+    elsewhere side by side (a small network leaves a GPU idle). One after the other, members that
+    the devices do not divide are shared (sharing.py); the ensemble's figures are taken as if they
+    were not, so that they are the same to the last bit.
     """
 
     def __init__(self, work: Work) -> None:
-        self._work, self._layout, self._network = work, work.layout, work.network
+        self._work, self._plain, self._network = work, work.layout, work.network
+        shares = takes_turns(work.arithmetic.form)
+        self._layout = Shared.of(work.layout) if shares else work.layout
+        self._moves = Moves(self._layout) if isinstance(self._layout, Shared) else None
+        self.devices = len(self._layout.devices)
         classes, lanes = work.network.classes, self._layout.lanes
         self.rows = fitting(work.steps, 4 * lanes * work.batch_size * classes)
         self._blocks = max(1, ROOM_BYTES // (4 * lanes * EVALUATION_BLOCK * classes))
@@ -43,7 +51,7 @@ class Looped:
             self._layout.devices, work.network, self.rows, work.augmentation, work.arithmetic
         )
         self._data = self._layout.replicate((work.images, work.labels))
-        self._ensemble_figures = ensemble_figures(self._layout)
+        self._ensemble_figures = ensemble_figures(self._plain)
 
     def compile(self, epoch: Callable[[], Epoch]) -> None:
         """Compile a training step; `epoch` is asked for when it is needed, at the end."""
@@ -53,8 +61,16 @@ class Looped:
             np.zeros(shape, np.int32), np.zeros((shape[0], 2), np.uint32), work.blank_hyper
         )
         state = self.put(blank_members(self._network, shape[0]))
-        _, raw = jax.block_until_ready(self._steps(state, self.load(blank), 0, 0))
-        self._averaged(raw.probabilities, work.labels[epoch().order[0]], 0)
+        if self._moves:
+            state = self._moves.go_home(state)
+        nothing = np.zeros(self._layout.real.shape, np.int32)
+        _, raw = jax.block_until_ready(self._steps(state, self.load(blank), nothing, nothing))
+        plain = self._plain.real.shape
+        probabilities = raw.probabilities
+        if self._moves:
+            probabilities = self._plain.spread(self._layout.gather(probabilities))
+        assert probabilities.shape[:2] == plain
+        self._averaged(probabilities, work.labels[epoch().order[0]], 0)
 
     def put(self, state: Any) -> Any:
         """A state of arrays (M, …), laid out on the devices."""
@@ -75,14 +91,44 @@ class Looped:
 
     def train(self, state: Any, epoch: Any, start: int, count: int) -> tuple[Any, StepFigures]:
         """`count` steps, at most `rows`; gives up `state`."""
-        state, raw = self._steps(state, epoch, start, count)
-        jax.block_until_ready(raw)
-        loss, accuracy = self._layout.gather((raw.loss, raw.accuracy))
-        loss, accuracy = loss[:, :count], accuracy[:, :count]
+        if isinstance(self._layout, Shared):
+            state, raw = self._shared_steps(state, epoch, start, count)
+        else:
+            counts = self._layout.real * np.int32(count)
+            starts = np.full_like(counts, start)
+            state, found = jax.block_until_ready(self._steps(state, epoch, starts, counts))
+            loss, accuracy = self._layout.gather((found.loss, found.accuracy))
+            raw = Figures(loss[:, :count], accuracy[:, :count], found.probabilities)
         nll, right = self._averaged(raw.probabilities, epoch[1], start)
         if nll is None or right is None:
-            return state, StepFigures(loss, accuracy, None, None)
-        return state, StepFigures(loss, accuracy, nll[:count], right[:count])
+            return state, StepFigures(raw.loss, raw.accuracy, None, None)
+        return state, StepFigures(raw.loss, raw.accuracy, nll[:count], right[:count])
+
+    def _shared_steps(
+        self, state: Any, epoch: Any, start: int, count: int
+    ) -> tuple[Any, Figures]:
+        """The same where two devices take turns at a member: part by part, then put together."""
+        assert isinstance(self._layout, Shared)
+        assert self._moves is not None
+        work, holds = self._work, self._layout.holds
+        members, classes = self._layout.members, self._network.classes
+        loss, accuracy = np.zeros((2, members, count), np.float32)
+        averaged = 0 if work.own_views else self.rows
+        seen = np.zeros((members, averaged, work.batch_size, classes), np.float32)
+        for part in parts(self._layout, count):
+            state = self._moves.arrive(state, part.arriving)
+            state, raw = self._steps(state, epoch, start + part.starts, part.counts)
+            jax.block_until_ready(raw)
+            raw = Figures(*map(self._layout.on_host, raw))
+            for device, lane in np.argwhere(part.counts):
+                first, done = part.starts[device, lane], part.counts[device, lane]
+                here = holds[device, lane], slice(first, first + done)
+                loss[here] = raw.loss[device][lane, :done]
+                accuracy[here] = raw.accuracy[device][lane, :done]
+                if averaged:
+                    seen[here] = raw.probabilities[device][lane, :done]
+        state = self._moves.go_home(state)
+        return state, Figures(loss, accuracy, self._plain.spread(seen) if averaged else seen)
 
     def to_judge(self, images: np.ndarray, labels: np.ndarray) -> Judged:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
@@ -94,7 +140,7 @@ class Looped:
             if short := size - len(here):  # One program serves the last share, too.
                 here = np.concatenate([here, np.zeros((short, *here.shape[1:]), here.dtype)])
             truth = labels[at * EVALUATION_BLOCK : (at + size) * EVALUATION_BLOCK]
-            shares.append(self._layout.replicate((here, truth)))
+            shares.append((self._layout.replicate(here), truth))
         return Judged(labels, shares)
 
     def judge(
@@ -104,7 +150,7 @@ class Looped:
         tally = Tally(self._layout.members, judged.labels, self._network.classes)
         pace = Pace()
         for blocks, truth in judged.shares:
-            count = -(-int(truth.shape[1]) // EVALUATION_BLOCK)
+            count = -(-len(truth) // EVALUATION_BLOCK)
             log_p, done = self._unasked(blocks), 0
             while done < count:
                 if interrupted():
@@ -132,22 +178,26 @@ class Looped:
         self, blocks: Array, log_p: Array, state: MemberState, start: int, count: int
     ) -> Array:
         """Log-probabilities with `count` more blocks filled in, from block `start` (from 0)."""
-        counts = self._layout.put(self._layout.real * np.int32(count))
-        first = self._layout.replicate(np.int32(start))
-        log_p = self._evaluate(log_p, (state.params,), counts, (blocks, first))
+        counts = self._layout.real * np.int32(count)
+        spans = self._layout.put(np.full_like(counts, start)), self._layout.put(counts)
+        log_p = self._evaluate(log_p, (state.params,), spans, (blocks,))
         return jax.block_until_ready(log_p)
 
     def _answered(self, log_p: Array, truth: Array) -> tuple[Array, np.ndarray, np.ndarray]:
         """Log-probabilities image by image, and the NLL and accuracy of their average."""
         log_p = log_p.reshape(*log_p.shape[:2], -1, self._network.classes)
-        return log_p, *self._ensemble_figures(jnp.exp(log_p), truth)
+        plain = log_p
+        if self._moves:
+            plain = self._plain.spread(self._layout.gather(log_p))
+        return log_p, *self._ensemble_figures(jnp.exp(plain), self._plain.replicate(truth))
 
-    def _steps(self, state: MemberState, epoch: Any, start: int, count: int) -> Any:
-        """New members and raw figures, on the devices."""
+    def _steps(
+        self, state: MemberState, epoch: Any, starts: np.ndarray, counts: np.ndarray
+    ) -> Any:
+        """New members and raw figures, on the devices: each lane's own steps, (D, K)."""
         own, _, hyper = epoch
-        counts = self._layout.put(self._layout.real * np.int32(count))
-        first = self._layout.replicate(np.int32(start))
-        return self._train(state, own, counts, (*self._data, hyper, first))
+        spans = self._layout.put(starts), self._layout.put(counts)
+        return self._train(state, own, spans, (*self._data, hyper))
 
     def _averaged(
         self, probabilities: Array, labels: np.ndarray, start: int
@@ -155,7 +205,7 @@ class Looped:
         """NLL and accuracy of the averaged probabilities by steps, or None twice: own views."""
         if self._work.own_views:
             return None, None
-        rows = self._layout.replicate(np.roll(labels, -start, axis=0)[: self.rows])
+        rows = self._plain.replicate(np.roll(labels, -start, axis=0)[: self.rows])
         return self._ensemble_figures(probabilities, rows)
 
 

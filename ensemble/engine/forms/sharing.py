@@ -1,0 +1,164 @@
+"""Who works when, where two devices take turns at a member (`Shared`, layout.py).
+
+A call of n steps is n · M / D for each device, in this order: its own member that is shared, as many
+steps as it has of it; those that are its alone; the last steps of its guest. So a shared member's
+first steps lie before its last ones wherever M > D (McNaughton 1959). Its numbers go from the one
+device to the other in between, and back at the end. There all devices wait for each other: a call is
+cut, at as few moments as will do, and always at one for two devices.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax import Array
+
+from ensemble.engine.layout import Shared
+
+
+class Part(NamedTuple):
+    """What all devices do between two waits.
+
+    Attributes:
+      arriving: the devices whose guest is brought to them before.
+      starts: the first step of each lane, from 0, (D, K).
+      counts: how many steps each lane does, (D, K).
+    """
+
+    arriving: tuple[int, ...]
+    starts: np.ndarray
+    counts: np.ndarray
+
+
+def parts(layout: Shared, steps: int) -> list[Part]:
+    """A call of so many steps of every member, in parts to be done one after the other."""
+    work, moves = timetable(layout, steps), cuts(layout, steps)
+    moments = sorted({0, *moves.values()})
+    found = []
+    for begin, end in zip(moments, [*moments[1:], None], strict=True):
+        arriving = tuple(device for device, moment in moves.items() if moment == begin)
+        starts, counts = np.zeros((2, *layout.real.shape), np.int32)
+        for device, turns in enumerate(work):
+            time = 0
+            for lane, start, count in turns:
+                first = max(begin, time) - time
+                last = count if end is None else min(end - time, count)
+                if last > first:
+                    starts[device, lane], counts[device, lane] = start + first, last - first
+                time += count
+        if counts.any():
+            found.append(Part(arriving, starts, counts))
+    return found
+
+
+def halves(layout: Shared, units: int) -> tuple[np.ndarray, np.ndarray]:
+    """Starts and counts (D, K) of what can be done at home and as a guest at once."""
+    starts, counts = np.zeros((2, *layout.real.shape), np.int32)
+    for device, turns in enumerate(timetable(layout, units)):
+        for lane, start, count in turns:
+            starts[device, lane], counts[device, lane] = start, count
+    return starts, counts
+
+
+def timetable(layout: Shared, steps: int) -> list[list[tuple[int, int, int]]]:
+    """What each device does, in order: (lane, first step, steps)."""
+    kept, found = at_home(layout, steps), []
+    count = len(layout.devices)
+    for device in range(count):
+        lanes = [(lane, 0, steps) for lane in np.flatnonzero(layout.real[device]).tolist()]
+        if device + 1 < count and layout.guests[device + 1] >= 0:
+            lanes = [(lanes[-1][0], 0, kept[device + 1]), *lanes[:-1]]
+        if layout.guests[device] >= 0:
+            lanes.append((layout.lanes - 1, kept[device], steps - kept[device]))
+        found.append(lanes)
+    return found
+
+
+def at_home(layout: Shared, steps: int) -> list[int]:
+    """For each device, how many steps its guest does before it comes."""
+    count = len(layout.devices)
+    return [steps * (device * layout.members % count) // count for device in range(count)]
+
+
+def cuts(layout: Shared, steps: int) -> dict[int, int]:
+    """When the guest of a device is brought to it, in steps from the beginning.
+
+    That is between its last step at home and its first as a guest. Each moment serves as many as
+    can wait for it.
+    """
+    kept, work = at_home(layout, steps), timetable(layout, steps)
+    visited = np.flatnonzero(layout.guests >= 0).tolist()
+    latest = {device: sum(turn[2] for turn in work[device][:-1]) for device in visited}
+    moments: list[int] = []
+    found = {}
+    for device in sorted(visited, key=latest.__getitem__):
+        if not moments or moments[-1] < kept[device]:
+            moments.append(latest[device])
+        found[device] = next(moment for moment in moments if moment >= kept[device])
+    return found
+
+
+class Moves:
+    """Takes guests' numbers to where they are guests, and home again.
+
+    Args:
+      layout: where members live.
+    """
+
+    def __init__(self, layout: Shared) -> None:
+        self._layout = layout
+        self._take, self._give = _programs(layout)
+        self._home_lane = [int(n) - 1 for n in layout.real.sum(1)]
+
+    def arrive(self, state: Any, devices: tuple[int, ...]) -> Any:
+        """The state with the guests of these devices brought to them; gives up `state`."""
+        pairs = [(device - 1, device) for device in devices]
+        return self._moved(state, pairs, self._home_lane, self._guest_lanes)
+
+    def go_home(self, state: Any) -> Any:
+        """The state with all guests' numbers at home, too; gives up `state`."""
+        visited = np.flatnonzero(self._layout.guests >= 0).tolist()
+        pairs = [(device, device - 1) for device in visited]
+        return self._moved(state, pairs, self._guest_lanes, self._home_lane)
+
+    @property
+    def _guest_lanes(self) -> list[int]:
+        return [self._layout.lanes - 1] * len(self._layout.devices)
+
+    def _moved(
+        self, state: Any, pairs: list[tuple[int, int]], out: list[int], into: list[int]
+    ) -> Any:
+        """Lanes copied from the first device of each pair to the second."""
+        if not pairs:
+            return state
+        layout, source = self._layout, {to: of for of, to in pairs}
+        taken = jax.block_until_ready(self._take(state, layout.put(np.int32(out))))
+        nowhere = layout.lanes  # Where nothing is written.
+        lanes = [into[d] if d in source else nowhere for d in range(len(layout.devices))]
+
+        def carried(leaf: Array) -> Array:
+            shards = {shard.device: shard.data for shard in leaf.addressable_shards}
+            order = [source.get(d, d) for d in range(len(layout.devices))]
+            placed = [
+                jax.device_put(shards[layout.devices[of]], device)
+                for of, device in zip(order, layout.devices, strict=True)
+            ]
+            return jax.make_array_from_single_device_arrays(leaf.shape, leaf.sharding, placed)
+
+        lanes_there = layout.put(np.int32(lanes))
+        return self._give(state, jax.tree.map(carried, taken), lanes_there)
+
+
+@functools.lru_cache(maxsize=64)
+def _programs(layout: Shared) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Out of a lane of each device, and into one."""
+
+    def take(state: Any, lane: Array) -> Any:
+        return jax.tree.map(lambda leaf: leaf[lane], state)
+
+    def give(state: Any, member: Any, lane: Array) -> Any:
+        return jax.tree.map(lambda leaf, one: leaf.at[lane].set(one, mode="drop"), state, member)
+
+    return layout.pmap(take), layout.pmap(give, donate_argnums=0)
