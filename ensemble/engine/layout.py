@@ -162,7 +162,6 @@ class Shared(Layout):
         return np.flatnonzero(self.real)
 
 
-
 def choose_devices(count: int) -> list[jax.Device]:
     """The first `count` local devices, or all for 0; ConfigError if there are fewer."""
     devices = jax.local_devices()

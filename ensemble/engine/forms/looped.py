@@ -11,7 +11,7 @@ from jax import Array
 
 from ensemble.engine.figures import Evaluation, StepFigures, Tally, ensemble_figures
 from ensemble.engine.forms.programs import EVALUATION_BLOCK, blocks_of, programs, takes_turns
-from ensemble.engine.forms.sharing import Moves, parts
+from ensemble.engine.forms.sharing import Part, Sharing
 from ensemble.engine.forms.work import Epoch, Work
 from ensemble.engine.layout import Shared
 from ensemble.engine.pace import Pace
@@ -36,13 +36,17 @@ class Looped:
     elsewhere side by side (a small network leaves a GPU idle). One after the other, members that
     the devices do not divide are shared (sharing.py); the ensemble's figures are taken as if they
     were not, so that they are the same to the last bit.
+
+    Args:
+      work: what is to be learnt.
+      share: whether members may be shared.
     """
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: Work, share: bool = True) -> None:
         self._work, self._plain, self._network = work, work.layout, work.network
-        shares = takes_turns(work.arithmetic.form)
-        self._layout = Shared.of(work.layout) if shares else work.layout
-        self._moves = Moves(self._layout) if isinstance(self._layout, Shared) else None
+        share = share and takes_turns(work.arithmetic.form)
+        self._layout = Shared.of(work.layout) if share else work.layout
+        self._sharing = Sharing(self._layout) if isinstance(self._layout, Shared) else None
         self.devices = len(self._layout.devices)
         classes, lanes = work.network.classes, self._layout.lanes
         self.rows = fitting(work.steps, 4 * lanes * work.batch_size * classes)
@@ -60,16 +64,13 @@ class Looped:
         blank = Epoch(
             np.zeros(shape, np.int32), np.zeros((shape[0], 2), np.uint32), work.blank_hyper
         )
-        state = self.put(blank_members(self._network, shape[0]))
-        if self._moves:
-            state = self._moves.go_home(state)
-        nothing = np.zeros(self._layout.real.shape, np.int32)
+        state, nothing = self.put(blank_members(self._network, shape[0])), self._layout.real * 0
+        if self._sharing:
+            state = self._sharing.go_home(state)
         _, raw = jax.block_until_ready(self._steps(state, self.load(blank), nothing, nothing))
-        plain = self._plain.real.shape
         probabilities = raw.probabilities
-        if self._moves:
+        if self._sharing:
             probabilities = self._plain.spread(self._layout.gather(probabilities))
-        assert probabilities.shape[:2] == plain
         self._averaged(probabilities, work.labels[epoch().order[0]], 0)
 
     def put(self, state: Any) -> Any:
@@ -91,8 +92,8 @@ class Looped:
 
     def train(self, state: Any, epoch: Any, start: int, count: int) -> tuple[Any, StepFigures]:
         """`count` steps, at most `rows`; gives up `state`."""
-        if isinstance(self._layout, Shared):
-            state, raw = self._shared_steps(state, epoch, start, count)
+        if self._sharing:
+            state, raw = self._shared_steps(self._sharing, state, epoch, start, count)
         else:
             counts = self._layout.real * np.int32(count)
             starts = np.full_like(counts, start)
@@ -105,30 +106,23 @@ class Looped:
         return state, StepFigures(raw.loss, raw.accuracy, nll[:count], right[:count])
 
     def _shared_steps(
-        self, state: Any, epoch: Any, start: int, count: int
+        self, sharing: Sharing, state: Any, epoch: Any, start: int, count: int
     ) -> tuple[Any, Figures]:
-        """The same where two devices take turns at a member: part by part, then put together."""
-        assert isinstance(self._layout, Shared)
-        assert self._moves is not None
-        work, holds = self._work, self._layout.holds
-        members, classes = self._layout.members, self._network.classes
-        loss, accuracy = np.zeros((2, members, count), np.float32)
-        averaged = 0 if work.own_views else self.rows
-        seen = np.zeros((members, averaged, work.batch_size, classes), np.float32)
-        for part in parts(self._layout, count):
-            state = self._moves.arrive(state, part.arriving)
+        """`train` where two devices take turns at a member: part by part, put together here."""
+        work, shape = self._work, (self._layout.members, count)
+        rows = 0 if work.own_views else self.rows  # There the averages are of no use.
+        room = (shape[0], rows, work.batch_size, self._network.classes)
+        found = Figures(*np.zeros((2, *shape), np.float32), np.zeros(room, np.float32))
+        for part in sharing.parts(count):
+            state = sharing.arrive(state, part.arriving)
             state, raw = self._steps(state, epoch, start + part.starts, part.counts)
             jax.block_until_ready(raw)
-            raw = Figures(*map(self._layout.on_host, raw))
-            for device, lane in np.argwhere(part.counts):
-                first, done = part.starts[device, lane], part.counts[device, lane]
-                here = holds[device, lane], slice(first, first + done)
-                loss[here] = raw.loss[device][lane, :done]
-                accuracy[here] = raw.accuracy[device][lane, :done]
-                if averaged:
-                    seen[here] = raw.probabilities[device][lane, :done]
-        state = self._moves.go_home(state)
-        return state, Figures(loss, accuracy, self._plain.spread(seen) if averaged else seen)
+            for whole, pieces in list(zip(found, raw, strict=True))[: 3 if rows else 2]:
+                sharing.collect(whole, pieces, part, relative=True)
+        state = sharing.go_home(state)
+        if rows:
+            found = found._replace(probabilities=self._plain.spread(found.probabilities))
+        return state, found
 
     def to_judge(self, images: np.ndarray, labels: np.ndarray) -> Judged:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
@@ -151,22 +145,25 @@ class Looped:
         pace = Pace()
         for blocks, truth in judged.shares:
             count = -(-len(truth) // EVALUATION_BLOCK)
-            log_p, done = self._unasked(blocks), 0
+            log_p, done, spans = self._unasked(blocks), 0, list[Part]()
             while done < count:
                 if interrupted():
                     return None
                 took, units = time.perf_counter(), pace.next(count - done)
-                log_p = self._ask(blocks, log_p, state, done, units)
+                spans.append(self._span(done, units))
+                log_p = self._ask(blocks, log_p, state, spans[-1])
                 pace.took(units, time.perf_counter() - took)
                 done += units
-            log_p, nll, right = self._answered(log_p, truth)
-            tally.add(self._layout.gather(log_p), float(nll), float(right))
+            host, nll, right = self._answered(log_p, truth, spans)
+            tally.add(host, float(nll), float(right))
         return tally.evaluation()
 
     def compile_judging(self, state: MemberState, judged: Judged) -> None:
         """Compile what `judge` runs."""
         for blocks, truth in {one[1].shape: one for one in judged.shares}.values():
-            self._answered(self._ask(blocks, self._unasked(blocks), state, 0, 0), truth)
+            nothing = self._span(0, 0)
+            log_p = self._ask(blocks, self._unasked(blocks), state, nothing)
+            self._answered(log_p, truth, [nothing])
 
     def _unasked(self, blocks: Array) -> Array:
         """Room for every lane's log-probabilities, by blocks of images."""
@@ -174,26 +171,33 @@ class Looped:
         room = (self._layout.lanes, count, EVALUATION_BLOCK, self._network.classes)
         return self._layout.replicate(np.zeros(room, np.float32))
 
-    def _ask(
-        self, blocks: Array, log_p: Array, state: MemberState, start: int, count: int
-    ) -> Array:
-        """Log-probabilities with `count` more blocks filled in, from block `start` (from 0)."""
+    def _span(self, start: int, count: int) -> Part:
+        """Who asks about which blocks: `count` of every member, from block `start` (from 0)."""
+        if self._sharing:
+            return self._sharing.at_once(start, count)
         counts = self._layout.real * np.int32(count)
-        spans = self._layout.put(np.full_like(counts, start)), self._layout.put(counts)
+        return Part((), np.full_like(counts, start), counts)
+
+    def _ask(self, blocks: Array, log_p: Array, state: MemberState, span: Part) -> Array:
+        """Log-probabilities with some more blocks filled in."""
+        spans = self._layout.put(span.starts), self._layout.put(span.counts)
         log_p = self._evaluate(log_p, (state.params,), spans, (blocks,))
         return jax.block_until_ready(log_p)
 
-    def _answered(self, log_p: Array, truth: Array) -> tuple[Array, np.ndarray, np.ndarray]:
-        """Log-probabilities image by image, and the NLL and accuracy of their average."""
+    def _answered(
+        self, log_p: Array, truth: np.ndarray, spans: list[Part]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Log-probabilities image by image (M, …, C), and NLL and accuracy of their average."""
+        host = self._layout.gather(log_p)
+        if self._sharing:
+            for span in spans:
+                self._sharing.collect(host, log_p, span, relative=False)
+            log_p = self._plain.spread(host)
         log_p = log_p.reshape(*log_p.shape[:2], -1, self._network.classes)
-        plain = log_p
-        if self._moves:
-            plain = self._plain.spread(self._layout.gather(log_p))
-        return log_p, *self._ensemble_figures(jnp.exp(plain), self._plain.replicate(truth))
+        nll, right = self._ensemble_figures(jnp.exp(log_p), self._plain.replicate(truth))
+        return host.reshape(len(host), -1, self._network.classes), nll, right
 
-    def _steps(
-        self, state: MemberState, epoch: Any, starts: np.ndarray, counts: np.ndarray
-    ) -> Any:
+    def _steps(self, state: MemberState, epoch: Any, starts: np.ndarray, counts: np.ndarray) -> Any:
         """New members and raw figures, on the devices: each lane's own steps, (D, K)."""
         own, _, hyper = epoch
         spans = self._layout.put(starts), self._layout.put(counts)

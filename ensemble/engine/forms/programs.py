@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax import Array, lax
+from jax import lax
 
 from ensemble.config import EnsembleConfig
 from ensemble.engine.augment import Augmentation

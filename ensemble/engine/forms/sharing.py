@@ -1,10 +1,10 @@
 """Who works when, where two devices take turns at a member (`Shared`, layout.py).
 
-A call of n steps is n · M / D for each device, in this order: its own member that is shared, as many
-steps as it has of it; those that are its alone; the last steps of its guest. So a shared member's
+A call of n steps is n · M / D for each device, in this order: the first steps of a member that it
+shares with the next device; all those of its own; the last steps of its guest. So a shared member's
 first steps lie before its last ones wherever M > D (McNaughton 1959). Its numbers go from the one
-device to the other in between, and back at the end. There all devices wait for each other: a call is
-cut, at as few moments as will do, and always at one for two devices.
+device to the other in between, and back at the end. There all devices wait for each other: a call
+is cut, at as few moments as will do, and always at one for two devices.
 """
 
 import functools
@@ -53,15 +53,6 @@ def parts(layout: Shared, steps: int) -> list[Part]:
     return found
 
 
-def halves(layout: Shared, units: int) -> tuple[np.ndarray, np.ndarray]:
-    """Starts and counts (D, K) of what can be done at home and as a guest at once."""
-    starts, counts = np.zeros((2, *layout.real.shape), np.int32)
-    for device, turns in enumerate(timetable(layout, units)):
-        for lane, start, count in turns:
-            starts[device, lane], counts[device, lane] = start, count
-    return starts, counts
-
-
 def timetable(layout: Shared, steps: int) -> list[list[tuple[int, int, int]]]:
     """What each device does, in order: (lane, first step, steps)."""
     kept, found = at_home(layout, steps), []
@@ -100,8 +91,8 @@ def cuts(layout: Shared, steps: int) -> dict[int, int]:
     return found
 
 
-class Moves:
-    """Takes guests' numbers to where they are guests, and home again.
+class Sharing:
+    """Takes guests' numbers to where they are guests, and home again; and who does what, when.
 
     Args:
       layout: where members live.
@@ -110,18 +101,46 @@ class Moves:
     def __init__(self, layout: Shared) -> None:
         self._layout = layout
         self._take, self._give = _programs(layout)
-        self._home_lane = [int(n) - 1 for n in layout.real.sum(1)]
+        self._home_lanes = [int(n) - 1 for n in layout.real.sum(1)]
+
+    def parts(self, steps: int) -> list[Part]:
+        """A call of so many steps, to be done one part after the other."""
+        return parts(self._layout, steps)
+
+    def at_once(self, start: int, units: int) -> Part:
+        """What need not be done in order, `units` of every member from `start`: all at once."""
+        starts, counts = np.full((2, *self._layout.real.shape), start, np.int32)
+        counts[:] = 0
+        for device, turns in enumerate(timetable(self._layout, units)):
+            for lane, first, count in turns:
+                starts[device, lane], counts[device, lane] = start + first, count
+        return Part((), starts, counts)
+
+    def collect(self, whole: np.ndarray, pieces: Array, part: Part, relative: bool) -> None:
+        """Fill into `whole` (M, S, …) what the lanes have found, (D, K, rows, …).
+
+        Args:
+          whole: all members' figures.
+          pieces: the lanes' figures, on the devices.
+          part: what they have done.
+          relative: whether a lane's rows begin at its own first step.
+        """
+        holds, found = self._layout.holds, self._layout.on_host(pieces)
+        for device, lane in np.argwhere(part.counts):
+            first, count = part.starts[device, lane], part.counts[device, lane]
+            rows = slice(0, count) if relative else slice(first, first + count)
+            whole[holds[device, lane], first : first + count] = found[device][lane, rows]
 
     def arrive(self, state: Any, devices: tuple[int, ...]) -> Any:
         """The state with the guests of these devices brought to them; gives up `state`."""
         pairs = [(device - 1, device) for device in devices]
-        return self._moved(state, pairs, self._home_lane, self._guest_lanes)
+        return self._moved(state, pairs, self._home_lanes, self._guest_lanes)
 
     def go_home(self, state: Any) -> Any:
         """The state with all guests' numbers at home, too; gives up `state`."""
         visited = np.flatnonzero(self._layout.guests >= 0).tolist()
         pairs = [(device, device - 1) for device in visited]
-        return self._moved(state, pairs, self._guest_lanes, self._home_lane)
+        return self._moved(state, pairs, self._guest_lanes, self._home_lanes)
 
     @property
     def _guest_lanes(self) -> list[int]:
