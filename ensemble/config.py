@@ -16,6 +16,7 @@ from ensemble.settings import Kept, Settings, setting
 
 SCHEDULES = ("constant", "cosine")
 PRECISIONS = ("float32", "bfloat16")
+LEAST_IN_A_GROUP = 2  # a member alone in its process may round otherwise than beside others
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,12 @@ class EnsembleConfig(Settings):
         0, "Starting point of every random draw: same seed, same numbers.", low=0, high=2**31 - 1
     )
     devices: int = setting(0, "Devices to spread the members over; 0 takes all.", low=0, high=1024)
+    groups: int = setting(
+        1,
+        "Processes that share the members out, each its own group of two or more; 0 takes as many "
+        "as this machine trains fastest with.",
+        low=0, high=32,
+    )  # fmt: skip
     precision: str = setting(
         "float32",
         "Numbers in products: float32, or bfloat16 (half the bits; parameters stay float32).",
@@ -129,6 +136,12 @@ class EnsembleConfig(Settings):
             )
         self._check_network()
         self._check_validation()
+        if self.groups > 1 and self.members < LEAST_IN_A_GROUP * self.groups:
+            most = max(1, self.members // LEAST_IN_A_GROUP)
+            raise ConfigError(
+                f"groups is {self.groups}, but a group has at least {LEAST_IN_A_GROUP} of the "
+                f"{self.members} members: choose at most {most}, or more members."
+            )
 
     def _check_network(self) -> None:
         fixed = self.network not in ARCHITECTURES or ARCHITECTURES[self.network].width is None

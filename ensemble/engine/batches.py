@@ -34,34 +34,46 @@ def steps_per_epoch(size: int, batch_size: int, held_out: int = 0) -> int:
     return size // batch_size
 
 
-def epoch_order(config: EnsembleConfig, epoch: int, size: int) -> np.ndarray:
+def epoch_order(
+    config: EnsembleConfig, epoch: int, size: int, numbers: range | None = None
+) -> np.ndarray:
     """The images of every batch of an epoch, by number: int32 (M, S, B).
 
     One permutation for all members, as in the HOWTO, unless the run asks for
     `shuffle_per_member`. With `bootstrap` member m's set is a draw of `size` images with
     replacement (bagging; Breiman 1996), the same in every epoch and shuffled like any other.
+
+    Args:
+      config: the run's settings.
+      epoch: from 1.
+      size: images to learn from.
+      numbers: whose, of members counted from 0; by default of all. M is how many they are.
     """
-    members, steps = config.members, steps_per_epoch(size, config.batch_size)
-    draw = _draw(members, size, config.shuffle_per_member, config.bootstrap)
+    numbers = range(config.members) if numbers is None else numbers
+    steps = steps_per_epoch(size, config.batch_size)
+    draw = _draw(numbers, size, config.shuffle_per_member, config.bootstrap)
     drawn = draw(config.seed, epoch)
     order = np.asarray(drawn)[:, : steps * config.batch_size]
     order = order.reshape(-1, steps, config.batch_size)
-    return np.broadcast_to(order, (members, *order.shape[1:]))
+    return np.broadcast_to(order, (len(numbers), *order.shape[1:]))
 
 
 @functools.cache
-def _draw(members: int, size: int, own_order: bool, bootstrap: bool) -> Callable[[int, int], Array]:
+def _draw(
+    numbers: range, size: int, own_order: bool, bootstrap: bool
+) -> Callable[[int, int], Array]:
     """From seed and epoch an order of all images for each member, or one for all: (M or 1, N)."""
 
     def draw(seed: Array, epoch: Array) -> Array:
         key = keys.epoch_key(seed, epoch)
-        own = keys.own_keys(key, members) if own_order else key[None]
+        own = keys.own_keys(key, numbers) if own_order else key[None]
         order = jax.vmap(functools.partial(jax.random.permutation, x=size))(own).astype(jnp.int32)
         if bootstrap:
             base = jax.random.fold_in(jax.random.key(seed), keys.BOOTSTRAP)
             resample = jax.vmap(lambda key: jax.random.randint(key, (size,), 0, size, jnp.int32))
-            drawn = resample(keys.own_keys(base, members))
-            order = jnp.take_along_axis(drawn, jnp.broadcast_to(order, (members, size)), axis=1)
+            drawn = resample(keys.own_keys(base, numbers))
+            whole = jnp.broadcast_to(order, (len(numbers), size))
+            order = jnp.take_along_axis(drawn, whole, axis=1)
         return order
 
-    return jax.jit(cached("draw", draw, members, size, own_order, bootstrap))
+    return jax.jit(cached("draw", draw, numbers, size, own_order, bootstrap))

@@ -39,9 +39,10 @@ def augmentation_keys(seed: int | Array, epoch: int | Array, members: int) -> Ar
     the same when it goes on.
     """
     base = jax.random.fold_in(epoch_key(seed, epoch), AUGMENTATION)
-    return jax.random.key_data(own_keys(base, members))
+    return jax.random.key_data(own_keys(base, range(members)))
 
 
-def own_keys(key: Array, members: int) -> Array:
-    """A key (M,) for each member, folded from one that all share."""
-    return jax.vmap(lambda member: jax.random.fold_in(key, member))(jnp.arange(members))
+def own_keys(key: Array, numbers: range) -> Array:
+    """A key (M,) for each of these members, counted from 0, folded from one that all share."""
+    every = jnp.arange(numbers.start, numbers.stop)
+    return jax.vmap(lambda member: jax.random.fold_in(key, member))(every)

@@ -63,9 +63,20 @@ def create_state(network: Network, key: Array) -> MemberState:
     return MemberState(params, optax.sgd(0.0, momentum=0.0).init(network.split(params)[0]))
 
 
-def create_members(network: Network, seed: int, members: int) -> MemberState:
-    """All members before their first step, leaves (M, …): the HOWTO's draws."""
-    return _creation(network, members)(seed)
+def create_members(
+    network: Network, seed: int, members: int, numbers: range | None = None
+) -> MemberState:
+    """Members before their first step, leaves (M, …): the HOWTO's draws.
+
+    Args:
+      network: what they are.
+      seed: of the run.
+      members: how many the run has.
+      numbers: which of them, from 0; by default all.
+    """
+    if numbers is None or numbers == range(members):
+        return _creation(network, members)(seed)
+    return _creation_of(network, members, numbers)(seed)
 
 
 @functools.lru_cache(maxsize=256)
@@ -75,6 +86,15 @@ def _creation(network: Network, members: int) -> Callable[[int], MemberState]:
         return jax.lax.map(functools.partial(create_state, network), keys_of)
 
     return jax.jit(cached("create", create, network, members))
+
+
+@functools.lru_cache(maxsize=256)
+def _creation_of(network: Network, members: int, numbers: range) -> Callable[[int], MemberState]:
+    def create(seed: Array) -> MemberState:
+        keys_of = keys.member_keys(seed, members)[numbers.start : numbers.stop]
+        return jax.lax.map(functools.partial(create_state, network), keys_of)
+
+    return jax.jit(cached("create", create, network, members, numbers))
 
 
 def blank_members(network: Network, members: int) -> MemberState:

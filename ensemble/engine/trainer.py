@@ -60,9 +60,12 @@ class Trainer:
       digits: what to learn and what to be tested on.
       devices: what to train on; by default what `config.devices` says.
       form: one of programs.FORMS; by default what is fastest on this platform.
+      numbers: which members, counted from 0, where others are trained elsewhere; by default all.
+        Everywhere else M is how many these are.
 
     Attributes:
       network: what learns.
+      numbers: as given.
 
     Raises:
       ConfigError: a batch larger than the training set, devices that are not there, or all that
@@ -75,6 +78,7 @@ class Trainer:
         digits: Images,
         devices: Sequence[jax.Device] | None = None,
         form: str | None = None,
+        numbers: range | None = None,
     ) -> None:
         self.config, self.digits = config, digits
         images, labels = digits.train_images, digits.train_labels
@@ -82,7 +86,8 @@ class Trainer:
         self.network: Network = network_of(
             config, (height, width, channels), len(digits.class_names)
         )
-        self.layout = Layout.over(config.members, devices or choose_devices(config.devices))
+        self.numbers = range(config.members) if numbers is None else numbers
+        self.layout = Layout.over(len(self.numbers), devices or choose_devices(config.devices))
         held = validation_indices(config, labels)
         held_images, held_labels = images[held], labels[held]
         if len(held):
@@ -118,7 +123,8 @@ class Trainer:
 
     def init(self) -> Any:
         """The members before their first step, on their devices."""
-        return self.put(create_members(self.network, self.config.seed, self.config.members))
+        config = self.config
+        return self.put(create_members(self.network, config.seed, config.members, self.numbers))
 
     def put(self, state: Any) -> Any:
         """A state of arrays (M, …), laid out on the devices."""
@@ -179,10 +185,11 @@ class Trainer:
     def _load_epoch(self, epoch: int) -> tuple[Epoch, Any]:
         """Batches and keys of every member, and the epoch's numbers: here and on the devices."""
         config = self.config
-        order = batches.epoch_order(config, epoch, self.size)
-        own = np.zeros((config.members, 2), np.uint32)
+        order = batches.epoch_order(config, epoch, self.size, self.numbers)
+        own = np.zeros((len(self.numbers), 2), np.uint32)
         if any(self.augmentation) or self.network.random:
             own = np.asarray(keys.augmentation_keys(config.seed, epoch, config.members))
+            own = own[self.numbers.start : self.numbers.stop]
         drawn = Epoch(order, own, self._hyper(epoch))
         return drawn, self._form.load(drawn)
 

@@ -111,10 +111,23 @@ TRAINING = Kind(
     stop_help="What is learnt so far is kept, and the run can be resumed.",
     stopping_help="After the current chunk of steps",
     nice=True,
-    preload=("ensemble.runs.session", "filelock"), work="ensemble.runs.train_job:work",
-    compile="ensemble.runs.train_job:compile_for",
+    preload=("ensemble.runs.training.session", "filelock"),
+    work="ensemble.runs.training.worker:work",
+    compile="ensemble.runs.training.worker:compile_for",
     kept_in="ensemble.runs.checkpoints.folders:what_is_kept",
     ended=("finished", "stopped", "diverged", "failed", "imported"),
+)  # fmt: skip
+GROUP = Kind(
+    name="group", title="Training a group", working="training", command="work-group", part="",
+    kept_as=None, step="step", steps="steps", resumable=("stopped", "failed"), go_on="resume",
+    doing="the training of this group", kept="what was trained so far is kept",
+    dead="Its process ended without a word: it was killed, or its machine restarted.",
+    too_large="try more groups or a smaller batch",
+    stop_help="What is learnt so far is kept, and the run can be resumed.",
+    stopping_help="After the current chunk of steps",
+    takes_turns=False, nice=True, work="ensemble.runs.groups.worker:work",
+    kept_in="ensemble.runs.checkpoints.folders:what_is_kept",
+    ended=("finished", "stopped", "diverged", "failed"),
 )  # fmt: skip
 STRESS = Kind(
     name="stress", title="Measuring under shift", working="measuring", command="work-stress",
@@ -168,4 +181,4 @@ UPLOAD = Kind(
     ended=("done", "stopped", "failed"),
 )  # fmt: skip
 
-KINDS = (TRAINING, STRESS, REGRESSION, RACE, FETCH, UPLOAD)
+KINDS = (TRAINING, GROUP, STRESS, REGRESSION, RACE, FETCH, UPLOAD)

@@ -23,7 +23,8 @@ from ensemble.jobs.folders import (
     read_name,
 )
 from ensemble.jobs.job import LOCK_FILE, Job
-from ensemble.jobs.kinds import RACE, REGRESSION, STRESS, TRAINING, Kind
+from ensemble.jobs.kinds import GROUP, RACE, REGRESSION, STRESS, TRAINING, Kind
+from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.slots import Turn
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.atomic import read_json
@@ -42,6 +43,7 @@ class QueuedJob(Job):
     Attributes:
       share: how much of it is done, in [0, 1].
       devices: how many it asked for; 0 for all.
+      here: whether it takes its turn on this machine: not where another was chosen for it.
     """
 
     kind: Kind
@@ -51,6 +53,7 @@ class QueuedJob(Job):
     status: JobStatus
     share: float = 0.0
     devices: int = 0
+    here: bool = True
 
 
 class Place(NamedTuple):
@@ -68,7 +71,7 @@ def place_of(job: Job) -> Place:
 
 def in_order() -> list[QueuedJob]:
     """Everyone who works or waits on this machine, in the order of their turns."""
-    return sorted((job for job in _every() if job.active), key=place_of)
+    return sorted((job for job in _every() if job.here and job.active), key=place_of)
 
 
 def ahead_of(job: Job) -> list[QueuedJob]:
@@ -93,8 +96,12 @@ def jobs_in(folder: Path) -> list[QueuedJob]:
 
 
 def active_in(folder: Path) -> list[QueuedJob]:
-    """The jobs of the run in `folder` that work or wait."""
-    return [job for job in jobs_in(folder) if job.active]
+    """The jobs of the run in `folder` that work or wait, those of its groups among them."""
+    groups = [
+        _job(GROUP, f"{folder.name}:{path.parent.name}", folder.name, path.parent, 0)
+        for path in folder.glob("groups/*/status.json")
+    ]
+    return [job for job in (*jobs_in(folder), *groups) if job and job.active]
 
 
 def wait_for_turn(
@@ -201,4 +208,5 @@ def _job(kind: Kind, job_id: str, name: str, folder: Path, devices: int) -> Queu
     except (OSError, ValueError):
         return None
     share = kind.share(values)
-    return QueuedJob(kind, job_id, name, folder, status, share, devices)
+    here = kind.takes_turns and not (folder / PLACEMENT).exists()
+    return QueuedJob(kind, job_id, name, folder, status, share, devices, here)

@@ -7,6 +7,7 @@ from typing import Any
 from ensemble.jobs import slots
 from ensemble.jobs.job import STOP_FILE, Job
 from ensemble.jobs.outcome import Outcome, StopRequest, bugs_written_down, outcome_of
+from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.queue import ahead_of, hold, wait_for_turn
 from ensemble.jobs.status import StatusWriter
 
@@ -64,7 +65,7 @@ def in_turn(
     devices: int,
 ) -> Outcome:  # fmt: skip
     """What `begin` comes to, called once this machine is free for it; or a stop before that."""
-    if not job.kind.takes_turns:
+    if not job.kind.takes_turns or (job.path / PLACEMENT).exists():
         return begin(status, stop)
 
     def waiting() -> None:

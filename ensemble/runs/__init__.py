@@ -40,7 +40,7 @@ from ensemble.runs.store import (
     unreadable,
 )
 from ensemble.runs.test_set import TestSet, test_set
-from ensemble.runs.train_job import work
+from ensemble.runs.training.worker import work
 
 __all__ = [
     "ACTIVE",

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 MAX_BYTES = 2**30
 
 
-def write_parameters(folder: Path, epoch: int, params: Any, best: int) -> None:
+def write_parameters(folder: Path, epoch: int, params: Any, best: int | None) -> None:
     """Keep an epoch's parameters, then drop what no longer fits beside them.
 
     Args:
       folder: the run's.
       epoch: counted from 1.
       params: a nested mapping of names to arrays (M, …).
-      best: the epoch that is the best so far.
+      best: the epoch that is the best so far; None drops nothing.
 
     Raises:
       OSError: a full disk, or a folder that cannot be written; nothing half-written is left.
@@ -42,7 +42,8 @@ def write_parameters(folder: Path, epoch: int, params: Any, best: int) -> None:
     path.parent.mkdir(exist_ok=True)
     # Array by array: all of them in float32 at once would double what a worker needs of memory.
     write_arrays(path, ((name, np.asarray(array, np.float32)) for name, array in _flat(params)))
-    _thin_out(folder, epoch, best, path.stat().st_size)
+    if best is not None:
+        _thin_out(folder, epoch, best, path.stat().st_size)
 
 
 def drop_parameters(folder: Path, after: int) -> None:

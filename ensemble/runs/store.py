@@ -6,7 +6,7 @@ A run's id is made here and checked wherever one comes in: it is a name, never a
 import contextlib
 import functools
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,9 +28,12 @@ from ensemble.jobs.folders import (
     remove,
 )
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import IMPORTED, STRESS, TRAINING, Kind
+from ensemble.jobs.kinds import GROUP, IMPORTED, STRESS, TRAINING, Kind
+from ensemble.jobs.placement import FILE as PLACEMENT
+from ensemble.jobs.placement import Placement, write_placement
 from ensemble.jobs.queue import active_in, jobs_in, without_worker
 from ensemble.jobs.status import write_status
+from ensemble.machine.arrangement import best_groups
 from ensemble.runs.status import Status, blank_best, read_status
 from ensemble.storage.atomic import write_bytes, write_json
 from ensemble.storage.folder_index import FolderIndex
@@ -62,6 +65,23 @@ class Run(Job):
     data: Entry
     member_names: tuple[str, ...] = ()
     kind: Kind = TRAINING
+
+    @property
+    def numbers(self) -> range:
+        """Its members by number, from 0: those that its worker trains."""
+        return range(self.config.members)
+
+    @property
+    def whole(self) -> bool:
+        """Whether these are all members of the ensemble."""
+        return True
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether its members are shared out among tasks; see `runs.groups`."""
+        return self.trained is not None and (
+            self.trained.groups > 1 or (self.path / PLACEMENT).exists()
+        )
 
     @property
     def trained(self) -> EnsembleConfig | None:
@@ -118,17 +138,25 @@ def unreadable() -> dict[str, str]:
 _index = FolderIndex(find)
 
 
-def create(config: EnsembleConfig) -> Run:
+def create(config: EnsembleConfig, placement: Placement | None = None) -> Run:
     """A new run's folder, state `queued`; nothing works on it yet.
+
+    Args:
+      config: its settings.
+      placement: where it is to be trained; by default on this machine.
 
     Raises:
       RunError: the folder cannot be written.
     """
     now, entry = time.time(), registry.find(config.dataset)
+    if not config.groups:
+        config = replace(config, groups=best_groups(config))
     with new_run(config.dataset, now) as folder:
         status = Status(created=now, queued=now, updated=now, epochs=config.epochs,
                         **blank_best(config))  # fmt: skip
         write_status(folder, status)
+        if placement:
+            write_placement(folder, placement)
         # config.json comes last: a folder without it is not yet a run.
         write_json(folder / "config.json", {
             "schema": SCHEMA, "packages": package_versions(), "settings": config.as_dict(),
@@ -174,6 +202,11 @@ def delete(run_id: str) -> None:
         "end, then delete the run."
     )
     for job in active_in(folder):
+        if job.kind is GROUP:
+            raise RunError(
+                f"A task of the run “{run_id}” trains a part of its members still: resume the "
+                "run, stop it, then delete it."
+            )
         raise RunError(measured if job.kind is STRESS else busy)
     stress = folder / STRESS.part
     with without_worker(folder, busy):

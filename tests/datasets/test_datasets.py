@@ -95,7 +95,7 @@ def test_loading_imports_nothing_slow(folder):
     [
         "from ensemble import datasets; datasets.prepare('digits'); datasets.info('mnist')",
         "import ensemble.ui.shared.entry",
-        "import ensemble.runs.session, ensemble.jobs.warm_worker_main",
+        "import ensemble.runs.training.session, ensemble.jobs.warm_worker_main",
         "import ensemble.shift.job, ensemble.race.job, ensemble.regression.job",
         "import ensemble.jobs.dataset_fetch",
     ],

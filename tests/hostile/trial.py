@@ -21,7 +21,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble.jobs import queue
 from ensemble.jobs.outcome import Outcome
-from ensemble.runs.session import Session
+from ensemble.runs.training.session import Session
 from ensemble.shift.job import Job as StressJob
 from ensemble.ui.classify.input import members
 from ensemble.ui.parallel import loader

@@ -16,7 +16,8 @@ from ensemble.errors import RunError
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import write_status
-from ensemble.runs import commands, train_job
+from ensemble.runs import commands
+from ensemble.runs.training import worker
 from ensemble.storage.atomic import write_json
 from ensemble.storage.records.lines import append_line
 
@@ -39,7 +40,7 @@ def test_a_folder_that_goes_away_while_a_run_trains_is_said(
         write_json(run.path / "devices.json", {})
         raise AssertionError
 
-    monkeypatch.setattr(train_job, "_train", train)
+    monkeypatch.setattr(worker, "_train", train)
     result = CliRunner().invoke(main, ["train", "--members", "1"])
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit)

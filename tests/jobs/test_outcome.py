@@ -9,7 +9,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.jobs import outcome
 from ensemble.regression import commands
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.runs import train_job
+from ensemble.runs.training import worker
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 READ_ONLY = OSError(errno.EROFS, "Read-only file system", "/a")
@@ -39,7 +39,7 @@ def failing(error: Exception):
 def test_a_run_that_does_not_fit_ends_as_failed_with_advice(
     error: Exception, advice: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    monkeypatch.setattr(train_job, "_train", failing(error))
+    monkeypatch.setattr(worker, "_train", failing(error))
     said: list[runs.Status] = []
     run = runs.work(runs.create(EnsembleConfig()).id, said.append)
     assert (run.state, run.message) == ("failed", advice)
@@ -61,7 +61,7 @@ def test_a_regression_on_a_full_disk_is_launched_again_as_it_cannot_be_resumed(
 
 
 def test_a_bug_is_told_from_what_a_person_can_mend(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(train_job, "_train", failing(ZeroDivisionError("a bug")))
+    monkeypatch.setattr(worker, "_train", failing(ZeroDivisionError("a bug")))
     run = runs.create(EnsembleConfig())
     with pytest.raises(ZeroDivisionError):
         runs.work(run.id)

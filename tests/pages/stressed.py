@@ -20,7 +20,7 @@ from ensemble.engine.step import create_members
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.checkpoints.manager import Checkpoints
-from ensemble.runs.progress import Progress
+from ensemble.runs.training.progress import Progress
 from ensemble.shift import Results, StressStatus, figures
 from ensemble.shift import results as shift_results
 from ensemble.shift.corruptions import KINDS

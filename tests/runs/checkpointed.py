@@ -8,7 +8,7 @@ from ensemble.engine.step import create_members
 from ensemble.runs import Run
 from ensemble.runs.checkpoints.folders import checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
-from ensemble.runs.progress import Progress
+from ensemble.runs.training.progress import Progress
 from tests.networks import CNN
 
 STEPS = 5  # an epoch

@@ -6,7 +6,7 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.runs import Run
 from ensemble.runs.checkpoints.manager import Checkpoints
-from ensemble.runs.progress import Progress
+from ensemble.runs.training.progress import Progress
 from tests.runs.checkpointed import place
 
 

@@ -19,7 +19,7 @@ from ensemble.runs import Run
 from ensemble.runs.checkpoints.folders import checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.checkpoints.members import read_progress
-from ensemble.runs.progress import Progress
+from ensemble.runs.training.progress import Progress
 from ensemble.storage import checksums
 from ensemble.storage.checksums import SUMS
 from tests.networks import CNN

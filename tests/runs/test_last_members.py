@@ -17,7 +17,7 @@ from ensemble.runs.checkpoints.folders import checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.checkpoints.members import read_progress
 from ensemble.runs.parameters import write_parameters
-from ensemble.runs.progress import Progress
+from ensemble.runs.training.progress import Progress
 from tests.networks import CNN
 from tests.runs.checkpointed import contents
 

@@ -22,7 +22,7 @@ from ensemble.race.status import RaceStatus
 from ensemble.regression import LbfgsConfig, SolveStatus
 from ensemble.runs import Status
 from ensemble.runs.notes import read_note
-from ensemble.runs.session import _devices
+from ensemble.runs.training.session import _devices
 from ensemble.shift import StressStatus
 
 KINDS = [Status, SolveStatus, RaceStatus, StressStatus, FetchStatus]

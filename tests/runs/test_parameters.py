@@ -16,7 +16,7 @@ from ensemble.runs import parameters
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.checkpoints.members import checkpoint_epochs
 from ensemble.runs.parameters import wanted_epochs, write_parameters
-from ensemble.runs.progress import Progress
+from ensemble.runs.training.progress import Progress
 from tests.networks import CNN
 
 TREE = {"Conv_0": {"kernel": np.arange(6, dtype=np.float32).reshape(2, 3)}, "bias": np.ones(2)}

@@ -26,7 +26,7 @@ from ensemble.jobs.status import write_status
 from ensemble.runs import Run
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.history import write_predictions
-from ensemble.runs.progress import Progress
+from ensemble.runs.training.progress import Progress
 from ensemble.shift import Stress
 from ensemble.shift.corruptions import KINDS
 from tests.networks import CNN

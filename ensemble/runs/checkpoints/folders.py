@@ -37,6 +37,8 @@ def last_tick(run_folder: Path) -> int | None:
 
 def what_is_kept(run_folder: Path) -> str:
     """A sentence on how far a run that broke off is kept, and what resuming it does."""
+    if (run_folder / "groups").is_dir():
+        return "Every group of its members keeps its own place; resume continues from there."
     try:
         tick = last_tick(run_folder)
     except RunError:

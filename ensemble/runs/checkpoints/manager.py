@@ -18,7 +18,7 @@ import numpy as np
 
 from ensemble.errors import RunError
 from ensemble.runs.checkpoints.folders import FOLDER, checkpoint_ticks
-from ensemble.runs.progress import Progress
+from ensemble.runs.training.progress import Progress
 from ensemble.storage.checksums import find_damage, has_sums, write_sums
 
 ITEM = "default"  # what orbax calls a checkpoint's only tree

@@ -8,8 +8,8 @@ from ensemble.errors import RunError
 from ensemble.runs.checkpoints.folders import checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.parameters import kept_epochs, network_of_run, read_parameters
-from ensemble.runs.progress import Progress
 from ensemble.runs.store import Run, trained_here
+from ensemble.runs.training.progress import Progress
 
 
 def read_progress(run: Run, epoch: int | None = None) -> Progress:
@@ -26,6 +26,8 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
       RunError: there is no such checkpoint, or none that can be read.
     """
     steps, members = _steps(run), run.config.members
+    if run.in_groups:
+        return _of_groups(run, members, steps, epoch)
     tick = None if epoch is None else epoch * (steps + 1)
     with Checkpoints(run.path, read_only=True) as checkpoints:
         like = Progress.blank(blank_members(network_of_run(run), members), members, steps)
@@ -44,6 +46,22 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
     raise RunError(
         f"The run “{run.id}” has no checkpoint yet: one is kept at the end of its first epoch."
     )
+
+
+def _of_groups(run: Run, members: int, steps: int, epoch: int | None) -> Progress:
+    """The end of an epoch that every group has closed, the last if none is said."""
+    kept = kept_epochs(run.path)
+    if epoch is not None and epoch not in kept:
+        raise RunError(f"The run “{run.id}” keeps nothing of epoch {epoch}: choose another epoch.")
+    if not kept:
+        raise RunError(
+            f"The run “{run.id}” has no members to show yet: they are there once every group of "
+            "them has closed an epoch."
+        )
+    epoch = kept[-1] if epoch is None else epoch
+    blank = Progress.blank(blank_members(network_of_run(run), members), members, steps)
+    state = blank.state._replace(params=read_parameters(run.id, epoch))
+    return replace(blank, state=state, step=epoch * steps, evaluated=epoch)
 
 
 def _last_parameters(run: Run, blank: Progress, steps: int) -> Progress | None:

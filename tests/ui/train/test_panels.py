@@ -8,7 +8,7 @@ import pytest
 from sklearn.metrics import hamming_loss, log_loss
 
 from ensemble.engine import Evaluation
-from ensemble.runs.progress import differences, figures_on
+from ensemble.runs.training.progress import differences, figures_on
 from ensemble.storage.records.lines import plain
 from ensemble.ui.train import panels
 from tests.analysis.draws import distributions

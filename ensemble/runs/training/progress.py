@@ -6,7 +6,7 @@ belong to it: that epoch's line in the history has to come out the same whether 
 run was interrupted in it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,6 +73,32 @@ class Progress:
             kept[rows] = np.nan if new is None else new[:count]
         self.step += count
 
+    def recorded(
+        self, figures: StepFigures, count: int, line_steps: int | None = None
+    ) -> Iterator[Figures]:
+        """`record`, and a line of the history for each stretch of steps that is then done.
+
+        Args:
+          figures: of the steps.
+          count: how many of them are good.
+          line_steps: steps of the epoch to a line, so that lines do not depend on how the work was
+            cut into calls; None for one line of all `count`.
+        """
+        before = self.step_in_epoch
+        self.record(figures, count)
+        whole, done = self.step, self.step_in_epoch
+        if line_steps is None:
+            yield {"kind": "steps", **self.place(), **self.training_figures(count)}
+            return
+        begin = before - before % line_steps
+        for first in range(begin, done, line_steps):
+            last = min(first + line_steps, self.steps_per_epoch)
+            if last > done:
+                break
+            self.step = whole - done + last
+            yield {"kind": "steps", **self.place(), **self.training_figures(last - first)}
+        self.step = whole
+
     def close_epoch(self) -> None:
         """Count the running epoch as evaluated, and begin the next."""
         self.evaluated += 1
@@ -133,11 +159,17 @@ def judge(trainer: Trainer, state: Any, stop: Callable[[], bool]) -> dict[str, E
     return judged
 
 
-def first_lost(judged: dict[str, Evaluation]) -> str:
-    """Whose loss, and on what, is no number any more: "Member 2's test loss"; "" for nobody's."""
+def first_lost(judged: dict[str, Evaluation], numbers: range) -> str:
+    """Whose loss, and on what, is no number any more: "Member 2's test loss"; "" for nobody's.
+
+    Args:
+      judged: the members by split.
+      numbers: which members they are, from 0.
+    """
     for split, one in judged.items():
         if not np.isfinite(one.loss).all():
-            return f"Member {int(np.argmin(np.isfinite(one.loss))) + 1}'s {split} loss"
+            member = numbers[int(np.argmin(np.isfinite(one.loss)))]
+            return f"Member {member + 1}'s {split} loss"
     return ""
 
 

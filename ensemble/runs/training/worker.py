@@ -24,8 +24,9 @@ def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | 
       stop: asked whether to stop, where the caller wants to know as well.
     """
     run = find(run_id)
+    train = _coordinate if run.in_groups else _train
     worker.do(
-        run, lambda status, stop: _train(run, status, stop, report), report, stop,
+        run, lambda status, stop: train(run, status, stop, report), report, stop,
         trained_here(run).devices,
     )  # fmt: skip
     return find(run_id)
@@ -41,10 +42,19 @@ def compile_for(settings: dict[str, object]) -> None:
         Trainer(likely, datasets.load(likely.dataset)).start()
 
 
+def _coordinate(
+    run: Run, status: StatusWriter[Status], stop: StopRequest, report: Report
+) -> Outcome:
+    from ensemble.runs.groups.coordinator import Coordinator
+    from ensemble.runs.groups.places import tasks_for
+
+    return Coordinator(run, status, stop, report, tasks_for(run)).follow()
+
+
 def _train(run: Run, status: StatusWriter[Status], stop: StopRequest, report: Report) -> Outcome:
     status.update(started=time.time())
     prepare_jax()
-    from ensemble.runs.session import Session
+    from ensemble.runs.training.session import Session
 
     with Session(run, status, stop, report) as session:
         return session.train()

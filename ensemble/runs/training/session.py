@@ -13,15 +13,16 @@ from ensemble.machine.jax_settings import describe_devices
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.history import FOLDERS, drop_predictions, write_predictions
 from ensemble.runs.parameters import drop_parameters, write_parameters
-from ensemble.runs.progress import Progress, differences, figures_on, first_lost, judge
 from ensemble.runs.status import Status, after_epoch, blank_best, how_it_ended, is_over
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.test_set import dataset_of
+from ensemble.runs.training.progress import Progress, differences, figures_on, first_lost, judge
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.records.fields import Within, read_as
 from ensemble.storage.records.lines import Line, append_line, keep_lines, plain, read_lines
 
 CHECKPOINT_SECONDS = 60.0
+LINES_OF_AN_EPOCH = 20  # about, of a group
 
 
 @dataclass(frozen=True)
@@ -44,13 +45,13 @@ class Session:
     def __init__(
         self,
         run: Run,
-        status: StatusWriter[Status],
+        status: StatusWriter[Any],
         stop: Callable[[], bool],
         report: Callable[[Status], None],
     ) -> None:
         self._run, self._status, self._stop, self._report = run, status, stop, report
         self._config = config = trained_here(run)
-        self._trainer = Trainer(config, dataset_of(run), _devices(run))
+        self._trainer = Trainer(config, dataset_of(run), _devices(run), numbers=run.numbers)
         self._history = run.path / "history.jsonl"
         self._checkpoints = Checkpoints(run.path)
         self._saved = time.monotonic()
@@ -60,6 +61,9 @@ class Session:
             status.status.compile_seconds or 0.0,
         )  # fmt: skip
         self._can_test = False
+        # A group's lines stand at the same steps as those of the others.
+        lines = max(1, self._trainer.steps_per_epoch // LINES_OF_AN_EPOCH)
+        self._line_steps = None if run.whole else lines
 
     def __enter__(self) -> "Session":
         return self
@@ -93,7 +97,7 @@ class Session:
         """Take up the last checkpoint, or the beginning, while training is compiled."""
         trainer = self._trainer
         self._tell(message="Compiling the training step.")
-        members = self._config.members
+        members = len(self._run.numbers)
         blank = Progress.blank(
             blank_members(trainer.network, members), members, trainer.steps_per_epoch
         )
@@ -121,7 +125,7 @@ class Session:
         drop_predictions(self._run.path, after=done.evaluated, what="validation")
         drop_parameters(self._run.path, after=done.evaluated)
         self._status.update(**blank_best(self._config))
-        for line in read_lines(self._history, self._config.members):
+        for line in read_lines(self._history, len(self._run.numbers)):
             if line["kind"] == "epoch" and line.get("ensemble_test_accuracy") is not None:
                 self._status.update(**after_epoch(self._status.status, line))
 
@@ -139,14 +143,14 @@ class Session:
         bad = figures.first_divergence()
         whole = bad[0] if bad else count
         if whole:
-            progress.record(figures, whole)
-            line = {"kind": "steps", **progress.place(), **progress.training_figures(whole)}
-            append_line(self._history, {**line, **self._clock.now(progress.seconds)})
+            for line in progress.recorded(figures, whole, self._line_steps):
+                append_line(self._history, {**line, **self._clock.now(progress.seconds)})
         self._tell(**self._place())
+        who = f"Member {self._run.numbers[bad[1]] + 1}" if bad else ""
         if bad and progress.step == 0:
-            return _no_number_at_all(f"Member {bad[1] + 1}")
+            return _no_number_at_all(who)
         if bad:
-            return _diverged(f"Member {bad[1] + 1}'s loss", f"at step {progress.step + 1}", epoch)
+            return _diverged(f"{who}'s loss", f"at step {progress.step + 1}", epoch)
         if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
             self._save()
         return None
@@ -162,7 +166,7 @@ class Session:
             return None
         progress.seconds += time.perf_counter() - began
         epoch = progress.evaluated + 1
-        if who := first_lost(judged):
+        if who := first_lost(judged, self._run.numbers):
             return _diverged(who, f"after step {progress.step}", epoch)
         line = {"kind": "epoch", **progress.place(), **progress.training_figures()}
         for split, one in judged.items():
@@ -173,7 +177,7 @@ class Session:
         summary = after_epoch(self._status.status, line)
         best = summary.get("best_epoch") or self._status.status.best_epoch or epoch
         params = self._trainer.get_params(self._state)
-        write_parameters(self._run.path, epoch, params, best=best)
+        write_parameters(self._run.path, epoch, params, best=best if self._run.whole else None)
         append_line(self._history, line)
         progress.close_epoch()
         self._tell(**summary, **self._place())

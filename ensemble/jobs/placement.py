@@ -1,0 +1,48 @@
+"""Where a job runs, where that is not this machine: `placement.json` in its folder.
+
+A placed job takes no slot of this machine. A process here follows what it runs elsewhere and is
+the only writer of its status.
+"""
+
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.records.fields import odd, read_as
+
+FILE = "placement.json"
+SLURM, KUBERNETES = "slurm", "kubernetes"
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Who is asked to run a job.
+
+    Attributes:
+      on: "slurm" or "kubernetes".
+      settings: what it is asked for: of Slurm the fields of `cluster.settings.SlurmConfig`.
+    """
+
+    on: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+def write_placement(folder: Path, placement: Placement) -> None:
+    """Note where the job in `folder` is to run; OSError where that cannot be written."""
+    write_json(folder / FILE, asdict(placement))
+
+
+def read_placement(folder: Path) -> Placement | None:
+    """Where the job in `folder` runs; None where that is this machine.
+
+    Raises:
+      OSError, ValueError: it is said, and cannot be read.
+    """
+    try:
+        found = read_as(Placement, read_json(folder / FILE))
+    except FileNotFoundError:
+        return None
+    if found.on not in (SLURM, KUBERNETES):
+        raise odd("on", found.on)
+    return found

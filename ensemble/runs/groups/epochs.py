@@ -1,0 +1,121 @@
+"""An epoch of a run from what its groups made of it: their files joined, the ensemble judged."""
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.members.disagreement import measure
+from ensemble.analysis.quality.averaging import average
+from ensemble.datasets.split import validation_indices
+from ensemble.errors import RunError
+from ensemble.runs.epoch_files import epoch_file, said
+from ensemble.runs.groups.part import Group
+from ensemble.runs.groups.rows import joined, mean
+from ensemble.runs.history import FOLDERS, write_predictions
+from ensemble.runs.imported import nll
+from ensemble.runs.parameters import write_parameters
+from ensemble.runs.status import Status, after_epoch
+from ensemble.runs.store import Run, trained_here
+from ensemble.runs.test_set import dataset_of
+from ensemble.storage.arrays.damage import DamagedFileError
+from ensemble.storage.arrays.npz import Arrays, read_arrays
+from ensemble.storage.records.lines import Line, plain
+
+
+def merge_epoch(run: Run, groups: Sequence[Group], lines: Sequence[Line], status: Status) -> Line:
+    """Join what every group has of an epoch, in the run's folder, and judge the ensemble by it.
+
+    Args:
+      run: whose.
+      groups: all of them, in order.
+      lines: the line with which each closed the epoch.
+      status: the run's, as the epoch before left it.
+
+    Returns:
+      The run's line of the epoch.
+
+    Raises:
+      RunError: a group's file is missing, damaged, or of other members.
+    """
+    epoch, held = lines[0]["epoch"], bool(trained_here(run).validation)
+    line = joined(lines, [len(one.numbers) for one in groups])
+    for split, labels in labels_of(run).items():
+        found = [_probabilities(one, FOLDERS[split], epoch, len(labels)) for one in groups]
+        probabilities = np.concatenate(found)
+        write_predictions(run.path, epoch, probabilities, FOLDERS[split])
+        line |= ensemble_on(split, line, probabilities, labels)
+        if split == "test":
+            differ = measure(probabilities)
+            line |= {"disagreement": differ.pairwise, "member_disagreement": differ.of_members}
+    line = plain(line)
+    best = after_epoch(status, line).get("best_epoch") or status.best_epoch or epoch
+    members = [_read(one, "parameters", epoch) for one in groups]
+    pairs = {name: np.concatenate([one[name] for one in members]) for name in members[0]}
+    write_parameters(run.path, epoch, pairs, best=best)
+    for group in groups:  # It is in the run's files now.
+        for what in ("predictions", "parameters", *(["validation"] if held else [])):
+            with contextlib.suppress(OSError):
+                epoch_file(group.path, what, epoch).unlink()
+    return line
+
+
+def labels_of(run: Run) -> dict[str, NDArray[np.int32]]:
+    """The labels of the images that an epoch is judged on, by split.
+
+    Raises:
+      NotPreparedError: the dataset is no longer there.
+    """
+    dataset, config = dataset_of(run), trained_here(run)
+    test: dict[str, NDArray[np.int32]] = {"test": dataset.test_labels}
+    if not config.validation:
+        return test
+    held = validation_indices(config, dataset.train_labels)
+    return {"validation": dataset.train_labels[held], **test}
+
+
+def ensemble_on(
+    split: str, line: Line, probabilities: NDArray[np.float32], labels: NDArray[np.int32]
+) -> Line:
+    """What an epoch's line says of the ensemble on the "test" or the "validation" images.
+
+    Args:
+      split: which.
+      line: with the members' own figures.
+      probabilities: (M, N, C).
+      labels: (N,).
+    """
+    averaged = average(probabilities)
+    return {
+        f"ensemble_{split}_loss": mean(line[f"{split}_loss"]),
+        f"ensemble_{split}_nll": nll(averaged, labels),
+        f"ensemble_{split}_accuracy": float((averaged.argmax(-1) == labels).mean()),
+    }
+
+
+def _probabilities(group: Group, what: str, epoch: int, size: int) -> NDArray[np.float32]:
+    found = _read(group, what, epoch)
+    shape = (len(group.numbers), size, len(group.data.class_names))
+    if list(found) != ["probabilities"] or found["probabilities"].shape != shape:
+        raise _refused(group, what, epoch, f"they are not {shape} probabilities")
+    return found["probabilities"]
+
+
+def _read(group: Group, what: str, epoch: int) -> Arrays:
+    path: Path = epoch_file(group.path, what, epoch)
+    try:
+        return read_arrays(path, None, path.stat().st_size, need_checksum=True)
+    except FileNotFoundError as error:
+        raise _refused(group, what, epoch, "they are missing") from error
+    except DamagedFileError as error:
+        raise _refused(group, what, epoch, str(error)) from error
+
+
+def _refused(group: Group, what: str, epoch: int, why: str) -> RunError:
+    return RunError(
+        f"{group.title}: its {said(what)} of epoch {epoch} cannot be merged ({why}). Take "
+        f"the folder groups/{group.path.name} of the run away and resume: that group is then "
+        "trained anew, the others stay as they are."
+    )

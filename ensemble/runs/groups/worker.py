@@ -1,0 +1,71 @@
+"""The task of one group: it trains its members, and knows nothing of the others."""
+
+import os
+import time
+
+from ensemble.jobs import worker
+from ensemble.jobs.job import LOCK_FILE, STOP_FILE
+from ensemble.jobs.outcome import Outcome, StopRequest
+from ensemble.jobs.status import StatusWriter
+from ensemble.machine.jax_settings import prepare_jax
+from ensemble.runs.groups.part import Group, GroupStatus, find_group
+from ensemble.storage.lock import is_held
+
+# Set for a task that is to end with the process that started it.
+PARENT = "ENSEMBLE_PARENT"
+CORES = "ENSEMBLE_CORES"  # which it may use, separated by commas
+WAIT_SECONDS = 1.0
+
+
+class TaskStop(StopRequest):
+    """As a run's, and also when the process that started this task is there no more."""
+
+    def __init__(self, group: Group) -> None:
+        super().__init__(group.path / STOP_FILE)
+        self._parent = int(os.environ.get(PARENT) or 0)
+
+    def __call__(self) -> bool:
+        """Whether it is time to stop."""
+        return super().__call__() or bool(self._parent and os.getppid() != self._parent)
+
+
+def work(name: str) -> None:
+    """Bring a group to its end in this process; see `jobs.worker.do`.
+
+    A second task on the same group, as a scheduler may start one that took the first for dead,
+    waits until that has ended, and then goes on where it was, if anything is left.
+
+    Args:
+      name: `RUN:2`.
+
+    Raises:
+      RunError: the group's folder is missing, or belongs to another run.
+    """
+    keep_to_cores()
+    group = find_group(name)
+    told = False
+    while is_held(group.path / LOCK_FILE):
+        if not told:
+            print(f"{group.title} has a task already: this one waits until it ends.", flush=True)
+            told = True
+        time.sleep(WAIT_SECONDS)
+    group = find_group(name)
+    if group.status.state == "finished":
+        return print(f"{group.title} is trained already.", flush=True)
+
+    def begin(status: StatusWriter[GroupStatus], stop: StopRequest) -> Outcome:
+        status.update(state="starting", message="", started=time.time())
+        prepare_jax()
+        from ensemble.runs.training.session import Session
+
+        with Session(group, status, stop, lambda status: None) as session:
+            return session.train()
+
+    worker.do(group, begin, lambda status: None, TaskStop(group))
+
+
+def keep_to_cores() -> None:
+    """Keep this process to the processor cores that it was given, where it was given any."""
+    given = os.environ.get(CORES, "")
+    if given and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {int(one) for one in given.split(",")})
