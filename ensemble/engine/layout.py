@@ -96,8 +96,12 @@ class Layout:
 
     def on_host(self, leaf: Array) -> list[np.ndarray]:
         """An array (D, …) on devices as D NumPy arrays (…), without a copy where that can be."""
-        shards = {shard.device: shard.data for shard in leaf.addressable_shards}
-        return [np.asarray(shards[device])[0] for device in self.devices]
+        return [np.asarray(shard)[0] for shard in self.shards(leaf)]
+
+    def shards(self, leaf: Array) -> list[Array]:
+        """What each device has of an array (D, …): (1, …), in the order of devices."""
+        found = {shard.device: shard.data for shard in leaf.addressable_shards}
+        return [found[device] for device in self.devices]
 
     @property
     def _lane_of(self) -> slice | np.ndarray:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
@@ -34,11 +35,12 @@ class Part(NamedTuple):
 
 def parts(layout: Shared, steps: int) -> list[Part]:
     """A call of so many steps of every member, in parts to be done one after the other."""
-    work, moves = timetable(layout, steps), cuts(layout, steps)
-    moments = sorted({0, *moves.values()})
+    work, moves, kept = timetable(layout, steps), cuts(layout, steps), at_home(layout, steps)
+    moments = sorted({0, *(moment for d, moment in moves.items() if kept[d])})
     found = []
     for begin, end in zip(moments, [*moments[1:], None], strict=True):
-        arriving = tuple(device for device, moment in moves.items() if moment == begin)
+        # Who does nothing at home has the same numbers as a guest already.
+        arriving = tuple(d for d, moment in moves.items() if moment == begin and kept[d])
         starts, counts = np.zeros((2, *layout.real.shape), np.int32)
         for device, turns in enumerate(work):
             time = 0
@@ -154,20 +156,22 @@ class Sharing:
             return state
         layout, source = self._layout, {to: of for of, to in pairs}
         taken = jax.block_until_ready(self._take(state, layout.put(np.int32(out))))
-        nowhere = layout.lanes  # Where nothing is written.
-        lanes = [into[d] if d in source else nowhere for d in range(len(layout.devices))]
+        changed = np.array([d in source for d in range(len(layout.devices))])
 
-        def carried(leaf: Array) -> Array:
-            shards = {shard.device: shard.data for shard in leaf.addressable_shards}
-            order = [source.get(d, d) for d in range(len(layout.devices))]
-            placed = [
-                jax.device_put(shards[layout.devices[of]], device)
-                for of, device in zip(order, layout.devices, strict=True)
-            ]
-            return jax.make_array_from_single_device_arrays(leaf.shape, leaf.sharding, placed)
-
-        lanes_there = layout.put(np.int32(lanes))
-        return self._give(state, jax.tree.map(carried, taken), lanes_there)
+        leaves, shape = jax.tree.flatten(taken)
+        old = [layout.shards(leaf) for leaf in leaves]  # By leaf, then by device.
+        new = [list(shards) for shards in old]
+        for device, of in source.items():
+            moved = jax.device_put([shards[of] for shards in old], layout.devices[device])
+            for shards, one in zip(new, moved, strict=True):
+                shards[device] = one
+        join = jax.make_array_from_single_device_arrays
+        brought = shape.unflatten(
+            join(leaf.shape, leaf.sharding, shards)
+            for leaf, shards in zip(leaves, new, strict=True)
+        )
+        lanes = layout.put(np.int32(into))
+        return self._give(state, brought, lanes, layout.put(changed))
 
 
 @functools.lru_cache(maxsize=64)
@@ -177,7 +181,12 @@ def _programs(layout: Shared) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def take(state: Any, lane: Array) -> Any:
         return jax.tree.map(lambda leaf: leaf[lane], state)
 
-    def give(state: Any, member: Any, lane: Array) -> Any:
-        return jax.tree.map(lambda leaf, one: leaf.at[lane].set(one, mode="drop"), state, member)
+    def give(state: Any, member: Any, lane: Array, changed: Array) -> Any:
+        def put_in(leaf: Array, one: Array) -> Array:
+            # As a slice, which XLA writes in place; a scatter is many times slower on a CPU.
+            kept = jnp.where(changed, one, leaf[lane])
+            return jax.lax.dynamic_update_index_in_dim(leaf, kept, lane, 0)
+
+        return jax.tree.map(put_in, state, member)
 
     return layout.pmap(take), layout.pmap(give, donate_argnums=0)
