@@ -53,15 +53,19 @@ def wait_for_quiet(until: float) -> None:
 
 
 def quiet_turns(
-    competitors: Sequence[Competitor], rounds: int, seconds: float, patience: float
+    competitors: Sequence[Competitor], rounds: int, seconds: float, patience: float, most: float
 ) -> None:
-    """Fill in `slices`: `rounds` undisturbed turns of each, or as many as `patience` (s) allows."""
+    """Fill in `slices`: `rounds` undisturbed turns of each, or as many as `patience` (s) allows.
+
+    `most` is the share of the machine that others may have in a turn, 1 where they do not matter.
+    """
     until = time.monotonic() + patience
     while time.monotonic() < until and min(len(one.slices) for one in competitors) < rounds:
         one = min(competitors, key=lambda one: len(one.slices))
-        wait_for_quiet(until)
+        if most < 1:
+            wait_for_quiet(until)
         rate, others = turn(one, seconds)
-        if others < MOST_OTHERS:
+        if others <= most:
             one.slices.append(rate)
         print(f"{one.name}: {rate:.0f}, others {others:.0%}", file=sys.stderr, flush=True)
 

@@ -4,7 +4,8 @@
 speed of M members in one process, as many devices as cores, against M = 4's. The second sets one
 such process beside two with half of the members each, pinned to a core of their own: their speed,
 and what each spends before its first step with everything compiled before. Only turns count in
-which nobody else used the machine (benchmarks/quiet.py).
+which nobody else used the machine (benchmarks/quiet.py). On a machine that is never quiet `--clock
+cpu` counts processor seconds in every turn: not how long cores wait, but what an arrangement costs.
 """
 
 import argparse
@@ -14,9 +15,9 @@ import sys
 import time
 
 from benchmarks import common
-from benchmarks.quiet import median, quiet_turns
+from benchmarks.quiet import MOST_OTHERS, median, quiet_turns
 from benchmarks.speed.turns import Competitor, answer
-from benchmarks.training.layouts import BATCH, images_of
+from benchmarks.training.layouts import BATCH, CLOCKS, images_of
 
 MEMBERS, GROUPED = (1, 3, 4, 5), (4, 8)
 STEPS = 12  # of a call: about a second of M = 4
@@ -41,7 +42,7 @@ class Pinned(Competitor):
         os.sched_setaffinity(0, set(cores))
 
 
-def be(name: str, members: int) -> None:
+def be(name: str, members: int, clock: str) -> None:
     """A competitor: trains in calls of STEPS steps; first says what its start took."""
     began = time.process_time()
     from ensemble.machine.jax_settings import prepare_jax
@@ -60,11 +61,12 @@ def be(name: str, members: int) -> None:
         state, _ = trainer.train(state, 1, 0, STEPS)
         return members * BATCH * STEPS
 
-    answer(train)
+    answer(train, CLOCKS[clock])
 
 
-def competitor(name: str, members: int, processes: int) -> Competitor:
-    words = ("benchmarks.training.arrangements", "--be", name, str(members // processes))
+def competitor(name: str, members: int, processes: int, clock: str) -> Competitor:
+    """So many members of a network in so many processes."""
+    words = ("benchmarks.training.arrangements", "--be", name, str(members // processes), clock)
     kind = Pinned if processes > 1 else Competitor
     title = f"{members} in {processes}"
     return kind(title, title, words, processes)
@@ -74,11 +76,12 @@ def measured(
     name: str, arrangements: list[tuple[int, int]], asked: argparse.Namespace
 ) -> list[Competitor]:
     """Competitors, one a pair of members and processes, with their undisturbed turns."""
-    both = [competitor(name, members, processes) for members, processes in arrangements]
+    both = [competitor(name, *arrangement, asked.clock) for arrangement in arrangements]
     for one in both:
         one.start()
         one.wait_until_ready()
-    quiet_turns(both, asked.rounds, asked.seconds, asked.patience)
+    others = 1.0 if asked.clock == "cpu" else MOST_OTHERS
+    quiet_turns(both, asked.rounds, asked.seconds, asked.patience, others)
     for one in both:
         one.stop()
     return both
@@ -101,10 +104,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="of a turn")
     parser.add_argument("--patience", type=float, default=PATIENCE, help="seconds of a table")
-    parser.add_argument("--be", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="what a second is")
+    parser.add_argument("--be", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.be:
-        be(asked.be[0], int(asked.be[1]))
+        be(asked.be[0], int(asked.be[1]), asked.be[2])
         return
     common.isolated_folders()
     if asked.members:

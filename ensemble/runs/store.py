@@ -33,7 +33,7 @@ from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.placement import Placement, write_placement
 from ensemble.jobs.queue import active_in, jobs_in, without_worker
 from ensemble.jobs.status import write_status
-from ensemble.machine.arrangement import best_groups
+from ensemble.machine.arrangement import groups_here
 from ensemble.runs.status import Status, blank_best, read_status
 from ensemble.storage.atomic import write_bytes, write_json
 from ensemble.storage.folder_index import FolderIndex
@@ -150,7 +150,7 @@ def create(config: EnsembleConfig, placement: Placement | None = None) -> Run:
     """
     now, entry = time.time(), registry.find(config.dataset)
     if not config.groups:
-        config = replace(config, groups=best_groups(config))
+        config = replace(config, groups=groups_here(config, entry.train_size))
     with new_run(config.dataset, now) as folder:
         status = Status(created=now, queued=now, updated=now, epochs=config.epochs,
                         **blank_best(config))  # fmt: skip
