@@ -24,12 +24,12 @@ AXIS = "devices"
 class Layout:
     """M members laid out on devices; `devices` holds the D that are used.
 
-    `spare` are those that could be used as well, but would hold no member.
+    `idle` are those that could be used as well, but would hold no member.
     """
 
     members: int
     devices: tuple[jax.Device, ...]
-    spare: tuple[jax.Device, ...] = ()
+    idle: tuple[jax.Device, ...] = ()
 
     @classmethod
     def over(cls, members: int, devices: Sequence[jax.Device]) -> "Layout":
@@ -121,8 +121,8 @@ class Shared(Layout):
 
     @classmethod
     def of(cls, layout: Layout) -> Layout:
-        """The layout over its spare devices too, or itself where there is nothing to share."""
-        devices = (*layout.devices, *layout.spare)
+        """The layout over its idle devices too, or itself where there is nothing to share."""
+        devices = (*layout.devices, *layout.idle)
         here = jax.process_index()
         if layout.members <= len(devices) or layout.members % len(devices) == 0:
             return layout

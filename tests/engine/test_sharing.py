@@ -107,8 +107,10 @@ def test_sharing_changes_no_bit_of_members_figures_or_predictions(
     config = small_config(members=members, network=network, shuffle_per_member=own)
     trainer = Trainer(config, few, devices(count))
     with_turns = everything(trainer)
-    assert isinstance(trainer._form._layout, Shared)
-    trainer._form = Looped(trainer._form._work, share=False)
+    form = trainer._form
+    assert isinstance(form, Looped)
+    assert isinstance(form._layout, Shared)
+    trainer._form = Looped(form._work, share=False)
     trainer._test = trainer._form.to_judge(few.test_images, few.test_labels)
     trainer._epoch.cache_clear()
     without = everything(trainer)
@@ -118,7 +120,8 @@ def test_sharing_changes_no_bit_of_members_figures_or_predictions(
 
 def everything(trainer: Trainer) -> dict[str, object]:
     """All that a run reports, of an epoch in calls of 1, 2 and 3 steps, put back between two."""
-    state, found = trainer.start(), {}
+    found: dict[str, object] = {}
+    state = trainer.start()
     for start, count in ((0, 1), (1, 2), (3, 3)):
         state, figures = trainer.train(state, 1, start, count)
         found |= {f"{name} from {start}": value for name, value in vars(figures).items()}

@@ -15,7 +15,7 @@ from ensemble.engine.forms.sharing import Part, Sharing
 from ensemble.engine.forms.work import Epoch, Work
 from ensemble.engine.layout import Shared
 from ensemble.engine.pace import Pace
-from ensemble.engine.step import Figures, MemberState, blank_members
+from ensemble.engine.step import MemberState, blank_members
 
 # What a device may hold of probabilities before they are averaged: with many classes fewer steps
 # are done, or images judged, at once.
@@ -27,6 +27,23 @@ class Judged(NamedTuple):
 
     labels: np.ndarray
     shares: list[tuple[Any, Any]]
+
+
+class Trained(NamedTuple):
+    """What steps leave behind.
+
+    Attributes:
+      state: the members, on their devices.
+      loss: of each member at each step, (M, S).
+      accuracy: likewise.
+      probabilities: as the ensemble's figures are taken from them, on the plain layout's devices;
+        None where they are not.
+    """
+
+    state: Any
+    loss: np.ndarray
+    accuracy: np.ndarray
+    probabilities: Any
 
 
 class Looped:
@@ -93,36 +110,42 @@ class Looped:
     def train(self, state: Any, epoch: Any, start: int, count: int) -> tuple[Any, StepFigures]:
         """`count` steps, at most `rows`; gives up `state`."""
         if self._sharing:
-            state, raw = self._shared_steps(self._sharing, state, epoch, start, count)
+            found = self._shared_steps(self._sharing, state, epoch, start, count)
         else:
-            counts = self._layout.real * np.int32(count)
-            starts = np.full_like(counts, start)
-            state, found = jax.block_until_ready(self._steps(state, epoch, starts, counts))
-            loss, accuracy = self._layout.gather((found.loss, found.accuracy))
-            raw = Figures(loss[:, :count], accuracy[:, :count], found.probabilities)
-        nll, right = self._averaged(raw.probabilities, epoch[1], start)
+            found = self._plain_steps(state, epoch, start, count)
+        nll, right = self._averaged(found.probabilities, epoch[1], start)
         if nll is None or right is None:
-            return state, StepFigures(raw.loss, raw.accuracy, None, None)
-        return state, StepFigures(raw.loss, raw.accuracy, nll[:count], right[:count])
+            return found.state, StepFigures(found.loss, found.accuracy, None, None)
+        figures = StepFigures(found.loss, found.accuracy, nll[:count], right[:count])
+        return found.state, figures
+
+    def _plain_steps(self, state: Any, epoch: Any, start: int, count: int) -> Trained:
+        """`train` where each device does its own members."""
+        counts = self._layout.real * np.int32(count)
+        starts = np.full_like(counts, start)
+        state, raw = jax.block_until_ready(self._steps(state, epoch, starts, counts))
+        loss, accuracy = self._layout.gather((raw.loss, raw.accuracy))
+        return Trained(state, loss[:, :count], accuracy[:, :count], raw.probabilities)
 
     def _shared_steps(
         self, sharing: Sharing, state: Any, epoch: Any, start: int, count: int
-    ) -> tuple[Any, Figures]:
+    ) -> Trained:
         """`train` where two devices take turns at a member: part by part, put together here."""
         work, shape = self._work, (self._layout.members, count)
+        loss, accuracy = np.zeros((2, *shape), np.float32)
         rows = 0 if work.own_views else self.rows  # There the averages are of no use.
         room = (shape[0], rows, work.batch_size, self._network.classes)
-        found = Figures(*np.zeros((2, *shape), np.float32), np.zeros(room, np.float32))
+        probabilities = np.zeros(room, np.float32)
         for part in sharing.parts(count):
             state = sharing.arrive(state, part.arriving)
             state, raw = self._steps(state, epoch, start + part.starts, part.counts)
             jax.block_until_ready(raw)
-            for whole, pieces in list(zip(found, raw, strict=True))[: 3 if rows else 2]:
-                sharing.collect(whole, pieces, part, relative=True)
-        state = sharing.go_home(state)
-        if rows:
-            found = found._replace(probabilities=self._plain.spread(found.probabilities))
-        return state, found
+            sharing.collect(loss, raw.loss, part, relative=True)
+            sharing.collect(accuracy, raw.accuracy, part, relative=True)
+            if rows:
+                sharing.collect(probabilities, raw.probabilities, part, relative=True)
+        state, spread = sharing.go_home(state), self._plain.spread
+        return Trained(state, loss, accuracy, spread(probabilities) if rows else None)
 
     def to_judge(self, images: np.ndarray, labels: np.ndarray) -> Judged:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
@@ -204,7 +227,7 @@ class Looped:
         return self._train(state, own, spans, (*self._data, hyper))
 
     def _averaged(
-        self, probabilities: Array, labels: np.ndarray, start: int
+        self, probabilities: Any, labels: np.ndarray, start: int
     ) -> tuple[np.ndarray, np.ndarray] | tuple[None, None]:
         """NLL and accuracy of the averaged probabilities by steps, or None twice: own views."""
         if self._work.own_views:

@@ -155,7 +155,7 @@ class Sharing:
         if not pairs:
             return state
         layout, source = self._layout, {to: of for of, to in pairs}
-        taken = jax.block_until_ready(self._take(state, layout.put(np.int32(out))))
+        taken = jax.block_until_ready(self._take(state, layout.put(np.array(out, np.int32))))
         changed = np.array([d in source for d in range(len(layout.devices))])
 
         leaves, shape = jax.tree.flatten(taken)
@@ -166,11 +166,12 @@ class Sharing:
             for shards, one in zip(new, moved, strict=True):
                 shards[device] = one
         join = jax.make_array_from_single_device_arrays
-        brought = shape.unflatten(
+        joined = [
             join(leaf.shape, leaf.sharding, shards)
             for leaf, shards in zip(leaves, new, strict=True)
-        )
-        lanes = layout.put(np.int32(into))
+        ]
+        brought = jax.tree.unflatten(shape, joined)
+        lanes = layout.put(np.array(into, np.int32))
         return self._give(state, brought, lanes, layout.put(changed))
 
 
