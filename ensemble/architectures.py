@@ -9,14 +9,12 @@ if the person who runs this program has said so: see `allowed`.
 import contextlib
 import os
 import re
-import tomllib
 from dataclasses import dataclass
-from pathlib import Path
 
 from ensemble.errors import ConfigError
+from ensemble.settings import FILE, from_file
 
 ALLOWED = "ENSEMBLE_NETWORKS"
-FILE = "ensemble.toml"
 OWN = re.compile(r"(?!\d)\w+(\.(?!\d)\w+)*:(?!\d)\w+", re.ASCII)
 OWN_FORM = "package.module:Factory"
 LONGEST = 200
@@ -144,13 +142,7 @@ def offered() -> tuple[str, ...]:
     Raises:
       ConfigError: there is such a file, and it cannot be read or has another form.
     """
-    try:
-        said = tomllib.loads(Path(FILE).read_text("utf-8"))
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValueError, RecursionError) as error:
-        raise ConfigError(f"{FILE} cannot be read ({error}): correct it, or remove it.") from error
-    names = said.get("networks", [])
+    names = from_file().get("networks", [])
     if not isinstance(names, list) or not all(isinstance(n, str) and is_own(n) for n in names):
         raise ConfigError(
             f'In {FILE}, networks has to be a list of names such as ["{OWN_FORM}"]: correct it.'

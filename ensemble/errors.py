@@ -8,6 +8,8 @@ EnsembleError
 │   └── StorageError       a full disk, a folder that cannot be written
 ├── ImageError             a picture cannot be opened
 ├── PredictionsError       predictions made elsewhere cannot be taken, or written
+├── HostsError             the processes of one program on several hosts do not find each other
+├── ClusterError           a cluster's scheduler does not answer, or does not take the work
 └── RunError               a run cannot be found, read, started or changed
     └── UnknownRunError    no run has this id
 
@@ -55,6 +57,16 @@ class ImageError(EnsembleError):
 
 class PredictionsError(EnsembleError):
     """Predictions made elsewhere cannot be taken as they are, or not be written."""
+
+
+class HostsError(EnsembleError):
+    """The processes of one program on several hosts do not find each other, or what they share."""
+
+    exit_code = 75  # for now: started again, they may
+
+
+class ClusterError(EnsembleError):
+    """A cluster's scheduler does not answer, or does not take the work."""
 
 
 class RunError(EnsembleError):

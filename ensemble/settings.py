@@ -1,15 +1,22 @@
-"""Settings: dataclass fields that know their default, their range and their line of help."""
+"""Settings: dataclass fields that know their default, their range and their line of help.
+
+What belongs to a place and not to a run stands in `ensemble.toml` in the working folder.
+"""
 
 import dataclasses
+import re
 import sys
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self
 
 from ensemble.errors import ConfigError
 
 Choices = tuple[str, ...]
 SAID = 12  # choices in a refusal
+FILE = "ensemble.toml"
 
 
 class Kept(str):
@@ -27,6 +34,7 @@ def setting(
     low: float | None = None,
     high: float | None = None,
     choices: Choices | Callable[[], Choices] | None = None,
+    form: tuple[str, str] | None = None,
 ) -> Any:
     """A dataclass field that knows its range.
 
@@ -36,10 +44,25 @@ def setting(
       low: the least number allowed.
       high: the largest.
       choices: the words it may be, or a function that says which there are just now.
+      form: of a text that is no choice the regular expression that all of it matches, and the
+        same in words.
     """
-    return dataclasses.field(
-        default=default, metadata={"help": help, "low": low, "high": high, "choices": choices}
-    )
+    known = {"help": help, "low": low, "high": high, "choices": choices, "form": form}
+    return dataclasses.field(default=default, metadata=known)
+
+
+def from_file() -> dict[str, Any]:
+    """What `ensemble.toml` in the working folder says; {} where there is none.
+
+    Raises:
+      ConfigError: there is such a file, and it cannot be read.
+    """
+    try:
+        return tomllib.loads(Path(FILE).read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise ConfigError(f"{FILE} cannot be read ({error}): correct it, or remove it.") from error
 
 
 @dataclass(frozen=True)
@@ -48,7 +71,7 @@ class Settings:
 
     def check(self) -> None:
         """Bring every field to its type; ConfigError where one is out of its range."""
-        for field in dataclasses.fields(self):
+        for field in setting_fields(type(self)):
             object.__setattr__(self, field.name, checked(field, getattr(self, field.name)))
 
     def as_dict(self) -> dict[str, Any]:
@@ -58,7 +81,7 @@ class Settings:
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
         """Settings from `as_dict`'s form; a name that is not a setting is a ConfigError."""
-        names = {field.name for field in dataclasses.fields(cls)}
+        names = {field.name for field in setting_fields(cls)}
         if unknown := sorted(set(values) - names):
             said = ", ".join(unknown)
             raise ConfigError(
@@ -69,12 +92,17 @@ class Settings:
     @classmethod
     def from_disk(cls, values: dict[str, Any]) -> Self:
         """As `from_dict`, of settings kept with a run: what could be chosen then may be gone."""
-        changing = {one.name for one in dataclasses.fields(cls) if callable(listed_in(one))}
+        changing = {one.name for one in setting_fields(cls) if callable(listed_in(one))}
         kept = {
             name: Kept(value) if name in changing and isinstance(value, str) else value
             for name, value in values.items()
         }
         return cls.from_dict(kept)
+
+
+def setting_fields(settings: type[Settings]) -> "list[dataclasses.Field[Any]]":
+    """The fields that were made by `setting`: another is its class's own affair."""
+    return [one for one in dataclasses.fields(settings) if "help" in one.metadata]
 
 
 def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:
@@ -83,6 +111,10 @@ def checked(field: "dataclasses.Field[Any]", value: Any) -> Any:
     allowed = allowed_range(field)
     if listed_in(field):
         if not isinstance(value, Kept) and value not in choices_of(field):
+            raise ConfigError(f"{field.name} is {value!r:.60}: it has to be {allowed}.")
+        return value
+    if form := field.metadata["form"]:
+        if not isinstance(value, str) or not re.fullmatch(form[0], value):
             raise ConfigError(f"{field.name} is {value!r:.60}: it has to be {allowed}.")
         return value
     if kind is bool:
@@ -115,6 +147,8 @@ def allowed_range(field: "dataclasses.Field[Any]") -> str:
     if choices := choices_of(field):
         more = f" and {len(choices) - SAID:,} more" if len(choices) > SAID else ""
         return "one of " + ", ".join(choices[:SAID]) + more
+    if field.metadata["form"]:
+        return str(field.metadata["form"][1])
     if isinstance(field.default, bool):
         return "true or false"
     noun = "a whole number" if isinstance(field.default, int) else "a number"

@@ -30,7 +30,7 @@ ROOT = Path(tempfile.mkdtemp(prefix="ensemble-tests-"))
 # of the one that was started, which cleans up after them.
 A_CHILD = "PYTEST_XDIST_WORKER" in os.environ
 FIRST = os.getppid() if A_CHILD else os.getpid()
-# scripts/test names a folder of its own, which outlives the first of its two calls of pytest.
+# scripts/test names a folder of its own, which outlives the first of its three calls of pytest.
 GIVEN = os.environ.get("ENSEMBLE_TESTS_COMPILED")
 COMPILED = Path(GIVEN or Path(tempfile.gettempdir()) / f"ensemble-tests-{FIRST}-compiled")
 # Where two files at a time are tested, these begin: they are long, and the short ones that

@@ -26,6 +26,7 @@ MAX_LINES = 250
 LONGER: dict[str, str] = {}  # path: why it has to be
 
 IMPORT_NAMES = {
+    "PyYAML": "yaml",
     "markdown-it-py": "markdown_it",
     "orbax-checkpoint": "orbax",
     "pillow": "PIL",

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ensemble.settings import Settings, allowed_range, choices_of, listed_in
+from ensemble.settings import Settings, allowed_range, choices_of, listed_in, setting_fields
 
 Command = Callable[..., Any]
 
@@ -18,7 +18,7 @@ def settings_options(settings: type[Settings]) -> Callable[[Command], Command]:
     """
 
     def with_options(command: Command) -> Command:
-        for field in reversed(dataclasses.fields(settings)):
+        for field in reversed(setting_fields(settings)):
             command = option(field)(command)
         return command
 
@@ -32,12 +32,16 @@ def option(field: "dataclasses.Field[Any]") -> Callable[[Command], Command]:
     if isinstance(field.default, bool):
         return click.option(f"{name}/--no-{name[2:]}", default=None, help=text)
     shown = f"{text} {allowed_range(field).capitalize()}; {field.default} by default."
+    if field.metadata["form"]:
+        shown = text
     return click.option(name, type=_type(field), default=None, help=shown)
 
 
 def _type(field: "dataclasses.Field[Any]") -> click.ParamType:
     low, high = field.metadata["low"], field.metadata["high"]
-    if callable(listed_in(field)):  # they come and go: the settings say which there are by then
+    if (
+        callable(listed_in(field)) or field.metadata["form"]
+    ):  # they come and go: the settings say which there are by then
         return click.STRING
     if choices := choices_of(field):
         return click.Choice(choices)

@@ -2,7 +2,7 @@
 
 Results go to stdout, progress and errors to stderr. Exit status: 0 done; 1 it could not be
 done, and why is said; 2 a bad value, named with its allowed range; 3 the run diverged;
-130 the run was stopped.
+130 the run was stopped; 75 another host was lost: started again, the run may go on.
 """
 
 import importlib
@@ -22,6 +22,8 @@ from ensemble.storage.refusals import said_of
 COMMANDS = {
     "app": "app",
     "train": "train",
+    "manifest": "kubernetes",
+    "work-pod": "kubernetes",
     "predict": "predict",
     "stress": "jobs",
     "lbfgs": "jobs",

@@ -1,14 +1,20 @@
 """The command that trains an ensemble."""
 
+import sys
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from ensemble import architectures, runs
+from ensemble import architectures, hosts, runs
 from ensemble.cli.options import settings_options
-from ensemble.cli.outcome import end_with, say
+from ensemble.cli.outcome import EXIT_STATUS, end_with, say
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.cluster import SlurmConfig, check
 from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError
+from ensemble.jobs.placement import SLURM, Placement
+from ensemble.settings import setting_fields
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chance
 from ensemble.wording.verdicts import chosen as chosen_words
@@ -16,21 +22,80 @@ from ensemble.wording.verdicts import chosen as chosen_words
 
 @click.command()
 @settings_options(EnsembleConfig)
+@click.option("--on", type=click.Choice([SLURM]), help="Where: a cluster, not this machine.")
+@settings_options(SlurmConfig)
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
-def train(resume: str | None, **chosen: Any) -> None:
+@click.option(
+    "--distributed",
+    is_flag=True,
+    help="Be one of several processes, one a host, that train one run on the devices of all hosts: "
+    "start the same command on each, under Slurm by srun --kill-on-bad-exit=1.",
+)
+def train(resume: str | None, distributed: bool, **chosen: Any) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
     chosen = {name: value for name, value in chosen.items() if value is not None}
     if resume and chosen:
         raise click.UsageError("--resume takes a run as it is: leave the other options out.")
     if architectures.is_own(own := chosen.get("network", "")):
         architectures.allow(own)  # Whoever types a name here wants its code to run.
-    run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen))
-    with ProgressLine(run.id) as line:
-        run = runs.work(run.id, line.show)
+    place = placement(chosen)
+    train_it = among_others if distributed else trained
+    run = train_it(resume, chosen, place)
     if said := best_epoch(run):
         say(said, err=True)
     said = " ".join(filter(None, (run.message, chance.verdict(run))))
     end_with(run.state, said, run_summary(run))
+
+
+def trained(resume: str | None, chosen: dict[str, Any], place: Placement | None = None) -> runs.Run:
+    """The run, new or gone on with, once it has ended."""
+    run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen), place)
+    with ProgressLine(run.id) as line:
+        return runs.work(run.id, line.show)
+
+
+def among_others(resume: str | None, chosen: dict[str, Any], place: Placement | None) -> runs.Run:
+    """`trained` as one of several processes; those that only follow end here."""
+    if place:
+        raise click.UsageError("--distributed is started by srun itself: leave --on out.")
+    if EnsembleConfig(**chosen).groups != 1:
+        raise click.UsageError("--distributed trains all members in one program: drop --groups.")
+    if resume and runs.find(resume).in_groups:
+        raise RunError(
+            f"The run “{resume}” is in groups, which are programs of their own: resume it without "
+            "--distributed."
+        )
+    with hosts.joined() as company:
+        if company is None:
+            return trained(resume, chosen)
+        # Its modules start JAX, which is told of the others by now.
+        from ensemble.runs.training.distributed import take_part
+
+        outcome, run = take_part(company, lambda: trained(resume, chosen))
+    if run is None:
+        sys.exit(EXIT_STATUS.get(outcome.state, 1))
+    return run
+
+
+def placement(chosen: dict[str, Any]) -> Placement | None:
+    """Where a new run is to be trained; what says so is taken out of what was chosen.
+
+    Raises:
+      ClusterError: there is no Slurm here, or it does not answer.
+      ConfigError: what it is asked for is out of range, or the cluster has it not.
+    """
+    on = chosen.pop("on", None)
+    names = [one.name for one in setting_fields(SlurmConfig)]
+    asked = {name: chosen.pop(name) for name in names if name in chosen}
+    if on is None:
+        if asked:
+            raise click.UsageError(f"--{min(asked)} goes with --on slurm: say where as well.")
+        return None
+    config = replace(SlurmConfig.from_toml(), **asked)
+    if config.nodes > 1:
+        raise click.UsageError("A group takes one node: ask for more --groups, not --nodes.")
+    check(config)
+    return Placement(on, config.as_dict())
 
 
 def best_epoch(run: runs.Run) -> str:

@@ -51,7 +51,9 @@ def epoch_order(
     """
     numbers = range(config.members) if numbers is None else numbers
     steps = steps_per_epoch(size, config.batch_size)
-    draw = _draw(numbers, size, config.shuffle_per_member, config.bootstrap)
+    own = config.shuffle_per_member or config.bootstrap
+    # Where all share one order, all groups of a run share one program that draws it.
+    draw = _draw(numbers if own else range(1), size, config.shuffle_per_member, config.bootstrap)
     drawn = draw(config.seed, epoch)
     order = np.asarray(drawn)[:, : steps * config.batch_size]
     order = order.reshape(-1, steps, config.batch_size)

@@ -15,6 +15,7 @@ import numpy as np
 from jax import Array, lax
 
 from ensemble.engine.layout import AXIS, Layout
+from ensemble.hosts.company import together
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,10 @@ def ensemble_figures(layout: Layout) -> Callable[[Array, Array], tuple[np.ndarra
 
     def figures(probabilities: Array, labels: Array) -> tuple[np.ndarray, np.ndarray]:
         jax.block_until_ready(probabilities)
-        nll, accuracy = jax.block_until_ready(compiled(weights, probabilities, labels))
-        return np.asarray(nll)[0], np.asarray(accuracy)[0]  # nll[0] would be a program to compile.
+        with together():
+            nll, accuracy = jax.block_until_ready(compiled(weights, probabilities, labels))
+        # Every device has both; nll[0] would be a program to compile.
+        return np.asarray(nll.addressable_data(0))[0], np.asarray(accuracy.addressable_data(0))[0]
 
     return figures
 
@@ -142,10 +145,19 @@ def _program(devices: tuple[jax.Device, ...]) -> Callable[..., tuple[Array, Arra
         shape = (-1,) + (1,) * (probabilities.ndim - 1)
         probabilities = probabilities[..., : labels.shape[-1], :]
         kept = jnp.where(weight.reshape(shape) > 0, probabilities, 0)
-        mean = lax.pmean(jnp.tensordot(weight, kept, axes=1), AXIS)
+        mean = mean_of_all(jnp.tensordot(weight, kept, axes=1), AXIS)
         return nll_and_accuracy(mean, labels)
 
-    return Layout(len(devices), devices).pmap(program)
+    layout = Layout(len(devices), devices)
+    # Between processes gloo adds in an order of its own.
+    mean_of_all = lax.pmean if layout.alone or devices[0].platform != "cpu" else _mean_in_order
+    return layout.pmap_all(program)
+
+
+def _mean_in_order(value: Array, axis: str) -> Array:
+    """`lax.pmean` to the same bits as on CPU devices of one process, which add one by one."""
+    every = lax.all_gather(value, axis)
+    return functools.reduce(jnp.add, every) / len(every)
 
 
 def nll_and_accuracy(probabilities: Array, labels: Array) -> tuple[Array, Array]:

@@ -2,10 +2,15 @@
 
 Member m is lane m % K of device m // K. M need not divide: the last lanes are then
 surplus, are given no steps, and are never reported. Where members take turns on their device,
-`Shared` lets two devices take turns at one member, so that none of them idles. This is the one
-module that knows; everywhere else arrays have a leading axis M.
+forms/shared.py lets two devices take turns at one member, so that none of them idles. These two
+modules are the ones that know; everywhere else arrays have a leading axis M.
+
+The devices may be of several hosts, one process each. A process hands over, and sees, what is on
+its own alone; the one that leads gathers the rest.
 """
 
+import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,6 +21,7 @@ import numpy as np
 from jax import Array
 
 from ensemble.errors import ConfigError
+from ensemble.hosts.company import current
 
 AXIS = "devices"
 
@@ -55,9 +61,60 @@ class Layout:
         lanes = np.arange(len(self.devices) * self.lanes)
         return np.minimum(lanes, self.members - 1).reshape(len(self.devices), self.lanes)
 
+    @functools.cached_property
+    def mine(self) -> tuple[bool, ...]:
+        """Which of the devices are this process's: all, where it is alone."""
+        here = jax.process_index()
+        return tuple(device.process_index == here for device in self.devices)
+
+    @functools.cached_property
+    def local(self) -> tuple[jax.Device, ...]:
+        """The devices that are this process's."""
+        return tuple(itertools.compress(self.devices, self.mine))
+
+    @property
+    def alone(self) -> bool:
+        """Whether all devices are this process's."""
+        return len(self.local) == len(self.devices)
+
+    @property
+    def owners(self) -> np.ndarray:
+        """The process that has each device, int (D,)."""
+        return np.array([device.process_index for device in self.devices])
+
     def pmap(self, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-        """`jax.pmap` over this layout's devices, under the axis name `AXIS`."""
-        return jax.pmap(function, axis_name=AXIS, devices=self.devices, **options)
+        """`jax.pmap` over this process's devices, under the axis name `AXIS`.
+
+        What is computed with no collective needs no other process.
+        """
+        if jax.process_count() == 1:
+            return jax.pmap(function, axis_name=AXIS, devices=self.devices, **options)
+        return _mapped(function, self.local, **options)
+
+    def pmap_all(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """`pmap` over the devices of all processes, which have to call it together.
+
+        Each gives and gets the rows of its own devices.
+        """
+        if self.alone:
+            return self.pmap(function)
+        compiled, mine = _mapped(function, self.devices), _sharding(self.local)
+        every = _sharding(self.devices)
+
+        def to_all(array: Array) -> Array:
+            shape = (len(self.devices), *array.shape[1:])
+            shards = [one.data for one in array.addressable_shards]
+            return jax.make_array_from_single_device_arrays(shape, every, shards)
+
+        def to_mine(array: Array) -> Array:
+            shape = (len(self.local), *array.shape[1:])
+            shards = [one.data for one in array.addressable_shards]
+            return jax.make_array_from_single_device_arrays(shape, mine, shards)
+
+        def call(*arguments: Any) -> Any:
+            return jax.tree.map(to_mine, compiled(*jax.tree.map(to_all, arguments)))
+
+        return call
 
     def spread(self, tree: Any) -> Any:
         """Arrays (M, …) to (D, K, …), each lane on its device, as `holds` says."""
@@ -65,7 +122,9 @@ class Layout:
 
         def lay_out(leaf: Any) -> Array:
             host = np.asarray(leaf)  # Taken apart by JAX, every shape would be a program.
-            return self.put([host[row] for row in index])
+            return self.put(
+                [host[row] if own else None for row, own in zip(index, self.mine, strict=True)]
+            )
 
         return jax.tree.map(lay_out, tree)
 
@@ -73,26 +132,44 @@ class Layout:
         """Arrays (…) to (D, …), one copy on each device."""
         return jax.tree.map(lambda leaf: self.put([leaf] * len(self.devices)), tree)
 
+    @property
+    def hosts(self) -> dict[str, int]:
+        """How many processes have the devices, and how many of them are this one's; {} of one."""
+        if self.alone:
+            return {}
+        return {"processes": len(set(self.owners.tolist())), "used_here": len(self.local)}
+
     def put(self, shards: Sequence[Any] | np.ndarray) -> Array:
-        """One array (D, …) from D shards (…), the d-th on device d, without a host copy of all."""
-        mesh = jax.sharding.Mesh(np.array(self.devices), (AXIS,))
-        sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(AXIS))
+        """One array (D, …) from D shards (…), the d-th on device d, without a host copy of all.
+
+        Of several processes each makes one of its own devices' rows, and looks at no others.
+        """
         placed = [
             jax.device_put(shard[None], device)
-            for shard, device in zip(shards, self.devices, strict=True)
+            for shard, device, mine in zip(shards, self.devices, self.mine, strict=True)
+            if mine
         ]
-        return jax.make_array_from_single_device_arrays(
-            (len(self.devices), *shards[0].shape), sharding, placed
-        )
+        shape = (len(self.local), *placed[0].shape[1:])
+        return jax.make_array_from_single_device_arrays(shape, _sharding(self.local), placed)
 
     def gather(self, tree: Any) -> Any:
-        """Arrays (D, K, …) on devices to NumPy (M, …): the inverse of `spread`."""
+        """Arrays (D, K, …) on devices to NumPy (M, …): the inverse of `spread`.
+
+        In a process that only follows, members of other hosts are zero.
+        """
 
         def join(leaf: Array) -> np.ndarray:
-            whole = np.asarray(leaf)
+            whole = self.fetch(leaf)
             return whole.reshape(-1, *whole.shape[2:])[self._lane_of]
 
         return jax.tree.map(join, tree)
+
+    def fetch(self, array: Array) -> np.ndarray:
+        """An array (D, …) on devices in NumPy, as it is; see `gather` for other hosts'."""
+        mine, company = np.asarray(array), current()
+        if self.alone or company is None:
+            return mine
+        return company.gathered(mine, self.owners)
 
     def on_host(self, leaf: Array) -> list[np.ndarray]:
         """An array (D, …) on devices as D NumPy arrays (…), without a copy where that can be."""
@@ -109,69 +186,40 @@ class Layout:
         return slice(self.members)
 
 
-class Shared(Layout):
-    """M members on D devices that they do not divide among, with M > D: nobody idles.
+def _sharding(devices: tuple[jax.Device, ...]) -> jax.sharding.NamedSharding:
+    mesh = jax.sharding.Mesh(np.array(devices), (AXIS,))
+    return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(AXIS))
 
-    Laid end to end, M members are M / D for each device. A member that a border between two
-    devices cuts is shared: its *home* is the device where it begins, and it is a *guest* on the
-    next, in that one's last lane (McNaughton, "Scheduling with deadlines and loss functions",
-    1959). Between calls both lanes hold the same numbers. Who works when is told by
-    forms/sharing.py.
-    """
 
-    @classmethod
-    def of(cls, layout: Layout) -> Layout:
-        """The layout over its idle devices too, or itself where there is nothing to share."""
-        devices = (*layout.devices, *layout.idle)
-        here = jax.process_index()
-        if layout.members <= len(devices) or layout.members % len(devices) == 0:
-            return layout
-        if any(one.process_index != here for one in devices):
-            return layout  # A member's numbers go from device to device by this machine's memory.
-        return cls(layout.members, devices)
+def _mapped(
+    function: Callable[..., Any], devices: tuple[jax.Device, ...], donate_argnums: Any = ()
+) -> Callable[..., Any]:
+    """What `jax.pmap` makes of it, which among several processes would copy what is donated."""
+    sharding = _sharding(devices)
 
-    @property
-    def guests(self) -> np.ndarray:
-        """The member that is a guest on each device, or -1: (D,)."""
-        count = len(self.devices)
-        border = np.arange(count) * self.members
-        return np.where(border % count > 0, border // count, -1)
+    def one(*arguments: Any) -> Any:
+        found = function(*jax.tree.map(lambda leaf: leaf[0], arguments))
+        return jax.tree.map(lambda leaf: leaf[None], found)
 
-    @property
-    def homes(self) -> np.ndarray:
-        """The device that each member begins on: (M,)."""
-        return np.arange(self.members) * len(self.devices) // self.members
-
-    @property
-    def lanes(self) -> int:
-        """K, members on one device, its guest among them."""
-        return int(np.max(np.bincount(self.homes) + (self.guests >= 0)))
-
-    @property
-    def real(self) -> np.ndarray:
-        """Which lanes are some member's home: bool (D, K)."""
-        return np.arange(self.lanes) < np.bincount(self.homes)[:, None]
-
-    @property
-    def holds(self) -> np.ndarray:
-        """Whose numbers are in each lane: first those at home, last the guest's: (D, K)."""
-        begin = np.searchsorted(self.homes, np.arange(len(self.devices)))[:, None]
-        lane = np.arange(self.lanes)
-        member = np.minimum(begin + lane, self.members - 1)
-        guests = self.guests[:, None]
-        return np.where((lane == self.lanes - 1) & (guests >= 0), guests, member)
-
-    @property
-    def _lane_of(self) -> slice | np.ndarray:
-        return np.flatnonzero(self.real)
+    spread = jax.shard_map(
+        one, mesh=sharding.mesh, in_specs=sharding.spec, out_specs=sharding.spec, check_vma=False
+    )
+    return jax.jit(spread, donate_argnums=donate_argnums)
 
 
 def choose_devices(count: int) -> list[jax.Device]:
-    """The first `count` local devices, or all for 0; ConfigError if there are fewer."""
-    devices = jax.local_devices()
+    """The first `count` devices, or all for 0; ConfigError if there are fewer.
+
+    In one program of several hosts they are those of all hosts.
+    """
+    devices = jax.devices()
     if count > len(devices):
         raise ConfigError(
-            f"devices is {count}, but this machine has {len(devices)}: choose at most that, "
-            "or 0 for all."
+            f"devices is {count}, but {_here()} {len(devices)}: choose at most that, or 0 for all."
         )
     return devices[:count] if count else devices
+
+
+def _here() -> str:
+    hosts = jax.process_count()
+    return "this machine has" if hosts == 1 else f"these {hosts} processes have"

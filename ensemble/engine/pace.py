@@ -1,6 +1,13 @@
 """How much to do in one compiled call, so that it lasts about a second."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 CALL_SECONDS = 1.0
+
+# Processes on several hosts do the same calls: one decides by its clock, and tells the others.
+_decide: ContextVar[Callable[[int], int] | None] = ContextVar("decide", default=None)
 
 
 class Pace:
@@ -14,9 +21,20 @@ class Pace:
 
     def next(self, left: int) -> int:
         """Units for the next call, at least 1 and at most `left`."""
-        return min(self._units, left)
+        units, decide = min(self._units, left), _decide.get()
+        return decide(units) if decide else units
 
     def took(self, units: int, seconds: float) -> None:
         """Note how long a call of so many units lasted; grows at most fourfold a call."""
         wanted = units * CALL_SECONDS / max(seconds, 1e-6)
         self._units = max(1, int(min(wanted, 4 * units)))
+
+
+@contextmanager
+def decided_by(decide: Callable[[int], int]) -> Iterator[None]:
+    """Within this `decide` has the last word, told what this process would do."""
+    token = _decide.set(decide)
+    try:
+        yield
+    finally:
+        _decide.reset(token)

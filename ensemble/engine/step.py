@@ -76,7 +76,7 @@ def create_members(
     """
     if numbers is None or numbers == range(members):
         return _creation(network, members)(seed)
-    return _creation_of(network, members, numbers)(seed)
+    return _creation_of(network, members, len(numbers))(seed, numbers.start)
 
 
 @functools.lru_cache(maxsize=256)
@@ -89,12 +89,13 @@ def _creation(network: Network, members: int) -> Callable[[int], MemberState]:
 
 
 @functools.lru_cache(maxsize=256)
-def _creation_of(network: Network, members: int, numbers: range) -> Callable[[int], MemberState]:
-    def create(seed: Array) -> MemberState:
-        keys_of = keys.member_keys(seed, members)[numbers.start : numbers.stop]
+def _creation_of(network: Network, members: int, count: int) -> Callable[[int, int], MemberState]:
+    # Which is the first is data: so that one compiled program does for all groups of a run.
+    def create(seed: Array, first: Array) -> MemberState:
+        keys_of = jax.lax.dynamic_slice_in_dim(keys.member_keys(seed, members), first, count)
         return jax.lax.map(functools.partial(create_state, network), keys_of)
 
-    return jax.jit(cached("create", create, network, members, numbers))
+    return jax.jit(cached("create", create, network, members, count))
 
 
 def blank_members(network: Network, members: int) -> MemberState:

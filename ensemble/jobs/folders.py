@@ -26,6 +26,7 @@ from ensemble.storage.refusals import HANDLES, LOCKED, named, remedy, why
 SCHEMA = 1
 PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
 RUN_ID = re.compile(r"[a-z0-9_]+(-[a-z0-9]+)+")
+RUN_ID_LENGTH = 64
 NAME_LENGTH = 80
 
 
@@ -53,7 +54,7 @@ def folder_of(run_id: str) -> Path:
       UnknownRunError: not an id, or no such run.
       RunError: its folder may not be looked into.
     """
-    if RUN_ID.fullmatch(run_id) and len(run_id) <= 64:
+    if RUN_ID.fullmatch(run_id) and len(run_id) <= RUN_ID_LENGTH:
         folder = runs_folder() / run_id
         try:
             # Whatever it is: a folder without one is not yet a run.

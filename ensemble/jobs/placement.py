@@ -33,6 +33,15 @@ def write_placement(folder: Path, placement: Placement) -> None:
     write_json(folder / FILE, asdict(placement))
 
 
+def placed_on(folder: Path) -> str:
+    """The word for where the job in `folder` runs; "" for this machine, or where it is not told."""
+    try:
+        placement = read_placement(folder)
+    except (OSError, ValueError):
+        return ""
+    return placement.on if placement else ""
+
+
 def read_placement(folder: Path) -> Placement | None:
     """Where the job in `folder` runs; None where that is this machine.
 

@@ -169,15 +169,26 @@ class StatusWriter(Generic[AnyStatus]):
     def update(self, **changes: Any) -> None:
         """Write the status with these fields changed."""
         with self._lock:
-            changes = {"updated": time.time(), "seconds_left": self._still_left(), **changes}
-            self._status = dataclasses.replace(self._status, **changes)
-            values = dataclasses.asdict(self._status)
-            try:
-                write_json(self._file, values)
-            except OSError as error:
-                # How it ended has to be known even where nothing fits on the disk any more.
-                if error.errno not in DISK_FULL or not overwrite_json(self._file, values):
-                    raise
+            self._write(changes)
+
+    def last_words(self, **changes: Any) -> None:
+        """`update`, after which nobody writes any more: whatever thread would waits for the end.
+
+        For a process that is about to end while its other threads are still at it.
+        """
+        self._lock.acquire()
+        self._write(changes)
+
+    def _write(self, changes: dict[str, Any]) -> None:
+        changes = {"updated": time.time(), "seconds_left": self._still_left(), **changes}
+        self._status = dataclasses.replace(self._status, **changes)
+        values = dataclasses.asdict(self._status)
+        try:
+            write_json(self._file, values)
+        except OSError as error:
+            # How it ended has to be known even where nothing fits on the disk any more.
+            if error.errno not in DISK_FULL or not overwrite_json(self._file, values):
+                raise
 
     def _still_left(self) -> float | None:
         """What is left now of the time that was left when the last words were written."""

@@ -18,7 +18,12 @@ Begin = Callable[[StatusWriter[Any], StopRequest], Outcome]
 
 
 def do(
-    job: Job, begin: Begin, report: Report, stop: StopRequest | None = None, devices: int = 0
+    job: Job,
+    begin: Begin,
+    report: Report,
+    stop: StopRequest | None = None,
+    devices: int = 0,
+    turn: bool = True,
 ) -> StatusWriter[Any]:
     """Bring a queued job to its end in this process.
 
@@ -32,6 +37,8 @@ def do(
       report: called with each new status.
       stop: asked whether to stop, where the caller wants to know as well; see `stop_request`.
       devices: how many the job trains on; 0 for all.
+      turn: whether it takes turns with others on this machine, where its kind does; a scheduler
+        may have seen to that.
 
     Returns:
       The hold on its status, closed: its last words.
@@ -43,7 +50,14 @@ def do(
     hand = hold(job.path, f"{kind.title} “{job.id}”")
     with stop, hand, StatusWriter(job.status_file, job.status) as status:
         with bugs_written_down(job, status):
-            outcome = outcome_of(job, lambda: in_turn(job, status, stop, report, begin, devices))
+            outcome = outcome_of(
+                job,
+                lambda: (
+                    in_turn(job, status, stop, report, begin, devices)
+                    if turn
+                    else at_once(status, stop, report, begin)
+                ),
+            )
         status.update(state=outcome.state, message=outcome.message, seconds_left=None)
         report(status.status)
     return status
@@ -58,6 +72,13 @@ def give_way() -> None:
     """Let the page and its browser go first on this machine; idle cores are used all the same."""
     if hasattr(os, "nice") and os.nice(0) < NICE:
         os.nice(NICE - os.nice(0))
+
+
+def at_once(status: StatusWriter[Any], stop: StopRequest, report: Report, begin: Begin) -> Outcome:
+    """What `begin` comes to."""
+    status.update(state="starting", message="")
+    report(status.status)
+    return begin(status, stop)
 
 
 def in_turn(
@@ -78,6 +99,4 @@ def in_turn(
         return Outcome("stopped", "Stopped while it waited its turn.")
     with turn:
         slots.keep_to(turn)
-        status.update(state="starting", message="")
-        report(status.status)
-        return begin(status, stop)
+        return at_once(status, stop, report, begin)

@@ -9,6 +9,7 @@ import functools
 import importlib.util
 import logging
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -39,10 +40,15 @@ _set_here: dict[str, tuple[str, str | None]] = {}
 
 
 def cpu_cores() -> int:
-    """Processor cores that this process may use."""
+    """Processor cores that this process may use.
+
+    A task of Slurm's has as many as it was given, also where nothing binds it to them.
+    """
+    given = os.environ.get("SLURM_CPUS_PER_TASK", "") if "SLURM_JOB_ID" in os.environ else ""
+    most = int(given) if given.isdecimal() and int(given) else sys.maxsize
     if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+        return min(most, len(os.sched_getaffinity(0)))
+    return min(most, os.cpu_count() or 1)
 
 
 def only_cpu() -> bool:

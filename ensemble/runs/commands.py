@@ -8,6 +8,7 @@ from ensemble.errors import RunError
 from ensemble.jobs import job
 from ensemble.jobs.folders import changing
 from ensemble.jobs.launch import keep_child, start_worker, worker_environment
+from ensemble.jobs.placement import KUBERNETES, Placement, placed_on
 from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import write_status
 from ensemble.jobs.warm_worker import WarmWorker
@@ -18,9 +19,14 @@ from ensemble.storage.reading import opened_to_append
 _warm_worker = WarmWorker()
 
 
-def launch(config: EnsembleConfig) -> Run:
-    """Make a run and start its worker, which waits its turn."""
-    run = create(config)
+def launch(config: EnsembleConfig, placement: Placement | None = None) -> Run:
+    """Make a run and start its worker, which waits its turn.
+
+    Args:
+      config: the run's settings.
+      placement: where it is to be trained; by default on this machine.
+    """
+    run = create(config, placement)
     _start_worker(run)
     return run
 
@@ -32,14 +38,24 @@ def resume(run_id: str) -> Run:
     return run
 
 
-def requeue(run_id: str) -> Run:
+def requeue(run_id: str, on: str = "") -> Run:
     """Put a run that can go on back into state `queued`.
 
+    Args:
+      run_id: which.
+      on: the place that asks, as the run's placement names it.
+
     Raises:
-      RunError: it is active, finished, or would diverge again; or cannot be written.
+      RunError: it is active, finished, or would diverge again; or cannot be written; or goes on
+        where pods are made for it, and nowhere else.
     """
     run = find(run_id)
     cannot = f"The run “{run_id}” cannot be resumed: "
+    if on != KUBERNETES and placed_on(run.path) == KUBERNETES:
+        raise RunError(
+            f"The run “{run_id}” is trained on Kubernetes, and not from here: delete its Job, and "
+            "apply the manifest again. It then goes on where it was."
+        )
     if run.state not in RESUMABLE:
         raise RunError(cannot + _why_not(run.state))
     busy = f"{cannot}a worker is at it still. Stop it first."

@@ -18,7 +18,7 @@ from ensemble.runs.epoch_files import damaged, epoch_file, read_epoch
 from ensemble.runs.history import EPOCH_FILE
 from ensemble.runs.store import Run, find, trained_here
 from ensemble.storage.arrays.npy import Expected
-from ensemble.storage.arrays.npz import write_arrays
+from ensemble.storage.arrays.npz import Joined, write_arrays
 
 if TYPE_CHECKING:
     from ensemble.engine import Network
@@ -32,7 +32,7 @@ def write_parameters(folder: Path, epoch: int, params: Any, best: int | None) ->
     Args:
       folder: the run's.
       epoch: counted from 1.
-      params: a nested mapping of names to arrays (M, …).
+      params: a nested mapping of names to arrays (M, …), or to their `Joined` parts in float32.
       best: the epoch that is the best so far; None drops nothing.
 
     Raises:
@@ -41,7 +41,7 @@ def write_parameters(folder: Path, epoch: int, params: Any, best: int | None) ->
     path = epoch_file(folder, "parameters", epoch)
     path.parent.mkdir(exist_ok=True)
     # Array by array: all of them in float32 at once would double what a worker needs of memory.
-    write_arrays(path, ((name, np.asarray(array, np.float32)) for name, array in _flat(params)))
+    write_arrays(path, ((name, _in_float32(array)) for name, array in _flat(params)))
     if best is not None:
         _thin_out(folder, epoch, best, path.stat().st_size)
 
@@ -102,6 +102,10 @@ def wanted_epochs(last: int, best: int, room: int) -> set[int]:
     while last // spacing > max(room - 3, 0):
         spacing *= 2
     return {1, best, last} | set(range(spacing, last + 1, spacing))
+
+
+def _in_float32(array: Any) -> NDArray[np.float32] | Joined:
+    return array if isinstance(array, Joined) else np.asarray(array, np.float32)
 
 
 def _thin_out(folder: Path, last: int, best: int, size: int) -> None:

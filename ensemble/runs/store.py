@@ -12,17 +12,15 @@ from typing import NamedTuple
 
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets import registry
-from ensemble.datasets.record import as_record, entry_from
+from ensemble.datasets.record import entry_from
 from ensemble.datasets.registry import Entry
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import (
     NAME_LENGTH,
-    SCHEMA,
     changing,
     folder_of,
     new_run,
     not_readable,
-    package_versions,
     read_name,
     read_whole_config,
     remove,
@@ -30,12 +28,12 @@ from ensemble.jobs.folders import (
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import GROUP, IMPORTED, STRESS, TRAINING, Kind
 from ensemble.jobs.placement import FILE as PLACEMENT
-from ensemble.jobs.placement import Placement, write_placement
+from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import active_in, jobs_in, without_worker
-from ensemble.jobs.status import write_status
 from ensemble.machine.arrangement import groups_here
-from ensemble.runs.status import Status, blank_best, read_status
-from ensemble.storage.atomic import write_bytes, write_json
+from ensemble.runs.contents import fill
+from ensemble.runs.status import Status, read_status
+from ensemble.storage.atomic import write_bytes
 from ensemble.storage.folder_index import FolderIndex
 
 
@@ -148,20 +146,11 @@ def create(config: EnsembleConfig, placement: Placement | None = None) -> Run:
     Raises:
       RunError: the folder cannot be written.
     """
-    now, entry = time.time(), registry.find(config.dataset)
     if not config.groups:
-        config = replace(config, groups=groups_here(config, entry.train_size))
-    with new_run(config.dataset, now) as folder:
-        status = Status(created=now, queued=now, updated=now, epochs=config.epochs,
-                        **blank_best(config))  # fmt: skip
-        write_status(folder, status)
-        if placement:
-            write_placement(folder, placement)
-        # config.json comes last: a folder without it is not yet a run.
-        write_json(folder / "config.json", {
-            "schema": SCHEMA, "packages": package_versions(), "settings": config.as_dict(),
-            **({"dataset": as_record(entry)} if entry.own else {}),
-        })  # fmt: skip
+        images = registry.find(config.dataset).train_size
+        config = replace(config, groups=groups_here(config, images))
+    with new_run(config.dataset, time.time()) as folder:
+        fill(folder, config, placement)
     return find(folder.name)
 
 

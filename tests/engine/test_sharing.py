@@ -6,8 +6,9 @@ import pytest
 
 from ensemble.engine import Trainer
 from ensemble.engine.forms.looped import Looped
+from ensemble.engine.forms.shared import Shared
 from ensemble.engine.forms.sharing import Sharing, parts
-from ensemble.engine.layout import Layout, Shared
+from ensemble.engine.layout import Layout
 from tests.engine.conftest import devices, small_config
 
 SIZES = [(3, 2), (5, 2), (7, 2), (5, 3), (7, 3), (5, 4), (9, 8), (10, 8), (13, 8), (27, 8)]

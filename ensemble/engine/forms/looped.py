@@ -11,9 +11,9 @@ from jax import Array
 
 from ensemble.engine.figures import Evaluation, StepFigures, Tally, ensemble_figures
 from ensemble.engine.forms.programs import EVALUATION_BLOCK, blocks_of, programs, takes_turns
+from ensemble.engine.forms.shared import Shared
 from ensemble.engine.forms.sharing import Part, Sharing
 from ensemble.engine.forms.work import Epoch, Work
-from ensemble.engine.layout import Shared
 from ensemble.engine.pace import Pace
 from ensemble.engine.step import MemberState, blank_members
 

@@ -1,4 +1,4 @@
-"""Who works when, where two devices take turns at a member (`Shared`, layout.py).
+"""Who works when, where two devices take turns at a member (shared.py).
 
 A call of n steps is n · M / D for each device, in this order: the first steps of a member that it
 shares with the next device; all those of its own; the last steps of its guest. So a shared member's
@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from ensemble.engine.layout import Shared
+from ensemble.engine.forms.shared import Shared
 
 
 class Part(NamedTuple):

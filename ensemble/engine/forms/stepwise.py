@@ -94,7 +94,7 @@ class Stepwise:
         """The inverse of `put`, of a state or a part of each lane."""
 
         def join(*lanes: Any) -> np.ndarray:
-            whole = np.stack([np.asarray(one) for one in lanes], axis=1)  # (D, K, …)
+            whole = np.stack([self._layout.fetch(one) for one in lanes], axis=1)  # (D, K, …)
             return whole.reshape(-1, *whole.shape[2:])[: self._layout.members]
 
         return jax.tree.map(join, *state)

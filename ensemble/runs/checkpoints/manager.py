@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from ensemble.errors import RunError
+from ensemble.hosts.company import current
 from ensemble.runs.checkpoints.folders import FOLDER, checkpoint_ticks
 from ensemble.runs.training.progress import Progress
 from ensemble.storage.checksums import find_damage, has_sums, write_sums
@@ -52,9 +53,13 @@ class Checkpoints:
         import orbax.checkpoint as ocp
 
         self._remove_torn()
+        alone = _alone()
+        if alone:  # Orbax makes the folder only together with the others.
+            self._folder.mkdir(exist_ok=True)
         options = ocp.CheckpointManagerOptions(
-            preservation_policy=self._retention, enable_async_checkpointing=False
-        )
+            preservation_policy=self._retention, enable_async_checkpointing=False,
+            create=not alone, **alone,
+        )  # fmt: skip
         return ocp.CheckpointManager(self._folder, options=options)
 
     def __enter__(self) -> "Checkpoints":
@@ -129,7 +134,7 @@ class Checkpoints:
 
         folder, wanted = self._folder / str(place), like.as_tree()
         try:
-            with ocp.StandardCheckpointer() as reader:
+            with ocp.StandardCheckpointer(**_alone()) as reader:
                 # Orbax's own complaint leaves tasks behind that complain as well.
                 fits = _stored_shape(reader, folder / ITEM) == like.loss.shape
                 tree = reader.restore(folder / ITEM, wanted) if fits else None
@@ -184,6 +189,19 @@ class LastTwoAndBest:
         """Whether to keep each of them, which are in the order of their ticks."""
         wanted = {self.best, *(one.step for one in checkpoints[-2:])}
         return [one.step in wanted for one in checkpoints]
+
+
+def _alone() -> dict[str, Any]:
+    """Options that have orbax wait for none of the other processes of a program; {} for one."""
+    if current() is None:
+        return {}
+    import orbax.checkpoint as ocp
+
+    return {
+        "multiprocessing_options": ocp.options.MultiprocessingOptions(
+            primary_host=0, active_processes={0}, barrier_sync_key_prefix="checkpoints"
+        )
+    }
 
 
 def _see_to_room(folder: Path, size: int) -> None:

@@ -200,6 +200,9 @@ class Coordinator:
 
     def _state(self) -> str:
         states = {one.status.state for one in self._groups if _at_work(one)}
+        waits = any(task.state == "waiting" for task in self._noted.values())
+        if waits and not states and not self._stopping and self._tasks.where != "this machine":
+            return "queued"  # however far it had come before
         if "training" in states or any(one.status.step for one in self._groups):
             return "training"
         return "starting" if states or self._tasks.where == "this machine" else "queued"

@@ -1,7 +1,7 @@
 """An epoch of a run from what its groups made of it: their files joined, the ensemble judged."""
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +14,14 @@ from ensemble.errors import RunError
 from ensemble.runs.epoch_files import epoch_file, said
 from ensemble.runs.groups.part import Group
 from ensemble.runs.groups.rows import joined, mean
-from ensemble.runs.history import FOLDERS, write_predictions
+from ensemble.runs.history import EPOCH_FILE, FOLDERS, write_predictions
 from ensemble.runs.imported import nll
 from ensemble.runs.parameters import write_parameters
 from ensemble.runs.status import Status, after_epoch
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.test_set import dataset_of
 from ensemble.storage.arrays.damage import DamagedFileError
-from ensemble.storage.arrays.npz import Arrays, read_arrays
+from ensemble.storage.arrays.npz import Arrays, Joined, read_arrays
 from ensemble.storage.records.lines import Line, plain
 
 
@@ -40,11 +40,10 @@ def merge_epoch(run: Run, groups: Sequence[Group], lines: Sequence[Line], status
     Raises:
       RunError: a group's file is missing, damaged, or of other members.
     """
-    epoch, held = lines[0]["epoch"], bool(trained_here(run).validation)
+    epoch = lines[0]["epoch"]
     line = joined(lines, [len(one.numbers) for one in groups])
     for split, labels in labels_of(run).items():
-        found = [_probabilities(one, FOLDERS[split], epoch, len(labels)) for one in groups]
-        probabilities = np.concatenate(found)
+        probabilities = _probabilities(groups, FOLDERS[split], epoch, len(labels))
         write_predictions(run.path, epoch, probabilities, FOLDERS[split])
         line |= ensemble_on(split, line, probabilities, labels)
         if split == "test":
@@ -52,14 +51,19 @@ def merge_epoch(run: Run, groups: Sequence[Group], lines: Sequence[Line], status
             line |= {"disagreement": differ.pairwise, "member_disagreement": differ.of_members}
     line = plain(line)
     best = after_epoch(status, line).get("best_epoch") or status.best_epoch or epoch
-    members = [_read(one, "parameters", epoch) for one in groups]
-    pairs = {name: np.concatenate([one[name] for one in members]) for name in members[0]}
-    write_parameters(run.path, epoch, pairs, best=best)
-    for group in groups:  # It is in the run's files now.
-        for what in ("predictions", "parameters", *(["validation"] if held else [])):
-            with contextlib.suppress(OSError):
-                epoch_file(group.path, what, epoch).unlink()
+    write_parameters(run.path, epoch, _parameters(groups, epoch), best=best)
     return line
+
+
+def drop_merged(groups: Sequence[Group], epoch: int) -> None:
+    """Delete what groups have of this epoch and of those before: it is in the run's files."""
+    for group in groups:
+        for what in ("predictions", "parameters", "validation"):
+            for path in (group.path / what).glob("epoch-*.npz"):
+                found = EPOCH_FILE.fullmatch(path.name)
+                if found and int(found[1]) <= epoch:
+                    with contextlib.suppress(OSError):
+                        path.unlink()
 
 
 def labels_of(run: Run) -> dict[str, NDArray[np.int32]]:
@@ -95,18 +99,52 @@ def ensemble_on(
     }
 
 
-def _probabilities(group: Group, what: str, epoch: int, size: int) -> NDArray[np.float32]:
-    found = _read(group, what, epoch)
-    shape = (len(group.numbers), size, len(group.data.class_names))
-    if list(found) != ["probabilities"] or found["probabilities"].shape != shape:
-        raise _refused(group, what, epoch, f"they are not {shape} probabilities")
-    return found["probabilities"]
+def _probabilities(
+    groups: Sequence[Group], what: str, epoch: int, size: int
+) -> NDArray[np.float32]:
+    """Those of all members, (M, N, C)."""
+    members, classes = groups[-1].numbers.stop, len(groups[0].data.class_names)
+    every = np.empty((members, size, classes), np.float32)
+    for group in groups:
+        found, shape = _read(group, what, epoch), (len(group.numbers), size, classes)
+        if list(found) != ["probabilities"] or found["probabilities"].shape != shape:
+            raise _refused(group, what, epoch, f"they are not {shape} probabilities")
+        every[group.numbers.start : group.numbers.stop] = found["probabilities"]
+    return every
 
 
-def _read(group: Group, what: str, epoch: int) -> Arrays:
+def _parameters(groups: Sequence[Group], epoch: int) -> dict[str, Joined]:
+    """Those of all members, arrays (M, …) by name: read group after group as they are written.
+
+    Those of all members at once may take gigabytes.
+    """
+    shapes: dict[str, tuple[int, ...]] = {}
+    for group in groups:
+        own = _shapes(group, epoch)
+        counts = {shape[:1] for shape in own.values()}
+        own = {name: shape[1:] for name, shape in own.items()}
+        if own != (shapes := shapes or own) or counts != {(len(group.numbers),)}:
+            raise _refused(group, "parameters", epoch, "they are not those of its members")
+    members, kind = groups[-1].numbers.stop, np.dtype(np.float32)
+    return {
+        name: Joined((members, *shape), kind, _parts(groups, epoch, name))
+        for name, shape in shapes.items()
+    }
+
+
+def _shapes(group: Group, epoch: int) -> dict[str, tuple[int, ...]]:
+    return {name: array.shape for name, array in _read(group, "parameters", epoch).items()}
+
+
+def _parts(groups: Sequence[Group], epoch: int, name: str) -> Iterator[NDArray[np.float32]]:
+    for group in groups:
+        yield _read(group, "parameters", epoch, only=name)[name].astype(np.float32, copy=False)
+
+
+def _read(group: Group, what: str, epoch: int, only: str | None = None) -> Arrays:
     path: Path = epoch_file(group.path, what, epoch)
     try:
-        return read_arrays(path, None, path.stat().st_size, need_checksum=True)
+        return read_arrays(path, None, path.stat().st_size, need_checksum=True, only=only)
     except FileNotFoundError as error:
         raise _refused(group, what, epoch, "they are missing") from error
     except DamagedFileError as error:

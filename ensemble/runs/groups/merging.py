@@ -5,6 +5,10 @@ not come so far; those of the ensemble once every group has closed the epoch, fr
 predictions. What every group has reached stays as it was written; what comes after is written
 again when more has come. So a run's lines are the same for any number of groups, and whoever
 merges may end at any moment: the next goes on where that was.
+
+What stays is let go of once it is written: a merge takes time and memory for what has come since,
+not for all that there is. Where much has to be written again, since one group waits for a place
+and the others go on, that is done the less often the longer it takes.
 """
 
 import json
@@ -12,7 +16,7 @@ import os
 import time
 from dataclasses import replace
 
-from ensemble.runs.groups.epochs import merge_epoch
+from ensemble.runs.groups.epochs import drop_merged, merge_epoch
 from ensemble.runs.groups.part import Group, check
 from ensemble.runs.groups.rows import UNFINISHED, is_whole, joined_by
 from ensemble.runs.history import prediction_epochs
@@ -24,6 +28,8 @@ from ensemble.storage.records.tail import JsonlTail
 
 # For so long what one group has not reached is held back: in step, they are never far apart.
 HOLD_SECONDS = 2.0
+# Writing the same lines again takes at most a tenth of a processor, where it takes long at all.
+REST, LONG_SECONDS = 9.0, 0.03
 ORDER = {"steps": 0, "epoch": 1, UNFINISHED: 1}
 
 
@@ -46,17 +52,17 @@ class Merger:
         check(run, groups)
         self._run, self._groups, self._config = run, groups, trained_here(run)
         self._history = run.path / "history.jsonl"
-        self._tails = [JsonlTail(one.path / "history.jsonl", len(one.numbers)) for one in groups]
         self._sizes = [len(one.numbers) for one in groups]
         self._seen: list[list[Line]] = []
-        self._written: list[Line] = []  # what every group has reached,
-        self._length = 0  # in bytes
         self._later: list[Line] = []
-        self._late_since = 0.0
+        self._late_since, self._rest_until = 0.0, 0.0
+        self._all_written = False
+        self._begin_anew()
         self.closed: list[Line] = []
         self.status: Status = replace(run.status, **blank_best(self._config))
         for line in self._closed_before():
             self._closes(line)
+        drop_merged(groups, len(self.closed))
 
     @property
     def over(self) -> bool:
@@ -70,13 +76,39 @@ class Merger:
           RunError: what a group wrote is missing, damaged, or belongs to another run.
         """
         lines = [tail.lines() for tail in self._tails]
+        if any(tail.replaced for tail in self._tails):  # What stayed may be another now.
+            self._begin_anew()
+            lines = [tail.lines() for tail in self._tails]
         same = len(lines) == len(self._seen) and all(map(_is, lines, self._seen))
-        if same and not self._late_since:
+        if same and self._all_written:
             return
-        self._seen = lines
+        before = len(self.closed)
         while not self.over and self._close(lines):
             pass
+        closed = len(self.closed) > before
+        if hold and not closed and time.monotonic() < self._rest_until:
+            return
+        began = time.thread_time()
         self._write(self._rows(lines), hold)
+        self._seen = [self._let_go(tail, one) for tail, one in zip(self._tails, lines, strict=True)]
+        took = time.thread_time() - began
+        self._rest_until = time.monotonic() + (REST * took if took > LONG_SECONDS else 0.0)
+        if closed:  # Not before the history says so: else a kill would lose them.
+            drop_merged(self._groups, len(self.closed))
+
+    def _begin_anew(self) -> None:
+        """Read all that groups have written, and write the history from its beginning."""
+        paths = [one.path / "history.jsonl" for one in self._groups]
+        self._tails = [JsonlTail(*one) for one in zip(paths, self._sizes, strict=True)]
+        self._place = (0, -1)  # of the last line that stays: its step, and its kind's order,
+        self._length: int | None = None  # and where it ends, in bytes; None before the first
+
+    def _let_go(self, tail: JsonlTail, lines: list[Line]) -> list[Line]:
+        """Forget what a group wrote of places whose lines stay; what is left of its lines."""
+        behind = next(
+            (n for n, one in enumerate(lines) if _place_of(one) > self._place), len(lines)
+        )
+        return tail.forget(behind)
 
     def _close(self, lines: list[list[Line]]) -> bool:
         """Merge the next epoch, if every group has closed it."""
@@ -94,7 +126,7 @@ class Merger:
         self.status = replace(self.status, **after_epoch(self.status, line))
 
     def _rows(self, lines: list[list[Line]]) -> list[Line]:
-        """The history: of steps, of epochs, and of epochs that not every group has closed."""
+        """What comes after the lines that stay: steps, epochs, and epochs that some have closed."""
         ended = len(self.closed)
         steps = joined_by("step", [by(one, "steps", "step") for one in lines], self._sizes)
         ends = [
@@ -103,28 +135,29 @@ class Merger:
         waiting = [{**row, "kind": UNFINISHED} for row in joined_by("epoch", ends, self._sizes)]
         if self.over:  # What a group learnt after that is none of the run's.
             steps, waiting = [row for row in steps if row["epoch"] <= ended], []
-        every = [*steps, *self.closed, *waiting]
-        return sorted(every, key=lambda row: (row["step"], ORDER[row["kind"]]))
+        every = [row for row in (*steps, *self.closed, *waiting) if _place_of(row) > self._place]
+        return sorted(every, key=_place_of)
 
     def _write(self, rows: list[Line], hold: float) -> None:
         stay = next((n for n, row in enumerate(rows) if not is_whole(row)), len(rows))
         now = time.monotonic()
-        self._late_since = (self._late_since or now) if stay < len(rows) else 0.0
-        later = rows[stay:] if now - self._late_since >= hold else []
-        if rows[: len(self._written)] != self._written or not self._length:
-            self._written, self._length = [], 0
-        new = rows[len(self._written) : stay]
-        if new or later != self._later or not self._length:
-            self._put(_text(new), _text(later))
-        self._written, self._later = rows[:stay], later
+        since = (self._late_since or now) if stay < len(rows) else 0.0
+        later = rows[stay:] if now - since >= hold else []
+        if stay or later != self._later or self._length is None:
+            self._put(_text(rows[:stay]), _text(later))
+        self._later, self._late_since = later, since
+        self._all_written = len(later) == len(rows) - stay
+        if stay:
+            self._place = _place_of(rows[stay - 1])
 
     def _put(self, stays: bytes, later: bytes) -> None:
         """Write from where the lines end that stay; a reader meets whole lines, old or new."""
+        begin = self._length or 0
         opened_to_append(self._history).close()  # made, if it is a plain file
         with open(self._history, "r+b", buffering=0) as file:
-            os.pwrite(file.fileno(), stays + later, self._length)
-            file.truncate(self._length + len(stays) + len(later))
-        self._length += len(stays)
+            os.pwrite(file.fileno(), stays + later, begin)
+            file.truncate(begin + len(stays) + len(later))
+        self._length = begin + len(stays)
 
     def _closed_before(self) -> list[Line]:
         """The lines of epochs that were merged before, as far as their predictions are there."""
@@ -138,6 +171,10 @@ class Merger:
 def by(lines: list[Line], kind: str, name: str) -> dict[int, Line]:
     """The lines of a kind by their step or epoch: the last, where a task wrote one again."""
     return {line[name]: line for line in lines if line["kind"] == kind}
+
+
+def _place_of(line: Line) -> tuple[int, int]:
+    return line["step"], ORDER.get(line["kind"], 0)
 
 
 def _is(one: object, other: object) -> bool:

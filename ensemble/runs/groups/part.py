@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError, UnknownRunError
 from ensemble.jobs.folders import changing
 from ensemble.jobs.kinds import GROUP, Kind
@@ -94,7 +95,11 @@ def groups_of(run: Run) -> list[Group]:
     if not run.in_groups:
         return []
     shares = shared_out(run.config.members, trained_here(run).groups)
-    return [_read(run, number, len(shares), share) for number, share in enumerate(shares, 1)]
+    # When to stop is told by all members together, and so by the run's worker.
+    config = replace(trained_here(run), patience=0)  # checked once, not for every group
+    return [
+        _read(run, config, number, len(shares), share) for number, share in enumerate(shares, 1)
+    ]
 
 
 def find_group(name: str) -> Group:
@@ -172,10 +177,8 @@ def of_run(folder: Path) -> Path:
     return folder / FOLDER
 
 
-def _read(run: Run, number: int, of: int, share: range) -> Group:
+def _read(run: Run, config: EnsembleConfig, number: int, of: int, share: range) -> Group:
     folder = of_run(run.path) / str(number)
-    # When to stop is told by all members together, and so by the run's worker.
-    config = replace(trained_here(run), patience=0)
     given: dict[str, Any] = {one.name: getattr(run, one.name) for one in fields(Run)}
     given |= {"id": f"{run.id}:{number}", "path": folder, "config": config, "kind": GROUP}
     given["status"] = _status(run, folder)

@@ -2,9 +2,12 @@
 
 import os
 
+from ensemble.cluster import SlurmConfig
 from ensemble.errors import RunError
 from ensemble.jobs import slots
-from ensemble.jobs.placement import read_placement
+from ensemble.jobs.placement import KUBERNETES, SLURM, read_placement
+from ensemble.runs.groups.external import ExternalTasks
+from ensemble.runs.groups.slurm import SlurmTasks
 from ensemble.runs.groups.tasks import LocalTasks, Tasks
 from ensemble.runs.store import Run
 
@@ -14,6 +17,7 @@ def tasks_for(run: Run) -> Tasks:
 
     Raises:
       RunError: where it is to run cannot be told, or is a place that is not known.
+      ConfigError: what Slurm is to be asked for is out of its range.
     """
     try:
         placement = read_placement(run.path)
@@ -22,8 +26,12 @@ def tasks_for(run: Run) -> Tasks:
             f"Where the run “{run.id}” is to be trained cannot be read ({error}): put its "
             "placement.json back, or remove it to train here."
         ) from error
+    if placement and placement.on == KUBERNETES:
+        return ExternalTasks(run, "Kubernetes")
     if placement is None:
         return LocalTasks(slots.devices(), cores())
+    if placement.on == SLURM:
+        return SlurmTasks(run, SlurmConfig.from_dict(placement.settings))
     raise RunError(f"The run “{run.id}” is for {placement.on}, which cannot be reached from here.")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from ensemble.config import LEAST_IN_A_GROUP
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
@@ -40,6 +41,7 @@ class Session:
       status: the hold on its status.json.
       stop: asked between compiled calls, about once a second.
       report: called with each new status.
+      trainer: makes what trains, of settings, images and devices.
     """
 
     def __init__(
@@ -48,10 +50,11 @@ class Session:
         status: StatusWriter[Any],
         stop: Callable[[], bool],
         report: Callable[[Status], None],
+        trainer: Callable[..., Trainer] = Trainer,
     ) -> None:
         self._run, self._status, self._stop, self._report = run, status, stop, report
         self._config = config = trained_here(run)
-        self._trainer = Trainer(config, dataset_of(run), _devices(run), numbers=run.numbers)
+        self._trainer = trainer(config, dataset_of(run), _devices(run), numbers=run.numbers)
         self._history = run.path / "history.jsonl"
         self._checkpoints = Checkpoints(run.path)
         self._saved = time.monotonic()
@@ -109,7 +112,7 @@ class Session:
         self._forget_what_comes_again()
         layout = trainer.layout
         used = {"used": trainer.devices, "members_per_device": layout.lanes}
-        write_json(self._run.path / "devices.json", {**describe_devices(), **used})
+        write_json(self._run.path / "devices.json", {**describe_devices(), **used, **layout.hosts})
         return self._progress
 
     def _forget_what_comes_again(self) -> None:
@@ -217,11 +220,15 @@ class Session:
 
 
 def _devices(run: Run) -> list[Any]:
-    """The devices to train on; a resumed run keeps the number it began with, for the same bits."""
+    """The devices to train on; a resumed run keeps the number it began with, for the same bits.
+
+    Each has two members of a group or more: one alone on its device may round otherwise.
+    """
+    most = None if run.whole else max(1, len(run.numbers) // LEAST_IN_A_GROUP)
     try:
         used = read_as(Used, read_json(run.path / "devices.json")).used
     except (OSError, ValueError):
-        return choose_devices(trained_here(run).devices)
+        return choose_devices(trained_here(run).devices)[:most]
     return choose_devices(0)[:used]
 
 

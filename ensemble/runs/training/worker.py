@@ -3,7 +3,7 @@
 import contextlib
 import time
 
-from ensemble import datasets
+from ensemble import datasets, hosts
 from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
 from ensemble.jobs import worker
@@ -23,11 +23,23 @@ def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | 
       report: called with each new status.
       stop: asked whether to stop, where the caller wants to know as well.
     """
+    if hosts.asked() and hosts.current() is None:
+        with hosts.joined() as company:
+            if company:
+                # Its modules start JAX, which is told of the others by now.
+                from ensemble.runs.training.distributed import take_part
+
+                take_part(company, lambda: _work(run_id, report, stop))
+                return find(run_id)
+    return _work(run_id, report, stop)
+
+
+def _work(run_id: str, report: Report, stop: StopRequest | None) -> Run:
     run = find(run_id)
-    train = _coordinate if run.in_groups else _train
+    train = _coordinate if run.in_groups and not hosts.current() else _train
     worker.do(
         run, lambda status, stop: train(run, status, stop, report), report, stop,
-        trained_here(run).devices,
+        trained_here(run).devices, turn=hosts.current() is None,
     )  # fmt: skip
     return find(run_id)
 
@@ -46,9 +58,12 @@ def _coordinate(
     run: Run, status: StatusWriter[Status], stop: StopRequest, report: Report
 ) -> Outcome:
     from ensemble.runs.groups.coordinator import Coordinator
+    from ensemble.runs.groups.external import ExternalTasks, Follower
     from ensemble.runs.groups.places import tasks_for
 
-    return Coordinator(run, status, stop, report, tasks_for(run)).follow()
+    tasks = tasks_for(run)
+    follows = Follower if isinstance(tasks, ExternalTasks) else Coordinator
+    return follows(run, status, stop, report, tasks).follow()
 
 
 def _train(run: Run, status: StatusWriter[Status], stop: StopRequest, report: Report) -> Outcome:
@@ -56,5 +71,13 @@ def _train(run: Run, status: StatusWriter[Status], stop: StopRequest, report: Re
     prepare_jax()
     from ensemble.runs.training.session import Session
 
-    with Session(run, status, stop, report) as session:
+    if (company := hosts.current()) is None:
+        with Session(run, status, stop, report) as session:
+            return session.train()
+    from ensemble.runs.training.distributed import LedTrainer, lead
+
+    lead(company, run, status)
+    with Session(
+        run, status, lambda: stop() or company.asked_to_stop, report, LedTrainer
+    ) as session:
         return session.train()

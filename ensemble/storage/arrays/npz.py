@@ -13,6 +13,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -48,9 +49,24 @@ ODDITIES = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Joined:
+    """An array by its parts, one after another along its first axis: not all need be there at once.
+
+    Attributes:
+      shape: of the whole.
+      dtype: of all parts.
+      parts: taken once.
+    """
+
+    shape: tuple[int, ...]
+    dtype: "np.dtype[Any]"
+    parts: Iterable[NDArray[Any]]
+
+
 def write_arrays(
     path: Path,
-    arrays: Mapping[str, NDArray[Any]] | Iterable[tuple[str, NDArray[Any]]],
+    arrays: Mapping[str, NDArray[Any]] | Iterable[tuple[str, NDArray[Any] | Joined]],
     *,
     compressed: bool = False,
 ) -> None:
@@ -81,6 +97,7 @@ def read_arrays(
     most_bytes: int | None = None,
     *,
     need_checksum: bool = False,
+    only: str | None = None,
 ) -> Arrays:
     """The arrays of an .npz file, compared with what was written and with what is expected.
 
@@ -90,6 +107,8 @@ def read_arrays(
       most_bytes: what all arrays may take at most; None is what the expected ones take, where
         none of their axes is free.
       need_checksum: refuse a file that has none, as of an earlier version.
+      only: read this array alone, of a file that was read as a whole before: what the others hold
+        is not looked at.
 
     Raises:
       DamagedFileError: it is something else than was written, or than is expected.
@@ -107,6 +126,9 @@ def read_arrays(
                 if need_checksum and checksum is None:
                     raise DamagedFileError("it has no checksum")
                 entries = _entries(archive, most_bytes, file.size)
+                if only is not None:
+                    entries = {name: one for name, one in entries.items() if name == only}
+                    checksum = None if entries else checksum
                 headers = _headers(archive, entries, expected, most_bytes)
                 return _read(archive, entries, headers, checksum)
     except DamagedFileError:
@@ -119,18 +141,22 @@ def read_arrays(
         raise DamagedFileError("its content is not what was written") from error
 
 
-def _write(file: BinaryIO, name: str, array: NDArray[Any], digest: ArrayDigest) -> None:
-    array = np.asarray(array, order="C")
+def _write(file: BinaryIO, name: str, array: NDArray[Any] | Joined, digest: ArrayDigest) -> None:
+    if not isinstance(array, Joined):
+        array = np.asarray(array, order="C")
+        array = Joined(array.shape, array.dtype, [array])
     if array.dtype.kind not in KINDS:
         raise ValueError("Object arrays cannot be saved: they would have to be pickled.")
-    header = numpy_format.header_data_from_array_1_0(array)
+    form = numpy_format.dtype_to_descr(array.dtype)
+    header = {"descr": form, "fortran_order": False, "shape": array.shape}
     numpy_format.write_array_header_1_0(file, header)
     digest.begin(name, array.dtype, array.shape)
-    content = bytes_of(array)
-    for start in range(0, len(content), CHUNK):
-        piece = content[start : start + CHUNK]
-        digest.update(piece)
-        file.write(piece.data)
+    for part in array.parts:
+        content = bytes_of(part)
+        for start in range(0, len(content), CHUNK):
+            piece = content[start : start + CHUNK]
+            digest.update(piece)
+            file.write(piece.data)
 
 
 def _checksum(file: Bounded, comment: bytes) -> str | None:

@@ -14,6 +14,10 @@ class JsonlTail:
     Args:
       path: a history.jsonl, which need not be there yet.
       members: M, where it is known: see `parse`.
+
+    Attributes:
+      replaced: how often the file was another than had been read, or gone: `lines` then began
+        anew.
     """
 
     def __init__(self, path: Path, members: int | None = None) -> None:
@@ -22,9 +26,12 @@ class JsonlTail:
         self._seen: tuple[int, int, int] | None = None
         self._lines: list[Line] = []
         self._end, self._last = 0, b""  # of what has been read: its length, its last row
+        self.replaced = 0
 
     def lines(self) -> list[Line]:
         """All whole lines, none without a file: the same, shared list until the file changes.
+
+        Without those that were forgotten.
 
         Raises:
           RunError: the file is there and cannot be read.
@@ -32,9 +39,24 @@ class JsonlTail:
         with self._lock:
             seen = version(str(self._path))
             if seen != self._seen:
-                self._lines = self._read() if seen else []
+                self._lines = self._read() if seen else self._gone()
                 self._seen = seen
             return self._lines
+
+    def forget(self, count: int) -> list[Line]:
+        """Let go of the first so many of the lines that were read; what is left of them.
+
+        They come again only where the file is replaced.
+        """
+        with self._lock:
+            if count:
+                self._lines = self._lines[count:]
+            return self._lines
+
+    def _gone(self) -> list[Line]:
+        self.replaced += bool(self._last)
+        self._end, self._last = 0, b""
+        return []
 
     def _read(self) -> list[Line]:
         """A new list: the lines read before, and those that have come since."""
@@ -42,6 +64,7 @@ class JsonlTail:
         # A resumed run's history is rewritten without what will come again.
         goes_on = bool(self._last) and raw.startswith(self._last)
         if not goes_on:
+            self.replaced += bool(self._last)
             raw, self._end = whole_lines(self._path, 0), 0
         new = raw[len(self._last) :] if goes_on else raw
         whole, newline, _ = new.rpartition(b"\n")

@@ -8,6 +8,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets import DatasetInfo
 from ensemble.errors import ConfigError
 from ensemble.machine import network_cost
+from ensemble.settings import FILE
 from ensemble.ui.shared import settings
 from ensemble.ui.train import asked
 from ensemble.ui.train.asked import Known
@@ -110,5 +111,5 @@ def leave_removed() -> None:
         return
     settings.reset("network")
     settings.reset("width")
-    said = f"The network {gone} is not in {architectures.FILE} here: another is chosen."
+    said = f"The network {gone} is not in {FILE} here: another is chosen."
     st.warning(escaping.markdown(said), icon=":material/folder_off:")

@@ -44,6 +44,34 @@ def test_the_tail_has_what_is_in_the_file(tmp_path: Path, seed: int) -> None:
     assert tail.lines() == []
 
 
+def test_a_file_that_went_and_came_back_is_read_from_its_beginning(tmp_path: Path) -> None:
+    path, aside = tmp_path / "history.jsonl", tmp_path / "aside"
+    tail = JsonlTail(path)
+    for step in (1, 2, 3):
+        append_line(path, {"kind": "steps", "step": step})
+    assert len(tail.lines()) == 3
+    path.rename(aside)
+    assert tail.lines() == []
+    aside.rename(path)
+    append_line(path, {"kind": "steps", "step": 4})
+    assert tail.lines() == read_lines(path)
+
+
+def test_what_was_forgotten_comes_again_only_where_the_file_is_another(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl"
+    tail = JsonlTail(path)
+    for step in (1, 2, 3):
+        append_line(path, {"kind": "steps", "step": step})
+    assert len(tail.lines()) == 3
+    assert tail.forget(2) == tail.lines() == read_lines(path)[2:]
+    append_line(path, {"kind": "steps", "step": 4})
+    assert [line["step"] for line in tail.lines()] == [3, 4]
+    assert not tail.replaced
+    keep_lines(path, lambda line: line["step"] < 3)
+    assert [line["step"] for line in tail.lines()] == [1, 2]
+    assert tail.replaced
+
+
 def test_a_list_is_never_older_than_the_files() -> None:
     made = [runs.create(EnsembleConfig(seed=seed)) for seed in range(4)]
     solve = regression.create_solve(LbfgsConfig())

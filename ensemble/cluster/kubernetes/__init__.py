@@ -1,0 +1,13 @@
+"""Kubernetes: a manifest of the pods that train a run, a group each, and of its dashboard.
+
+    from ensemble.cluster.kubernetes import KubernetesConfig, Training, manifest
+    print(manifest(KubernetesConfig(name="digits", …), Training(run_id, 4, words)))
+
+Nothing here talks to a cluster: `kubectl apply` does, with what is printed.
+"""
+
+from ensemble.cluster.kubernetes.manifest import manifest, resources
+from ensemble.cluster.kubernetes.settings import KubernetesConfig
+from ensemble.cluster.kubernetes.training import Training
+
+__all__ = ["KubernetesConfig", "Training", "manifest", "resources"]

@@ -1,0 +1,84 @@
+"""What all pods have in common: where they keep things, as whom they run, what they may do."""
+
+from typing import Any
+
+from ensemble.cluster.kubernetes.settings import KubernetesConfig
+
+Resource = dict[str, Any]
+
+RUNS, DATA, TEMPORARY = "/runs", "/data", "/tmp"
+CONTAINER = "ensemble"
+
+
+def labels(config: KubernetesConfig, component: str) -> dict[str, str]:
+    """Kubernetes' recommended labels of what belongs together."""
+    return {
+        "app.kubernetes.io/name": "ensemble",
+        "app.kubernetes.io/instance": config.name,
+        "app.kubernetes.io/component": component,
+    }
+
+
+def pod(config: KubernetesConfig, container: Resource) -> Resource:
+    """A pod of one container, which is no root, has no token and can write its volumes only.
+
+    Args:
+      config: what is asked for.
+      container: what is peculiar to it: `command`, `resources` and so on.
+    """
+    secrets = [{"name": config.pull_secret}] if config.pull_secret else []
+    return {
+        "automountServiceAccountToken": False,
+        # Else a Service of this name would set variables that begin like those of this program.
+        "enableServiceLinks": False,
+        **({"imagePullSecrets": secrets} if secrets else {}),
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": config.user,
+            "runAsGroup": config.user,
+            "fsGroup": config.user,
+            # Or every start would go through all files of all runs.
+            "fsGroupChangePolicy": "OnRootMismatch",
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [{**_container(config), **container}],
+        "volumes": [
+            {"name": "runs", "persistentVolumeClaim": {"claimName": config.runs_claim}},
+            {"name": "data", "persistentVolumeClaim": {"claimName": config.data_claim}},
+            {"name": "temporary", "emptyDir": {}},
+        ],
+    }
+
+
+def environment(cores: int) -> list[Resource]:
+    """The variables of every container.
+
+    Args:
+      cores: that it may use. A limit of Kubernetes leaves all of the node's in sight, and JAX
+        would make a device of each.
+    """
+    values = {
+        "ENSEMBLE_RUNS": RUNS,
+        "ENSEMBLE_DATA": DATA,
+        "HOME": TEMPORARY,
+        "XDG_CACHE_HOME": f"{TEMPORARY}/cache",
+        "JAX_NUM_CPU_DEVICES": str(cores),
+    }
+    return [{"name": name, "value": value} for name, value in values.items()]
+
+
+def _container(config: KubernetesConfig) -> Resource:
+    return {
+        "name": CONTAINER,
+        "image": config.image,
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "readOnlyRootFilesystem": True,
+        },
+        "volumeMounts": [
+            {"name": "runs", "mountPath": RUNS},
+            {"name": "data", "mountPath": DATA},
+            {"name": "temporary", "mountPath": TEMPORARY},
+        ],
+    }

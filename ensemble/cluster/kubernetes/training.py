@@ -1,0 +1,90 @@
+"""The Indexed Job that trains a run: one index, and so one pod at a time, a group of members."""
+
+from dataclasses import dataclass
+
+from ensemble.cluster.kubernetes.pods import CONTAINER, Resource, environment, labels, pod
+from ensemble.cluster.kubernetes.settings import KubernetesConfig
+
+# Each submission has a number of its own here: so a pod that is begun anew can tell a Stop that
+# was meant for it from one that the person who applied the manifest again has done with.
+SUBMISSION = "ENSEMBLE_SUBMISSION"
+SUBMISSION_LABEL = "metadata.labels['batch.kubernetes.io/controller-uid']"
+# What no second try would mend: a bad value, and numbers that diverge (`ensemble.cli.program`).
+REFUSED, DIVERGED = 2, 3
+
+
+@dataclass(frozen=True)
+class Training:
+    """What the pods are to train.
+
+    Attributes:
+      run_id: of the run, which the first pod makes.
+      groups: how many groups of members it has.
+      words: its settings, as words of the command line.
+    """
+
+    run_id: str
+    groups: int
+    words: tuple[str, ...]
+
+
+def training_job(config: KubernetesConfig, training: Training) -> Resource:
+    """The Job; fields as of batch/v1 from Kubernetes 1.29 on."""
+    marks = labels(config, "training")
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": config.name, "labels": marks},
+        "spec": {
+            "completionMode": "Indexed",
+            "completions": training.groups,
+            "parallelism": training.groups,
+            "backoffLimitPerIndex": config.retries,
+            # One group that has failed for good does not end the others.
+            "maxFailedIndexes": training.groups,
+            # Two pods at one group would only wait for each other.
+            "podReplacementPolicy": "Failed",
+            "podFailurePolicy": {"rules": _rules()},
+            "template": {
+                "metadata": {"labels": marks},
+                "spec": {
+                    # A policy for failures asks for it: a new pod each time, on any node.
+                    "restartPolicy": "Never",
+                    "terminationGracePeriodSeconds": config.grace,
+                    **({"nodeSelector": config.labels} if config.node_selector else {}),
+                    **({"tolerations": config.tolerations} if config.toleration else {}),
+                    **pod(config, _container(config, training)),
+                },
+            },
+        },
+    }
+
+
+def _rules() -> list[Resource]:
+    """Which failures count as one of the retries: neither a lost node nor what none would mend."""
+    return [
+        {
+            "action": "Ignore",
+            "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}],
+        },
+        {
+            "action": "FailJob",
+            "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": [REFUSED]},
+        },
+        {
+            "action": "FailIndex",
+            "onExitCodes": {"containerName": CONTAINER, "operator": "In", "values": [DIVERGED]},
+        },
+    ]
+
+
+def _container(config: KubernetesConfig, training: Training) -> Resource:
+    cards = {"nvidia.com/gpu": str(config.gpus)} if config.gpus else {}
+    # As much as at most: whoever gets cores of their own has members pinned to them.
+    asked = {"cpu": str(config.cpus), "memory": f"{config.memory}Gi", **cards}
+    submission = {"name": SUBMISSION, "valueFrom": {"fieldRef": {"fieldPath": SUBMISSION_LABEL}}}
+    return {
+        "command": ["python", "-m", "ensemble", "work-pod", training.run_id, *training.words],
+        "env": [*environment(config.cpus), submission],
+        "resources": {"requests": asked, "limits": asked},
+    }

@@ -1,0 +1,102 @@
+"""What is asked of Slurm for each task: from options, the page, or `ensemble.toml`, table [slurm].
+
+Set-up lines are shell code: they come from `ensemble.toml` in the working folder alone, never from
+a job's folder, which may have been made elsewhere.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+from ensemble.errors import ConfigError
+from ensemble.settings import FILE, Settings, from_file, setting
+
+TABLE = "slurm"
+MOST_LINES, LONGEST_LINE = 50, 1000
+NAME = (r"(?!-)[\w.,@+-]{0,100}", "a name of letters, digits and . , @ + _ -")
+
+
+@dataclass(frozen=True)
+class SlurmConfig(Settings):
+    """What each task asks for. `from_toml` has the person's own as the defaults.
+
+    Raises:
+      ConfigError: a value is out of its range, with the range in its message.
+    """
+
+    partition: str = setting("", "Slurm's partition; the cluster's default if left out.", form=NAME)
+    account: str = setting("", "Slurm's account to charge; your default if left out.", form=NAME)
+    time: int = setting(
+        60, "Minutes that a task may work at a time; it goes on in another.", low=2, high=525_600
+    )
+    nodes: int = setting(
+        1, "Nodes of a task; more than one for --distributed alone.", low=1, high=1024
+    )
+    gpus: int = setting(0, "GPUs of a task on each of its nodes.", low=0, high=64)
+    cpus: int = setting(
+        0, "CPUs of a task on each of its nodes; 0: as many as Slurm gives.", low=0, high=1024
+    )
+    memory: int = setting(
+        0, "GB of memory of a task on each of its nodes; 0: as Slurm gives.", low=0, high=65_536
+    )
+    setup: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """As of all settings, and the lines."""
+        object.__setattr__(self, "setup", checked_lines(self.setup))
+        super().check()
+
+    def as_dict(self) -> dict[str, Any]:
+        """All but the lines by name, ready for JSON."""
+        values = super().as_dict()
+        del values["setup"]
+        return values
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """From `as_dict`'s form; lines in it are not taken: whoever submits reads one's own."""
+        return super().from_dict({name: values[name] for name in values if name != "setup"})
+
+    @classmethod
+    def from_toml(cls) -> Self:
+        """As the table [slurm] of `ensemble.toml` in the working folder has it.
+
+        Raises:
+          ConfigError: the file cannot be read, or has what is no setting or out of its range.
+        """
+        values = table() or {}
+        try:
+            lines = checked_lines(values.get("setup", ()))
+            found = cls.from_dict(values)
+        except ConfigError as error:
+            raise ConfigError(f"In {FILE}, table [{TABLE}]: {error}") from error
+        object.__setattr__(found, "setup", lines)
+        return found
+
+
+def table() -> dict[str, Any] | None:
+    """The table [slurm] of `ensemble.toml`, as it stands there; None where there is none.
+
+    Raises:
+      ConfigError: the file cannot be read, or the name stands for something else.
+    """
+    values = from_file().get(TABLE)
+    if values is not None and not isinstance(values, dict):
+        raise ConfigError(f"In {FILE}, {TABLE} has to be a table, [{TABLE}]: correct it.")
+    return values
+
+
+def checked_lines(lines: Any) -> tuple[str, ...]:
+    """Lines of shell code; ConfigError for anything else."""
+    fits = isinstance(lines, list | tuple) and len(lines) <= MOST_LINES
+    if not fits or not all(
+        isinstance(one, str) and len(one) <= LONGEST_LINE and not set(one) & set("\n\r\0")
+        for one in lines
+    ):
+        raise ConfigError(
+            f"setup has to be a list of at most {MOST_LINES} lines of shell code, each of at most "
+            f"{LONGEST_LINE:,} letters."
+        )
+    return tuple(lines)

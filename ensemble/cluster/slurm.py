@@ -1,0 +1,180 @@
+"""What Slurm says of itself: its partitions, this user's tasks; and the word to end some.
+
+Told by its own commands, in stated formats.
+"""
+
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ensemble.cluster.asking import NotSetUp, ask, cached, forget
+from ensemble.cluster.reasons import reason
+from ensemble.errors import ClusterError
+
+AT_ONCE = 500  # tasks named in one command
+NEEDED = ("sinfo", "squeue", "sbatch", "scancel")
+COLUMNS = ("Partition", "Available", "Time", "StateLong", "Nodes", "CPUsState", "Memory", "Gres",
+           "GresUsed")  # fmt: skip
+FORMAT = ",".join(f"{column}:256|" for column in COLUMNS)
+ID = re.compile(r"[0-9]+(_[0-9]+)?")
+WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
+RUNNING = {"RUNNING", "COMPLETING", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED",
+           "SUSPENDED"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Partition:
+    """What a partition has, free or not.
+
+    Attributes:
+      name: as `--partition` takes it.
+      default: whether a task goes there that names none.
+      up: whether tasks are started there.
+      minutes: that a task may take at most; None where there is no limit.
+      nodes: that it has; free_nodes of them have no task at all.
+      cpus: as nodes.
+      gpus: as nodes; free ones may be on nodes that have tasks.
+      memory_gb: of its largest node.
+    """
+
+    name: str
+    default: bool
+    up: bool
+    minutes: int | None
+    nodes: int
+    free_nodes: int
+    cpus: int
+    free_cpus: int
+    gpus: int
+    free_gpus: int
+    memory_gb: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """One of this user's tasks.
+
+    Attributes:
+      id: "1234", or "1234_0" of an array.
+      state: whether it waits, also for its turn to be started anew; works; or has ended. Ended
+        ones are forgotten by Slurm after some minutes.
+      reason: why it waits, in words; else "".
+      nodes: where it works, as Slurm writes it: "node7", "node[1-4]"; "" where it does not.
+      name: what it was called when it was submitted.
+    """
+
+    id: str
+    state: Literal["waiting", "running", "ended"]
+    reason: str
+    nodes: str
+    name: str
+
+
+def available() -> bool:
+    """Whether Slurm is here; also where it does not answer just now."""
+    if not all(map(shutil.which, NEEDED)):
+        return False
+    try:
+        cached("sinfo", "--noheader", f"--Format={FORMAT}")
+    except NotSetUp:
+        return False
+    except ClusterError:
+        return True
+    return True
+
+
+def partitions() -> list[Partition]:
+    """The cluster's partitions, in its order.
+
+    Raises:
+      ClusterError: there is no Slurm here, or it does not answer.
+    """
+    text = cached("sinfo", "--noheader", f"--Format={FORMAT}")
+    rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line]
+    found: dict[str, Partition] = {}
+    for row in rows:
+        one = _partition(dict(zip(COLUMNS, row, strict=False)))
+        found[one.name] = _together(found[one.name], one) if one.name in found else one
+    return list(found.values())
+
+
+def queue() -> dict[str, Task]:
+    """This user's tasks by id, those that ended minutes ago included.
+
+    Raises:
+      ClusterError: there is no Slurm here, or it does not answer.
+    """
+    text = cached(
+        "squeue", "--noheader", "--array", "--states=all", f"--user={os.getuid()}",
+        "--format=%i|%T|%N|%r|%j",
+    )  # fmt: skip
+    tasks = (_task(line) for line in text.splitlines() if line.count("|") >= 4)
+    return {task.id: task for task in tasks}
+
+
+def cancel(ids: Iterable[str]) -> None:
+    """End these tasks: a waiting one at once, a working one after it was asked to stop.
+
+    One that has ended, or that Slurm no longer knows, is none the worse for it.
+
+    Raises:
+      ClusterError: there is no Slurm here, it does not answer, or one belongs to another user.
+    """
+    named = [one for one in ids if ID.fullmatch(one)]
+    for some in batches(named, AT_ONCE):
+        ask("scancel", "--quiet", *some)
+    forget()
+
+
+def batches(items: Sequence[str], most: int) -> Iterator[Sequence[str]]:
+    """The items in order, so many at a time."""
+    return (items[at : at + most] for at in range(0, len(items), most))
+
+
+def _task(line: str) -> Task:
+    found, state, nodes, why, name = line.split("|", 4)
+    if state in WAITING:
+        return Task(found, "waiting", reason(why), "", name)
+    return Task(found, "running" if state in RUNNING else "ended", "", nodes, name)
+
+
+def _partition(row: dict[str, str]) -> Partition:
+    nodes, state = int(row["Nodes"]), row["StateLong"].lower()
+    _, idle, _, cpus = map(int, row["CPUsState"].split("/"))
+    answers = not set(state) & set("*!%$")  # what does not answer, or is on its way out
+    usable = answers and state.rstrip("~#+-@^").removesuffix("+") in {"idle", "mixed"}
+    each = cards(row["Gres"])
+    return Partition(
+        name=row["Partition"].rstrip("*"), default=row["Partition"].endswith("*"),
+        up=row["Available"].startswith("up"), minutes=minutes(row["Time"]), nodes=nodes,
+        free_nodes=nodes if usable and state.startswith("idle") else 0, cpus=cpus,
+        free_cpus=idle if answers else 0, gpus=nodes * each,
+        free_gpus=nodes * max(0, each - cards(row["GresUsed"])) if usable else 0,
+        memory_gb=round(int(row["Memory"].rstrip("+") or 0) / 1024, 1),
+    )  # fmt: skip
+
+
+def _together(one: Partition, other: Partition) -> Partition:
+    """A partition of two rows, of nodes in different states."""
+    counts = ("nodes", "free_nodes", "cpus", "free_cpus", "gpus", "free_gpus")
+    added = {name: getattr(one, name) + getattr(other, name) for name in counts}
+    largest = max(one.memory_gb, other.memory_gb)
+    return Partition(one.name, one.default, one.up, one.minutes, **added, memory_gb=largest)
+
+
+def cards(gres: str) -> int:
+    """How many GPUs: 6 of "gpu:a100:4(S:0-1),gpu:v100:2,craynetwork:3"."""
+    found = re.findall(r"(?:^|,)gpu(?::[^:,()]+)?:(\d+)", re.sub(r"\([^)]*\)", "", gres))
+    return sum(map(int, found))
+
+
+def minutes(limit: str) -> int | None:
+    """A limit on time in whole minutes: 1,440 of "1-00:00:00"; None of "infinite"."""
+    found = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", limit)
+    if not found:
+        return None
+    days, hours, whole, _ = (int(one or 0) for one in found.groups())
+    return (days * 24 + hours) * 60 + whole

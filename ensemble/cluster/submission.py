@@ -1,0 +1,186 @@
+"""How commands of this program become tasks of Slurm's: an array, through submitit.
+
+submitit writes each task down with pickle, in a folder that is this user's alone, and only its own
+tasks read it: what came of a task is read from the files that the task's command writes.
+"""
+
+import importlib.util
+import math
+import os
+import shlex
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+from ensemble.cluster import slurm
+from ensemble.cluster.asking import forget, refused
+from ensemble.cluster.command import Command
+from ensemble.cluster.settings import SlurmConfig
+from ensemble.errors import ClusterError, ConfigError
+from ensemble.storage.folders import data_folder, runs_folder
+from ensemble.storage.private import private_folder
+
+TIMEOUTS = 1000  # ends of its time after which a task still goes on in another
+WARNING_SECONDS = 120  # before the end of its time that a task is warned, or a quarter of it
+PROGRAM = (sys.executable, "-m", "ensemble")
+ARRAY = 1000  # tasks in one array: Slurm takes 1,000 unless it was set up otherwise
+
+# Submitting changes this process's environment for a moment.
+_one_at_a_time = threading.Lock()
+
+
+def submit(
+    commands: Sequence[Sequence[str]], folder: Path, config: SlurmConfig, name: str,
+    environment: Mapping[str, str], nodes: int | None = None, program: Sequence[str] = PROGRAM,
+    logs: Sequence[Path] | None = None,
+) -> list[str]:  # fmt: skip
+    """Hand commands to Slurm, each as a task that is requeued until its command has ended.
+
+    Args:
+      commands: of each task the words behind `python -m ensemble`.
+      folder: where the tasks' logs go, `ID_0_log.out` and `.err`; on a disk that the nodes share.
+        It is made, and closed to other users.
+      config: what each task asks for.
+      name: what Slurm's lists call them.
+      environment: variables that the commands need, over those that are passed on anyway.
+      nodes: of each task, if not `config.nodes`; on several the command is started on each, by
+        srun, and all of them begin anew when one is lost.
+      program: what the words follow.
+      logs: for each command a file at whose end goes what it writes, if not the task's log.
+
+    Returns:
+      One id for each command, in their order.
+
+    Raises:
+      ClusterError: there is no Slurm here, it does not answer, or it refuses.
+      ConfigError: the settings do not fit this cluster, or `ensemble.toml` cannot be read.
+      OSError: the folder cannot be made or written.
+    """
+    check(config)
+    private_folder(folder)
+    nodes = nodes or config.nodes
+    given = {**passed_on(), **environment}
+    tasks = [
+        Command([*program, *words], given, nodes, folder, log)
+        for words, log in zip(commands, logs or repeat(None, len(commands)), strict=True)
+    ]
+    setup = config.setup or SlurmConfig.from_toml().setup
+    asked = parameters(config, name, nodes, setup)
+    ids: list[str] = []
+    try:
+        for at in range(0, len(tasks), ARRAY):
+            ids += _submitted(tasks[at : at + ARRAY], folder, asked, alone=nodes > 1)
+    except ClusterError:
+        slurm.cancel(ids)
+        raise
+    finally:
+        forget()
+    return ids
+
+
+def check(config: SlurmConfig) -> None:
+    """See that the cluster has what is asked for, as far as it can be told beforehand.
+
+    Raises:
+      ClusterError: there is no Slurm here, or it does not answer.
+      ConfigError: there is no such partition, or it has not enough.
+    """
+    there = {one.name: one for one in slurm.partitions()}
+    wanted = config.partition.split(",") if config.partition else []
+    if unknown := [one for one in wanted if one not in there]:
+        raise ConfigError(
+            f"This cluster has no partition {unknown[0]}: choose one of {', '.join(there)}."
+        )
+    chosen = [there[one] for one in wanted] or [one for one in there.values() if one.default]
+    if not chosen:
+        raise ConfigError(
+            f"This cluster has no default partition: choose one of {', '.join(there)}."
+        )
+    longest = max(one.minutes or math.inf for one in chosen)
+    if config.time > longest:
+        raise ConfigError(
+            f"The partition {chosen[0].name} gives a task {longest:,} minutes at most: "
+            "ask for no more; a task goes on in another."
+        )
+
+
+def passed_on() -> dict[str, str]:
+    """What the commands need of this process's environment: this project's variables."""
+    own = {name: value for name, value in os.environ.items() if name.startswith("ENSEMBLE_")}
+    return {**own, "ENSEMBLE_RUNS": str(runs_folder()), "ENSEMBLE_DATA": str(data_folder())}
+
+
+def parameters(
+    config: SlurmConfig, name: str, nodes: int, setup: Sequence[str]
+) -> dict[str, Any]:  # fmt: skip
+    """What submitit is asked for, in its words."""
+    warning = min(WARNING_SECONDS, config.time * 15)
+    more: dict[str, Any] = {"requeue": True}
+    asked: dict[str, Any] = {
+        "job_name": name, "time": config.time, "nodes": nodes, "ntasks_per_node": 1,
+        "signal_delay_s": warning, "stderr_to_stdout": True, "srun_args": ["--input=none"],
+        "setup": [*setup, *finds_this_package()], "additional_parameters": more,
+    }  # fmt: skip
+    for setting in ("partition", "account"):
+        if value := getattr(config, setting):
+            asked[setting] = value
+    if config.gpus:
+        asked["gpus_per_node"] = config.gpus
+    if config.memory:
+        asked["mem"] = f"{config.memory}GB"
+    if config.cpus:
+        asked["cpus_per_task"] = config.cpus
+        # From 22.05 on srun does not take it from the task that it is started in.
+        asked["srun_args"].append(f"--cpus-per-task={config.cpus}")
+    if nodes > 1:  # The task itself starts a step on each of its nodes.
+        asked["use_srun"] = False
+        more["signal"] = f"B:USR2@{warning}"
+    return asked
+
+
+def finds_this_package() -> list[str]:
+    """Lines of shell code after which Python finds the package that runs here, also a clone."""
+    spec = importlib.util.find_spec("ensemble")
+    assert spec is not None
+    assert spec.origin is not None
+    parent = shlex.quote(str(Path(spec.origin).resolve().parents[1]))
+    return [
+        "export PYTHONSAFEPATH=1",
+        f"export PYTHONPATH={parent}" + '"${PYTHONPATH:+:$PYTHONPATH}"',
+    ]
+
+
+def _submitted(
+    tasks: Sequence[Command], folder: Path, asked: dict[str, Any], alone: bool
+) -> list[str]:  # fmt: skip
+    """The ids of tasks in one array; ClusterError where Slurm refuses them."""
+    from submitit import SlurmExecutor  # imported only where something is submitted
+    from submitit.core.utils import FailedJobError, FailedSubmissionError
+
+    # In a shell's place: the warning then reaches the task, and not the shell that waits for it.
+    python = f"exec {shlex.quote(sys.executable)}" if alone else None
+    executor = SlurmExecutor(folder, max_num_timeout=TIMEOUTS, python=python)
+    executor.update_parameters(**asked)
+    try:
+        with _one_at_a_time, outside_of_tasks():
+            jobs = executor.submit_array(tasks)
+    except (FailedJobError, FailedSubmissionError) as error:
+        refused("sbatch", str(error))
+        raise
+    return [str(job.job_id) for job in jobs]
+
+
+@contextmanager
+def outside_of_tasks() -> Iterator[None]:
+    """As if this process were not in a task of Slurm's itself, whose limits would be inherited."""
+    own = ("SLURM_", "SLURMD_", "SRUN_", "SUBMITIT_")
+    hidden = {name: os.environ.pop(name) for name in list(os.environ)
+              if name.startswith(own) and name != "SLURM_CONF"}  # fmt: skip
+    try:
+        yield
+    finally:
+        os.environ.update(hidden)

@@ -1,0 +1,122 @@
+"""A real Slurm of a few nodes on this machine, or the reason why there can be none."""
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+SCRIPT = Path(__file__).with_name("minislurm.sh")
+PACKAGES = ("slurmctld", "slurmd", "munge", "slurm-client")
+NODES, CPUS = 3, 2
+PORTS = NODES + 1
+
+
+class MiniSlurm:
+    """Three nodes of two CPUs each; commands find it by SLURM_CONF.
+
+    Attributes:
+      folder: everything that belongs to it.
+      nodes: the nodes' names.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.nodes = folder, tuple(f"node{k}" for k in range(1, NODES + 1))
+        self.conf = folder / "slurm.conf"
+
+    def start(self) -> None:
+        """Start it and wait until all nodes are idle: a second or two."""
+        self._script("start", str(self.folder), seconds=60)
+
+    def stop(self) -> None:
+        """End everything that it started."""
+        self._script("stop", str(self.folder), seconds=60)
+
+    def run(self, *command: str, seconds: float = 20) -> str:
+        """What one of its commands prints."""
+        environment = {**os.environ, "SLURM_CONF": str(self.conf)}
+        ended = subprocess.run(command, env=environment, timeout=seconds, check=True, text=True,
+                               capture_output=True)  # fmt: skip
+        return ended.stdout
+
+    def kill_node(self, name: str) -> None:
+        """The power of a node fails, with all that works on it."""
+        self._script("kill-node", name.removeprefix("node"), str(self.folder))
+
+    def start_node(self, name: str) -> None:
+        """A node that was killed comes back, and is idle within some seconds."""
+        self._script("start-node", name.removeprefix("node"), str(self.folder))
+        self.wait(lambda: "idle" in self.run("sinfo", "-h", "-n", name, "-o", "%t"))
+
+    def start_now(self, task: str) -> None:
+        """Start a task that was requeued, for which Slurm waits two minutes otherwise."""
+        self.wait(lambda: "PENDING" in self.run("squeue", "-h", "-j", task, "-o", "%T"))
+        # Within the same second its node takes it for the one that was revoked.
+        time.sleep(1.5)
+        self.run("scontrol", "update", f"jobid={task}", "StartTime=now")
+
+    def wait(self, condition: Callable[[], object], seconds: float = 60) -> None:
+        """Until the condition holds; AssertionError where it does not in so many seconds."""
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, f"not within {seconds} s\n{self.run('squeue')}"
+            time.sleep(0.1)
+
+    def _script(self, *words: str, seconds: float = 20) -> None:
+        environment = {
+            **os.environ, "NODES": str(NODES), "CPUS": str(CPUS), "SLURMD_TIMEOUT": "5",
+            "BASE_PORT": str(free_ports()) if words[0] == "start" else "0",
+        }  # fmt: skip
+        said = self.folder.with_suffix(".said")
+        with said.open("wb") as file:  # What it starts keeps its output open.
+            ended = subprocess.run([str(SCRIPT), *words], env=environment, timeout=seconds,
+                                   stdin=subprocess.DEVNULL, stdout=file, stderr=file)  # fmt: skip
+        assert ended.returncode == 0, said.read_text()
+
+
+def free_ports() -> int:
+    """The first of `PORTS` numbers in a row that nobody listens on."""
+    for first in range(17_200, 30_000, 100):
+        try:
+            for port in range(first, first + PORTS):
+                with socket.socket() as one:
+                    one.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        return first
+    raise OSError("no free ports")
+
+
+def missing() -> str:
+    """Why no Slurm can be started here; "" where one can. Installs Debian's, as root."""
+    if not hasattr(os, "geteuid") or os.geteuid():
+        return "only root can start a Slurm with several nodes on one machine"
+    allowed = subprocess.run(["unshare", "-m", "-u", "true"], capture_output=True, timeout=20)
+    if allowed.returncode:
+        return f"no namespaces may be made here: {allowed.stderr.decode().strip()}"
+    needed = ("slurmctld", "slurmd", "munged", "sinfo", "sbatch")
+    found = [shutil.which(one, path=f"{os.environ['PATH']}:/usr/sbin") for one in needed]
+    return "" if all(found) else installed()
+
+
+def installed() -> str:
+    """Install Debian's packages; why that failed, or ""."""
+    if not shutil.which("apt-get"):
+        return "Slurm is not here, and neither is apt-get to install it"
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    command = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *PACKAGES]
+    try:
+        ended = subprocess.run(command, env=environment, timeout=180, capture_output=True,
+                               stdin=subprocess.DEVNULL)  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return "Slurm could not be installed within three minutes"
+    said = ended.stderr.decode().strip().splitlines() or [""]
+    return f"Slurm could not be installed: {said[-1]}" if ended.returncode else ""
+
+
+def new_folder() -> Path:
+    """A folder for one, with a short path: a socket's may have 107 letters."""
+    return Path(tempfile.mkdtemp(prefix="slurm-")) / "s"

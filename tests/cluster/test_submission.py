@@ -1,0 +1,142 @@
+"""Tasks on a real Slurm: each command runs, is told to stop, and goes on where it can."""
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from ensemble.cluster import SlurmConfig, cancel, queue, submit
+from ensemble.cluster.slurm import Task
+from ensemble.cluster.submission import outside_of_tasks
+from ensemble.errors import ConfigError
+
+CONFIG = SlurmConfig(time=5, cpus=1, setup=("export SET='up here'",))
+# A worker in small: works until it is told to stop, which takes it a while; where it worked
+# before, it has little left to do.
+WORKER = """
+import os, pathlib, signal, sys, time
+
+file = pathlib.Path(sys.argv[1])
+before = file.exists()
+
+def say(word):
+    with file.open("a") as lines:
+        given = [os.environ.get(one) for one in ("ASKED", "SET", "SLURM_CPUS_PER_TASK")]
+        print(word, os.environ["SLURMD_NODENAME"], *given, sep="|", file=lines)
+
+def stop(number, frame):
+    time.sleep(0.5)
+    say("checkpoint")
+    sys.exit(130)
+
+signal.signal(signal.SIGTERM, stop)
+say("began")
+assert not sys.stdin.read()
+time.sleep(0.1 if before else float(sys.argv[2]))
+say("ended")
+print("It", "said", "so", file=sys.stderr)
+"""
+PROGRAM = (sys.executable, "-c", WORKER)
+
+
+def start(tmp_path: Path, *names: str, seconds: float = 100) -> list[str]:
+    """Tasks that work for so long, each writing into a file of its name."""
+    words = [[str(tmp_path / name), str(seconds)] for name in names]
+    logs = [tmp_path / f"{name}.log" for name in names]
+    return submit(words, tmp_path / "tasks", CONFIG, "a run", {"ASKED": "yes"}, program=PROGRAM,
+                  logs=logs)  # fmt: skip
+
+
+def said(tmp_path: Path, name: str = "a") -> list[str]:
+    """The words that a task has written, in their order."""
+    file = tmp_path / name
+    return [line.split("|")[0] for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def state(task: str) -> str:
+    found = queue().get(task)
+    assert found, "Slurm forgot it"
+    return found.state
+
+
+def test_an_array_of_three_commands_each_runs_with_what_it_was_given(slurm, tmp_path) -> None:
+    ids = start(tmp_path, "a", "b", "c", seconds=0.5)
+    number = ids[0].partition("_")[0]
+    assert ids == [f"{number}_{index}" for index in range(3)]
+    slurm.wait(lambda: all(state(one) == "ended" for one in ids))
+    lines = [
+        line.split("|") for name in "abc" for line in (tmp_path / name).read_text().split("\n")
+    ]
+    assert [one[0] for one in lines] == ["began", "ended", ""] * 3
+    assert {tuple(one[2:]) for one in lines if one[1:]} == {("yes", "up here", "1")}
+    assert {one[1] for one in lines if one[1:]} <= set(slurm.nodes)
+    assert stat.S_IMODE((tmp_path / "tasks").stat().st_mode) == 0o700
+    assert {(tmp_path / f"{name}.log").read_text() for name in "abc"} == {"It said so\n"}
+    logs = sorted(path.name for path in (tmp_path / "tasks").glob("*_0_log.out"))
+    assert logs == [f"{one}_0_log.out" for one in ids]
+
+
+def test_a_task_that_slurm_wants_to_end_stops_is_waited_for_and_goes_on(slurm, tmp_path) -> None:
+    (task,) = start(tmp_path, "a")
+    slurm.wait(lambda: said(tmp_path) == ["began"])
+    slurm.run("scancel", "--signal=USR2", task)
+    slurm.wait(lambda: state(task) == "waiting")
+    assert said(tmp_path) == ["began", "checkpoint"]
+    slurm.start_now(task)
+    slurm.wait(lambda: state(task) == "ended")
+    assert said(tmp_path) == ["began", "checkpoint", "began", "ended"]
+
+
+def test_a_task_whose_node_dies_begins_anew_on_another(slurm, tmp_path) -> None:
+    (task,) = start(tmp_path, "a")
+    slurm.wait(lambda: said(tmp_path) == ["began"])
+    node = queue()[task].nodes
+    slurm.kill_node(node)
+    try:
+        slurm.wait(lambda: state(task) == "waiting")
+        slurm.start_now(task)
+        slurm.wait(lambda: state(task) == "ended")
+    finally:
+        slurm.start_node(node)
+    assert said(tmp_path) == ["began", "began", "ended"]
+    nodes = [line.split("|")[1] for line in (tmp_path / "a").read_text().splitlines()]
+    assert nodes[0] == node
+    assert node not in nodes[1:]
+
+
+def test_cancelled_tasks_stop_with_a_checkpoint_and_do_not_come_back(slurm, tmp_path) -> None:
+    ids = start(tmp_path, "a", "b")
+    slurm.wait(lambda: [said(tmp_path, name) for name in "ab"] == [["began"]] * 2)
+    cancel([*ids, "999999", "; rm"])
+    slurm.wait(lambda: all(state(one) == "ended" for one in ids))
+    assert [said(tmp_path, name) for name in "ab"] == [["began", "checkpoint"]] * 2
+    assert "PENDING" not in slurm.run("squeue", "-h", "-o", "%T")
+    cancel(ids)
+
+
+def test_a_task_waits_for_a_reason_and_one_is_named_where_it_works(slurm, tmp_path) -> None:
+    ids = start(tmp_path, *map(str, range(7)))
+    slurm.wait(lambda: state(ids[0]) == "running" and (tmp_path / "5").exists())
+    tasks = queue()
+    assert tasks[ids[0]] == Task(ids[0], "running", "", tasks[ids[0]].nodes, "a run")
+    assert tasks[ids[0]].nodes in slurm.nodes
+    assert tasks[ids[6]] == Task(ids[6], "waiting", "no node is free", "", "a run")
+
+
+def test_a_task_that_surrounds_this_process_is_hidden_and_put_back(monkeypatch) -> None:
+    monkeypatch.setenv("SLURM_CONF", "here")
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "1")
+    before = dict(os.environ)
+    with outside_of_tasks():
+        assert [name for name in os.environ if name.startswith("SLURM_")] == ["SLURM_CONF"]
+    assert dict(os.environ) == before
+
+
+def test_a_partition_that_is_not_there_is_said_and_nothing_is_left(slurm, tmp_path) -> None:
+    asked = SlurmConfig(partition="gpu")
+    with pytest.raises(ConfigError) as refused:
+        submit([["runs"]], tmp_path / "tasks", asked, "a run", {})
+    assert str(refused.value) == "This cluster has no partition gpu: choose one of main."
+    assert not (tmp_path / "tasks").exists()

@@ -1,0 +1,228 @@
+"""Pods of a run on Kubernetes: real processes, told their index as Kubernetes tells it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from ensemble import runs
+from ensemble.cli.kubernetes import as_words
+from ensemble.cli.program import main
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError, RunError
+from ensemble.jobs.job import STOP_FILE
+from ensemble.jobs.placement import KUBERNETES, Placement
+from ensemble.jobs.status import write_status
+from ensemble.jobs.worker import stop_request
+from ensemble.runs.groups import external
+from ensemble.runs.groups.applied import make_once, take_up
+from ensemble.runs.groups.part import groups_of
+from ensemble.runs.groups.pod import DIVERGED, DONE, FAILED, GO_ON, work_pod
+from ensemble.storage.lock import is_held
+from tests.workers import PATIENCE_SECONDS, held_by_a_worker, wait_until
+
+RUN, ON = "digits-try", Placement(KUBERNETES)
+CONFIG = EnsembleConfig(members=4, groups=2, network="logistic", epochs=20, batch_size=1,
+                        learning_rate=0.001, devices=1)  # fmt: skip
+
+
+def pod(index: int, submission: str = "first") -> "subprocess.Popen[str]":
+    named = {"JOB_COMPLETION_INDEX": str(index), "ENSEMBLE_SUBMISSION": submission}
+    words = [sys.executable, "-m", "ensemble", "work-pod", RUN, *as_words(CONFIG)]
+    return subprocess.Popen(words, env={**os.environ, **named}, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+
+
+def ended(*pods: "subprocess.Popen[str]") -> list[int]:
+    said = [one.communicate(timeout=PATIENCE_SECONDS)[0] for one in pods]
+    assert "Traceback" not in "".join(said), said
+    return [one.returncode for one in pods]
+
+
+def called(index: str, *words: str) -> Result:
+    environment = {"JOB_COMPLETION_INDEX": index, "ENSEMBLE_SUBMISSION": "first"}
+    return CliRunner(env=environment).invoke(main, ["work-pod", RUN, *words])
+
+
+def soon(condition: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def set_states(run: runs.Run, *states: str) -> None:
+    """Have the run and its groups say that they ended so."""
+    for job, state in zip([run, *groups_of(run)], states, strict=True):
+        write_status(job.path, replace(job.status, state=state, pid=None, updated=0.0))
+
+
+@pytest.mark.usefixtures("two_devices_a_worker", "no_worker_left")
+def test_a_pod_whose_node_is_drained_goes_on_to_the_bits_of_one_process():
+    first, second = pod(0), pod(1)
+    soon(lambda: RUN in [run.id for run in runs.list_runs()])
+    run = runs.find(RUN)
+    wait_until(run, lambda run: groups_of(run)[1].status.step > 0)
+    second.send_signal(signal.SIGTERM)
+    assert ended(second) == [GO_ON]
+    assert groups_of(run)[1].status.state == "stopped"
+    assert runs.find(RUN).active
+
+    assert ended(pod(1), first) == [DONE, DONE]
+    run = runs.find(RUN)
+    assert run.state == "finished"
+    # As many members on a device, in one process.
+    alone = runs.work(runs.create(replace(CONFIG, groups=1, devices=2)).id)
+    there, here = (runs.read_predictions(one.id, CONFIG.epochs) for one in (run, alone))
+    np.testing.assert_array_equal(there, here)
+
+
+def test_what_merges_ends_alone_where_its_node_is_drained():
+    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    stop = stop_request(run)
+    with ThreadPoolExecutor(1) as threads:
+        told = threads.submit(wait_until, run, lambda run: "2 of 2 groups wait" in run.message)
+        told.add_done_callback(lambda _: signal.raise_signal(signal.SIGTERM))
+        found = runs.work(RUN, stop=stop)
+    assert found.state == "stopped"
+    assert "Kubernetes begins it anew" in found.message
+    assert not list(run.path.rglob(STOP_FILE))  # Nobody asked for the run to be stopped.
+
+
+def test_pods_that_race_make_one_run():
+    with ThreadPoolExecutor(8) as threads:
+        made = list(threads.map(lambda _: take_up(make_once(RUN, CONFIG, ON), "first"), range(24)))
+    assert {run.id for run in made} == {RUN}
+    assert [run.id for run in runs.list_runs()] == [RUN]
+    [folder] = made[0].path.parent.iterdir()  # Nothing that was made beside it is left.
+    assert [group.path.exists() for group in groups_of(runs.find(folder.name))] == [True, True]
+
+
+@pytest.mark.parametrize("other", [{"seed": 1}, {"groups": 1}, {"learning_rate": 0.051}])
+def test_another_run_under_the_id_is_refused_and_stays_as_it_is(other):
+    run = make_once(RUN, CONFIG, ON)
+    result = called("0", *as_words(replace(CONFIG, **other)))
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"Error: There is a run “{RUN}” with other settings")
+    assert runs.find(RUN).config == run.config == CONFIG
+    assert not (run.path / "groups").exists()
+
+
+def test_a_run_of_this_machine_is_not_taken_for_one_of_pods():
+    run = runs.create(CONFIG)
+    with pytest.raises(ConfigError, match="for another place"):
+        make_once(run.id, CONFIG, ON)
+
+
+def test_a_folder_that_is_no_run_is_left_alone(runs_of_one_test):
+    (runs_of_one_test / RUN).mkdir(parents=True)
+    (runs_of_one_test / RUN / "mine.txt").write_text("mine")
+    assert called("0", *as_words(CONFIG)).exit_code == 2
+    assert [path.name for path in runs_of_one_test.rglob("*")] == [RUN, "mine.txt"]
+
+
+@pytest.mark.parametrize(
+    ("index", "words", "said"),
+    [
+        ("", [], "JOB_COMPLETION_INDEX is ''"),
+        ("-1", [], "from 0"),
+        ("2", [], "the run has 2 groups"),
+        ("0", ["--groups", "0"], "say how many"),
+        ("0", ["--members", "3"], "at most 1"),
+    ],
+)
+def test_a_pod_that_nobody_could_mend_ends_with_status_2(index, words, said):
+    result = called(index, *as_words(CONFIG), *words)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+def test_a_stop_stands_until_the_manifest_is_applied_again():
+    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    set_states(run, "stopped", "stopped", "queued")
+    for folder in (run.path, *(group.path for group in groups_of(run))):
+        (folder / STOP_FILE).touch()
+    # Kubernetes begins pods of the same Job anew, as after a lost node: at once at their end.
+    assert [work_pod(RUN, CONFIG, index, "first") for index in (0, 1)] == [DONE, DONE]
+    assert runs.find(RUN).state == "stopped"
+    run = take_up(run, "second")
+    assert run.state == "queued"
+    assert not list(run.path.rglob(STOP_FILE))
+
+
+def test_a_submission_waits_until_the_pods_of_the_one_before_have_ended():
+    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    with ThreadPoolExecutor(1) as threads:
+        with held_by_a_worker(run.path):
+            taken = threads.submit(take_up, run, "second")
+            time.sleep(0.3)
+            assert not taken.done()
+            set_states(run, "stopped", "stopped", "stopped")
+        assert taken.result(timeout=PATIENCE_SECONDS).state == "queued"
+
+
+def test_a_pod_that_is_told_to_end_while_it_waits_does_so_at_once():
+    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    lock = run.path / "groups" / "submission.lock"
+    with held_by_a_worker(run.path), ThreadPoolExecutor(1) as threads:
+        told = threads.submit(soon, lambda: bool(is_held(lock)))
+        told.add_done_callback(lambda _: signal.raise_signal(signal.SIGTERM))
+        with pytest.raises(SystemExit, match=str(GO_ON)):
+            work_pod(RUN, CONFIG, 0, "second")
+    assert not is_held(lock)
+
+
+def test_what_merges_passes_a_stop_on_and_waits_for_no_pod_that_is_not_there():
+    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    with ThreadPoolExecutor(1) as threads:
+        told = threads.submit(wait_until, run, lambda run: "2 of 2 groups wait" in run.message)
+        told.add_done_callback(lambda _: runs.request_stop(RUN))
+        assert runs.work(RUN).state == "stopped"
+    assert all((group.path / STOP_FILE).exists() for group in groups_of(run))
+
+
+def test_a_group_that_failed_is_waited_for_until_nobody_would_begin_it_any_more(monkeypatch):
+    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    set_states(run, "queued", "failed", "stopped")
+    tasks = external.ExternalTasks(run, "Kubernetes")
+    assert [task.state for task in tasks.look().values()] == ["waiting", "waiting"]
+    monkeypatch.setattr(external, "LOST_SECONDS", -1.0)
+    assert [task.state for task in tasks.look().values()] == ["ended", "waiting"]
+    set_states(run, "queued", "finished", "diverged")
+    assert [task.state for task in tasks.look().values()] == ["ended", "ended"]
+
+
+def test_a_run_of_pods_is_resumed_by_pods_alone():
+    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    set_states(run, "stopped", "stopped", "stopped")
+    with pytest.raises(RunError, match="apply the manifest again"):
+        runs.resume(RUN)
+    result = CliRunner().invoke(main, ["train", "--resume", RUN])
+    assert result.exit_code == 1
+    assert "apply the manifest again" in result.stderr
+    assert runs.find(RUN).state == "stopped"
+
+
+@pytest.mark.parametrize(("state", "status"), [("finished", DONE), ("diverged", DIVERGED)])
+def test_a_run_at_its_end_is_left_there(state, status):
+    run = take_up(make_once(RUN, CONFIG, ON), "first")
+    set_states(run, state, state, state)
+    assert work_pod(RUN, CONFIG, 1, "second") == status
+    assert runs.find(RUN).state == state
+
+
+def test_a_pod_whose_group_fails_ends_what_merges_so_that_both_are_begun_anew():
+    # No pod has a dataset that nobody has prepared.
+    assert work_pod(RUN, replace(CONFIG, dataset="mnist"), 0, "first") == FAILED
+    run = runs.find(RUN)
+    assert "prepare mnist" in groups_of(run)[0].message
+    assert run.status.state == "stopped"
+    assert "begins it anew" in run.message
