@@ -111,7 +111,7 @@ class Session:
         self._progress.state = None  # It is on the devices now: a copy here would cost memory.
         self._forget_what_comes_again()
         layout = trainer.layout
-        used = {"used": len(layout.devices), "members_per_device": layout.lanes}
+        used = {"used": trainer.devices, "members_per_device": layout.lanes}
         write_json(self._run.path / "devices.json", {**describe_devices(), **used, **layout.hosts})
         return self._progress
 
