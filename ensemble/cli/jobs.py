@@ -6,27 +6,32 @@ from typing import Any
 import click
 import numpy as np
 
-from ensemble import regression, shift
+from ensemble import regression, runs, shift
 from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import end_with
+from ensemble.cli.placement import placement_options, take_placement, task_summary
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.regression import LbfgsConfig, Solve, Trace, read_traces
 from ensemble.shift import Stress
+from ensemble.shift.status import stress_folder
 from ensemble.storage.records.lines import plain
 
 SHOWN = ("ensemble_accuracy", "ensemble_nll", "ensemble_ece", "member_accuracy",
          "mean_information")  # fmt: skip
+ONE_NODE = "It works on one node"
 
 
 @click.command()
 @click.argument("run_id", metavar="RUN")
 @click.option("--limit", type=click.IntRange(1), help="Only the first so many test images.")
-def stress(run_id: str, limit: int | None) -> None:
+@placement_options
+def stress(run_id: str, limit: int | None, **chosen: Any) -> None:
     """Measure a run under distribution shift; the last line on stdout is one JSON object."""
-    shift.queue_stress(run_id, limit)
+    shift.queue_stress(run_id, limit, take_placement(chosen, ONE_NODE))
     with ProgressLine(run_id) as line:
         found = shift.work_stress(run_id, line.stress)
     result = {"run_id": run_id, "state": found.state, **stress_summary(found)}
+    result |= task_summary(stress_folder(runs.find(run_id).path))
     end_with(found.state, found.message, result)
 
 
@@ -58,14 +63,16 @@ def stress_summary(found: Stress) -> dict[str, Any]:
 
 @click.command()
 @settings_options(LbfgsConfig)
+@placement_options
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
 def lbfgs(as_json: bool, **chosen: Any) -> None:
     """Logistic regression by L-BFGS, with and without pmap; the last line is one JSON object."""
+    place = take_placement(chosen, ONE_NODE)
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    solve = regression.create_solve(LbfgsConfig(**chosen))
+    solve = regression.create_solve(LbfgsConfig(**chosen), place)
     with ProgressLine(solve.id) as line:
         solve = regression.work_solve(solve.id, (lambda status: None) if as_json else line.solve)
-    end_with(solve.state, solve.message, solve_summary(solve))
+    end_with(solve.state, solve.message, solve_summary(solve) | task_summary(solve.path))
 
 
 def solve_summary(solve: Solve) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from ensemble.jobs import worker
 from ensemble.jobs.job import request_stop
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
+from ensemble.jobs.placement import Placement
 from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import Report
 from ensemble.machine.jax_settings import cpu_cores
@@ -17,9 +18,9 @@ from ensemble.regression.store import Solve, create_solve, find_solve
 MOST_CPU_DEVICES = 8
 
 
-def launch_solve(config: LbfgsConfig) -> Solve:
-    """Make a regression and start its worker, which waits its turn."""
-    solve = create_solve(config)
+def launch_solve(config: LbfgsConfig, placement: Placement | None = None) -> Solve:
+    """Make a regression and start its worker, which waits its turn; here, or where it is placed."""
+    solve = create_solve(config, placement)
     start_worker(solve)
     return solve
 
@@ -48,6 +49,8 @@ def _solve(
     solve: Solve, status: StatusWriter[SolveStatus], stop: StopRequest, report: Report
 ) -> Outcome:
     status.update(started=time.time())
+    # A scheduler may have begun it before, on a node that it took away.
+    (solve.path / "history.jsonl").unlink(missing_ok=True)
     most = max(solve.config.devices or cpu_cores(), MOST_CPU_DEVICES)
     own_pool = prepare_for_collectives(most)
     from ensemble.regression.job import Job

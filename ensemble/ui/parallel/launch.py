@@ -88,7 +88,7 @@ def about(config: LbfgsConfig) -> str:
     for past in parallel_loader.all_solves():
         status = past.status
         alike = settings.size(past.config) == settings.size(config)
-        here = status.host == socket.gethostname() and status.started
+        here = status.host == socket.gethostname() and status.started and not past.placed
         if alike and here and past.state == "finished" and past.config.sweep == config.sweep:
             share = config.iterations / past.config.iterations
             seconds = share * (status.updated - (status.started or 0.0))
