@@ -64,6 +64,7 @@ class Follower:
         except BaseException:
             self._task.give_up()
             raise
+        self._task.over()
         if outcome.state == "failed":
             self._task.show_log()
         return outcome

@@ -52,7 +52,8 @@ class Submission:
           RunError: that of an earlier request does not end.
         """
         asked, left = self._job.status.asked, read_record(self._job.path)
-        if left and (task := self._known(left)):
+        # One that has said its last word may be seen to work for a while yet.
+        if left and left.state != "ended" and (task := self._known(left)):
             left = dataclasses.replace(left, id=task.id)
             if (left.asked, left.settings) == (asked, self._settings):
                 forget_stop(self._folder)
@@ -93,6 +94,10 @@ class Submission:
             with contextlib.suppress(ClusterError):  # It is asked again at the next look.
                 self._cluster.cancel(self.record.id)
                 self.cancelled = True
+
+    def over(self) -> None:
+        """Note that it has said its last word, whatever the scheduler still has to tidy up."""
+        self._note(Task(self.record.id, "ended", "", self.record.node, ""))
 
     def give_up(self) -> None:
         """Leave none at work that nobody follows any more."""
