@@ -119,14 +119,14 @@ def test_one_that_is_stopped_at_work_stops_itself_and_goes_on_later(folder: Path
 
 
 def test_a_worker_that_was_killed_is_followed_by_one_that_finds_the_task(folder: Path) -> None:
-    counting(folder, steps=60)
+    counting(folder, steps=40)
     killed_follower(folder)
     before = len(counted(folder))
-    counting(folder, steps=60)
+    counting(folder, steps=40)
     assert work(folder)["state"] == "finished"
     assert len(LocalCluster(folder).tasks()) == 1
-    assert before < 60
-    assert counted(folder) == list(range(60))
+    assert before < 40
+    assert counted(folder) == list(range(40))
 
 
 def test_a_task_that_does_something_else_is_ended_before_another_begins(folder: Path) -> None:
