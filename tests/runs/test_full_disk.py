@@ -15,8 +15,8 @@ from ensemble.regression import LbfgsConfig
 from ensemble.runs import Run
 from ensemble.runs.checkpoints.folders import what_is_kept
 from ensemble.runs.checkpoints.manager import Checkpoints
-from ensemble.runs.training.progress import Progress
 from ensemble.runs.status import Status
+from ensemble.runs.training.progress import Progress
 from ensemble.storage.folders import runs_folder
 from tests.runs.checkpointed import STEPS, contents, newest
 

@@ -182,7 +182,7 @@ class Coordinator:
             "epochs": self._config.epochs,
             "step": sum(one.step for one in every) // len(every),
             "steps": steps,
-            "seconds": round(self._seconds, 3),
+            "seconds": round(max(self._seconds, *(one.seconds for one in every)), 3),
             "compile_seconds": max(one.compile_seconds or 0.0 for one in every),
             "img_member_per_s": self._rate(working),
             "seconds_left": max(known) if known and len(known) == len(left) else None,
@@ -195,7 +195,8 @@ class Coordinator:
             return round(sum(rates), 1) or None
         members = sum(one.status.step * len(one.numbers) for one in self._groups)
         images = members * self._config.batch_size
-        return round(images / self._seconds, 1) if self._seconds else None
+        seconds = max(self._seconds, *(one.status.seconds for one in self._groups))
+        return round(images / seconds, 1) if seconds else None
 
     def _state(self) -> str:
         states = {one.status.state for one in self._groups if _at_work(one)}
