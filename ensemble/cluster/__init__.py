@@ -5,7 +5,7 @@ Knows neither runs nor JAX: a task is a command of this program, and its files s
 
 from ensemble.cluster.settings import SlurmConfig
 from ensemble.cluster.slurm import Partition, Task, available, cancel, partitions, queue
-from ensemble.cluster.submission import submit
+from ensemble.cluster.submission import check, submit
 
 __all__ = [
     "Partition",
@@ -13,6 +13,7 @@ __all__ = [
     "Task",
     "available",
     "cancel",
+    "check",
     "partitions",
     "queue",
     "submit",

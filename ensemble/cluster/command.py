@@ -66,10 +66,10 @@ class Command:
             env={**os.environ, **self.environment}, preexec_fn=_ignore_warning,
         )  # fmt: skip
         if self._asked:
-            self._child.terminate()
+            self._tell_child()
         _wait(self._child.pid)
         code = self._child.wait()
-        if self._asked or (self.nodes > 1 and code and lost_a_peer(statuses, code)):
+        if self._asked or (statuses and code and lost_a_peer(statuses, self.nodes)):
             self._requeue()
         print(f"The command ended with status {code}.", flush=True)
         return code
@@ -80,7 +80,7 @@ class Command:
 
         if self._child is not None:
             print("Slurm wants the node back: the command is to stop.", flush=True)
-            self._child.terminate()
+            self._tell_child()
             if not _wait(self._child.pid, PATIENCE_SECONDS):
                 print("It did not stop: it goes on from its last checkpoint.", flush=True)
                 self._child.kill()
@@ -107,7 +107,14 @@ class Command:
     def _pass_on(self, signum: int, frame: FrameType | None) -> None:
         self._asked = True
         if self._child is not None:
+            self._tell_child()
+
+    def _tell_child(self) -> None:
+        """Ask what runs here to stop."""
+        if self.nodes == 1 and self._child is not None:
             self._child.terminate()
+        else:  # srun would kill its processes if it were told itself.
+            _said("scancel", "--signal=TERM", _own_id())
 
     def _requeue(self) -> None:
         """Put the task into the queue again, unless it was cancelled or it has come too often."""
@@ -131,17 +138,18 @@ def _own_id() -> str:
     return f"{of}_{os.environ['SLURM_ARRAY_TASK_ID']}" if of else os.environ["SLURM_JOB_ID"]
 
 
-def lost_a_peer(statuses: Path | None, code: int) -> bool:
+def lost_a_peer(statuses: Path, nodes: int) -> bool:
     """Whether a task on several nodes failed for the loss of a process or a node.
 
-    So it did unless a process ended by itself with another status than `TRY_AGAIN`: a failure of
-    its own would come again, and one that was stopped is not to go on.
+    Not if a process failed by itself: it would again. One that srun stopped for the loss of
+    another, and one whose run was stopped, end alike.
     """
-    if statuses is None:
+    ended = [int(file.read_text() or SIGNALLED) for file in statuses.iterdir()]
+    stopped = (0, STOPPED, SIGNALLED + signal.SIGTERM)
+    others = [one for one in ended if one not in stopped]
+    if any(one < SIGNALLED and one != TRY_AGAIN for one in others):
         return False
-    ended = [int(file.read_text() or 0) for file in statuses.iterdir() if file.name.isdecimal()]
-    own = {one for one in ended if one not in (0, TRY_AGAIN)}
-    return not any(one < SIGNALLED or one == STOPPED for one in own)
+    return bool(others) or len(ended) < nodes
 
 
 def _wait(pid: int, seconds: float = float("inf")) -> bool:

@@ -1,24 +1,19 @@
 """What Slurm says of itself: its partitions, this user's tasks; and the word to end some.
 
-Asked through its own commands, with a stated format and a limit on the time; answers and refusals
-are cached for some seconds, so that pages may ask as often as they are drawn.
+Told by its own commands, in stated formats.
 """
 
 import os
 import re
 import shutil
-import subprocess
-import threading
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ensemble.cluster.reasons import reason, remedy
+from ensemble.cluster.asking import NotSetUp, ask, cached, forget
+from ensemble.cluster.reasons import reason
 from ensemble.errors import ClusterError
 
-SECONDS = 5.0  # that a command may take: Slurm answers within milliseconds where it answers
-FRESH, REFUSED = 3.0, 30.0  # seconds that an answer is used, and that a refusal is
 AT_ONCE = 500  # tasks named in one command
 NEEDED = ("sinfo", "squeue", "sbatch", "scancel")
 COLUMNS = ("Partition", "Available", "Time", "StateLong", "Nodes", "CPUsState", "Memory", "Gres",
@@ -28,13 +23,6 @@ ID = re.compile(r"[0-9]+(_[0-9]+)?")
 WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
 RUNNING = {"RUNNING", "COMPLETING", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED",
            "SUSPENDED"}  # fmt: skip
-
-_answers: dict[tuple[str, ...], tuple[float, "str | ClusterError"]] = {}
-_asking = threading.Lock()
-
-
-class NotSetUp(ClusterError):  # noqa: N818 -- a state rather than a fault
-    """Slurm's commands are here, and no cluster that they would speak to."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +78,7 @@ def available() -> bool:
     if not all(map(shutil.which, NEEDED)):
         return False
     try:
-        _cached("sinfo", "--noheader", f"--Format={FORMAT}")
+        cached("sinfo", "--noheader", f"--Format={FORMAT}")
     except NotSetUp:
         return False
     except ClusterError:
@@ -104,7 +92,7 @@ def partitions() -> list[Partition]:
     Raises:
       ClusterError: there is no Slurm here, or it does not answer.
     """
-    text = _cached("sinfo", "--noheader", f"--Format={FORMAT}")
+    text = cached("sinfo", "--noheader", f"--Format={FORMAT}")
     rows = [[cell.strip() for cell in line.split("|")] for line in text.splitlines() if line]
     found: dict[str, Partition] = {}
     for row in rows:
@@ -119,7 +107,7 @@ def queue() -> dict[str, Task]:
     Raises:
       ClusterError: there is no Slurm here, or it does not answer.
     """
-    text = _cached(
+    text = cached(
         "squeue", "--noheader", "--array", "--states=all", f"--user={os.getuid()}",
         "--format=%i|%T|%N|%r|%j",
     )  # fmt: skip
@@ -138,81 +126,12 @@ def cancel(ids: Iterable[str]) -> None:
     named = [one for one in ids if ID.fullmatch(one)]
     for some in batches(named, AT_ONCE):
         ask("scancel", "--quiet", *some)
-    with _asking:
-        _answers.clear()
+    forget()
 
 
 def batches(items: Sequence[str], most: int) -> Iterator[Sequence[str]]:
     """The items in order, so many at a time."""
     return (items[at : at + most] for at in range(0, len(items), most))
-
-
-def ask(*command: str) -> str:
-    """What one of Slurm's commands prints.
-
-    Raises:
-      ClusterError: it is not here, does not answer within its time, or refuses.
-    """
-    if (named := os.environ.get("SLURM_CONF")) and not os.path.isfile(named):
-        # Slurm's commands would wait a minute for it.
-        raise NotSetUp(f"SLURM_CONF names no file: {named}.")
-    try:
-        ended = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS,
-            env={**os.environ, "LC_ALL": "C"},
-        )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise ClusterError(
-            f"Slurm does not answer: {command[0]} took longer than {SECONDS:g} seconds. Nothing is "
-            "lost; try again in a while, or ask who runs the cluster."
-        ) from error
-    except OSError as error:
-        raise NotSetUp(
-            f"There is no Slurm on this machine ({command[0]} cannot be run): start this on a "
-            "machine of the cluster."
-        ) from error
-    if ended.returncode:
-        refused(command[0], ended.stderr.decode(errors="replace"))
-    return ended.stdout.decode(errors="replace")
-
-
-def refused(command: str, said: str) -> None:
-    """Raise ClusterError for what a command of Slurm's wrote to stderr when it refused."""
-    why = last_words(said) or "it gave no reason"
-    if "configuration source" in said:
-        raise NotSetUp(
-            "Slurm's commands are here, and no cluster that they belong to: set SLURM_CONF, or "
-            "start this on a machine of the cluster."
-        )
-    raise ClusterError(f"Slurm refused ({command}): {why:.300}. {remedy(why)}".rstrip())
-
-
-def last_words(said: str) -> str:
-    """Of what a command wrote to stderr the last line that says something, without its prefix."""
-    lines = [re.sub(r"^(\w+: )?((error|fatal): )?", "", one.strip()) for one in said.splitlines()]
-    return next((one.rstrip(".") for one in reversed(lines) if one), "")
-
-
-def forget() -> None:
-    """Ask Slurm anew at the next question, as after something was submitted."""
-    with _asking:
-        _answers.clear()
-
-
-def _cached(*command: str) -> str:
-    key = (os.environ.get("SLURM_CONF", ""), *command)
-    with _asking:
-        at, answer = _answers.get(key, (0.0, ""))
-        lasts = REFUSED if isinstance(answer, ClusterError) else FRESH
-        if key not in _answers or time.monotonic() - at > lasts:
-            try:
-                answer = ask(*command)
-            except ClusterError as error:
-                answer = error
-            _answers[key] = time.monotonic(), answer
-    if isinstance(answer, ClusterError):
-        raise answer.with_traceback(None)
-    return answer
 
 
 def _task(line: str) -> Task:
@@ -234,7 +153,7 @@ def _partition(row: dict[str, str]) -> Partition:
         free_nodes=nodes if usable and state.startswith("idle") else 0, cpus=cpus,
         free_cpus=idle if answers else 0, gpus=nodes * each,
         free_gpus=nodes * max(0, each - cards(row["GresUsed"])) if usable else 0,
-        memory_gb=round(int(re.match(r"\d*", row["Memory"])[0] or 0) / 1024, 1),
+        memory_gb=round(int(row["Memory"].rstrip("+") or 0) / 1024, 1),
     )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ensemble.cluster import slurm
+from ensemble.cluster.asking import forget, refused
 from ensemble.cluster.command import Command
 from ensemble.cluster.settings import SlurmConfig
 from ensemble.errors import ClusterError, ConfigError
@@ -71,7 +72,7 @@ def submit(
         slurm.cancel(ids)
         raise
     finally:
-        slurm.forget()
+        forget()
     return ids
 
 
@@ -162,7 +163,7 @@ def _submitted(
         with _one_at_a_time, outside_of_tasks():
             jobs = executor.submit_array(tasks)
     except (FailedJobError, FailedSubmissionError) as error:
-        slurm.refused("sbatch", str(error))
+        refused("sbatch", str(error))
         raise
     return [str(job.job_id) for job in jobs]
 

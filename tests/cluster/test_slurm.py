@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.cluster import Partition, available, partitions, queue
-from ensemble.cluster import slurm as asked
+from ensemble.cluster import Partition, asking, available, partitions, queue
+from ensemble.cluster.slurm import NEEDED
 from ensemble.errors import ClusterError
 
 
 def test_where_there_is_no_slurm_that_is_told_at_once(monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    asked.forget()
+    asking.forget()
     before = time.perf_counter()
     assert not available()
     assert time.perf_counter() - before < 0.1
@@ -34,7 +34,7 @@ def test_asking_needs_neither_jax_nor_submitit() -> None:
 @pytest.mark.skipif(not shutil.which("sinfo"), reason="Slurm's commands are not here")
 def test_commands_without_a_cluster_are_no_slurm(monkeypatch) -> None:
     monkeypatch.setenv("SLURM_CONF", "/dev/null/none")
-    asked.forget()
+    asking.forget()
     assert not available()
     with pytest.raises(ClusterError, match=r"SLURM_CONF names no file: /dev/null/none\."):
         queue()
@@ -45,7 +45,7 @@ def test_commands_without_a_cluster_are_no_slurm(monkeypatch) -> None:
 
 def commands_that(tmp_path: Path, script: str) -> str:
     """A folder with Slurm's commands that do this."""
-    for name in asked.NEEDED:
+    for name in NEEDED:
         (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
         (tmp_path / name).chmod(0o755)
     return f"{tmp_path}:{os.environ['PATH']}"
@@ -68,7 +68,7 @@ def test_rows_of_a_large_cluster_are_gathered_by_partition(monkeypatch, tmp_path
         "old|inact|infinite|allocated|1|8/0/0/8|4096|gpu:1,craynetwork:4|gpu:1(IDX:0)|",
     )
     monkeypatch.setenv("PATH", commands_that(tmp_path, rows(*lines)))
-    asked.forget()
+    asking.forget()
     week, half_a_day = 7 * 24 * 60, 12 * 60
     assert available()
     assert partitions() == [
@@ -89,7 +89,7 @@ def test_tasks_of_every_state_and_name_are_told_apart(monkeypatch, tmp_path) -> 
         "11|PREEMPTED|node1|None|g",
     )
     monkeypatch.setenv("PATH", commands_that(tmp_path, rows(*lines)))
-    asked.forget()
+    asking.forget()
     assert [(one.id, one.state, one.reason, one.nodes, one.name) for one in queue().values()] == [
         ("7_0", "waiting", "no node is free", "", "a | name"),
         ("7_1", "running", "", "node[1-4]", "b"),
@@ -105,8 +105,8 @@ def test_a_slurm_that_hangs_is_said_once_and_does_not_hold_up_the_next(
     monkeypatch, tmp_path
 ) -> None:
     monkeypatch.setenv("PATH", commands_that(tmp_path, "exec sleep 30"))
-    monkeypatch.setattr(asked, "SECONDS", 0.3)
-    asked.forget()
+    monkeypatch.setattr(asking, "SECONDS", 0.3)
+    asking.forget()
     said = r"Slurm does not answer: sinfo took longer than 0\.3 seconds\. Nothing is lost; try ag"
     with pytest.raises(ClusterError, match=said):
         partitions()
@@ -132,7 +132,7 @@ def test_a_slurm_that_hangs_is_said_once_and_does_not_hold_up_the_next(
 )
 def test_a_refusal_says_what_to_do(said: str, sentence: str) -> None:
     with pytest.raises(ClusterError) as refused:
-        asked.refused("sbatch", said)
+        asking.refused("sbatch", said)
     assert str(refused.value) == sentence
 
 
@@ -146,7 +146,7 @@ def test_a_real_cluster_says_what_is_free(slurm) -> None:
 
 def test_a_controller_that_hangs_is_said(slurm, monkeypatch) -> None:
     controller = int((slurm.folder / "pid" / "slurmctld").read_text())
-    monkeypatch.setattr(asked, "SECONDS", 1.0)
+    monkeypatch.setattr(asking, "SECONDS", 1.0)
     os.kill(controller, signal.SIGSTOP)
     try:
         with pytest.raises(ClusterError, match="Slurm does not answer"):

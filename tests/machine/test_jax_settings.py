@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 from ensemble.jobs.launch import worker_environment
-from ensemble.machine.jax_settings import XLA_CPU_FLAGS, drop_half_written, prepare_jax, usable
+from ensemble.machine.jax_settings import (
+    XLA_CPU_FLAGS,
+    cpu_cores,
+    drop_half_written,
+    prepare_jax,
+    usable,
+)
 
 OPTIONS = "--xla_backend_extra_options"
 
@@ -126,3 +132,16 @@ def test_without_a_place_for_compiled_programs_jax_works_and_one_sentence_is_sai
 def test_compiled_programs_are_kept_for_their_owner_alone(tmp_path: Path) -> None:
     assert usable(tmp_path / "data" / "compiled")
     assert stat.S_IMODE((tmp_path / "data" / "compiled").stat().st_mode) == 0o700
+
+
+def test_a_task_of_slurms_takes_as_many_cores_as_it_was_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    there = cpu_cores()
+    monkeypatch.setenv("SLURM_CPUS_PER_TASK", "1")
+    assert cpu_cores() == there, "this process is in no task"
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert cpu_cores() == 1
+    for none in ("1000000", "0", "two", ""):
+        monkeypatch.setenv("SLURM_CPUS_PER_TASK", none)
+        assert cpu_cores() == there

@@ -2,9 +2,11 @@
 
 import os
 
+from ensemble.cluster import SlurmConfig
 from ensemble.errors import RunError
 from ensemble.jobs import slots
-from ensemble.jobs.placement import read_placement
+from ensemble.jobs.placement import SLURM, read_placement
+from ensemble.runs.groups.slurm import SlurmTasks
 from ensemble.runs.groups.tasks import LocalTasks, Tasks
 from ensemble.runs.store import Run
 
@@ -14,6 +16,7 @@ def tasks_for(run: Run) -> Tasks:
 
     Raises:
       RunError: where it is to run cannot be told, or is a place that is not known.
+      ConfigError: what Slurm is to be asked for is out of its range.
     """
     try:
         placement = read_placement(run.path)
@@ -24,6 +27,8 @@ def tasks_for(run: Run) -> Tasks:
         ) from error
     if placement is None:
         return LocalTasks(slots.devices(), cores())
+    if placement.on == SLURM:
+        return SlurmTasks(run, SlurmConfig.from_dict(placement.settings))
     raise RunError(f"The run “{run.id}” is for {placement.on}, which cannot be reached from here.")
 
 
