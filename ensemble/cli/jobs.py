@@ -9,7 +9,7 @@ import numpy as np
 from ensemble import regression, runs, shift
 from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import end_with
-from ensemble.cli.placement import placement_options, take_placement, task_summary
+from ensemble.cli.placement import one_node_options, take_placement, task_summary
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.regression import LbfgsConfig, Solve, Trace, read_traces
 from ensemble.shift import Stress
@@ -18,16 +18,15 @@ from ensemble.storage.records.lines import plain
 
 SHOWN = ("ensemble_accuracy", "ensemble_nll", "ensemble_ece", "member_accuracy",
          "mean_information")  # fmt: skip
-ONE_NODE = "It works on one node"
 
 
 @click.command()
 @click.argument("run_id", metavar="RUN")
 @click.option("--limit", type=click.IntRange(1), help="Only the first so many test images.")
-@placement_options
+@one_node_options
 def stress(run_id: str, limit: int | None, **chosen: Any) -> None:
     """Measure a run under distribution shift; the last line on stdout is one JSON object."""
-    shift.queue_stress(run_id, limit, take_placement(chosen, ONE_NODE))
+    shift.queue_stress(run_id, limit, take_placement(chosen))
     with ProgressLine(run_id) as line:
         found = shift.work_stress(run_id, line.stress)
     result = {"run_id": run_id, "state": found.state, **stress_summary(found)}
@@ -63,13 +62,19 @@ def stress_summary(found: Stress) -> dict[str, Any]:
 
 @click.command()
 @settings_options(LbfgsConfig)
-@placement_options
+@one_node_options
+@click.option("--follow", metavar="RUN", help="Go on following one on a cluster, as it is.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
-def lbfgs(as_json: bool, **chosen: Any) -> None:
+def lbfgs(follow: str | None, as_json: bool, **chosen: Any) -> None:
     """Logistic regression by L-BFGS, with and without pmap; the last line is one JSON object."""
-    place = take_placement(chosen, ONE_NODE)
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    solve = regression.create_solve(LbfgsConfig(**chosen), place)
+    if follow and chosen:
+        raise click.UsageError("--follow takes a run as it is: leave the other options out.")
+    place = take_placement(chosen)
+    solve = (
+        regression.follow_solve(follow) if follow
+        else regression.create_solve(LbfgsConfig(**chosen), place)
+    )  # fmt: skip
     with ProgressLine(solve.id) as line:
         solve = regression.work_solve(solve.id, (lambda status: None) if as_json else line.solve)
     end_with(solve.state, solve.message, solve_summary(solve) | task_summary(solve.path))

@@ -10,7 +10,7 @@ import click
 from ensemble import datasets
 from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import say
-from ensemble.cli.placement import placement_options, take_placement, task_summary
+from ensemble.cli.placement import one_node_options, take_placement, task_summary
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.errors import RunError
@@ -62,14 +62,14 @@ def bench(as_json: bool, dataset: str | None, seconds: float, **chosen: Any) -> 
 
 @click.command()
 @settings_options(RaceConfig)
-@placement_options
+@one_node_options
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
 def race(as_json: bool, **chosen: Any) -> None:
     """Measure this machine: this engine, the HOWTO's loop, one member after another.
 
     With --on it measures the node that the cluster gives it, and nothing here is taken from that.
     """
-    place = take_placement(chosen, "A race is on one node")
+    place = take_placement(chosen)
     chosen = {name: value for name, value in chosen.items() if value is not None}
     queue_race(replace(usual_race(), **chosen), place)
     with ProgressLine("race") as line:

@@ -6,9 +6,8 @@ from typing import Any
 
 import click
 
-from ensemble.cli.options import Command, settings_options
-from ensemble.cluster import SlurmConfig
-from ensemble.cluster.submission import check
+from ensemble.cli.options import Command, option, settings_options
+from ensemble.cluster import SlurmConfig, check
 from ensemble.jobs.placement import SLURM, Placement, read_placement
 from ensemble.jobs.remote.record import read_record
 from ensemble.settings import setting_fields
@@ -16,18 +15,27 @@ from ensemble.settings import setting_fields
 ASKED = tuple(one.name for one in setting_fields(SlurmConfig))
 
 
+ON = click.option("--on", type=click.Choice([SLURM]), help="Where: a cluster, if not here.")
+
+
 def placement_options(command: Command) -> Command:
     """Gives a click command `--on`, and one option for each thing that Slurm is asked for."""
-    where = click.option("--on", type=click.Choice([SLURM]), help="Where: a cluster, if not here.")
-    return where(settings_options(SlurmConfig)(command))
+    return ON(settings_options(SlurmConfig)(command))
 
 
-def take_placement(chosen: dict[str, Any], one_node: str) -> Placement | None:
-    """Where a job is to run; what says so is taken out of the options that were given.
+def one_node_options(command: Command) -> Command:
+    """As `placement_options`, for a job that is one task on one node: without `--nodes`."""
+    for field in reversed(setting_fields(SlurmConfig)):
+        command = command if field.name == "nodes" else option(field)(command)
+    return ON(command)
+
+
+def take_placement(chosen: dict[str, Any]) -> Placement | None:
+    """Where a job is to run, each of its tasks on one node.
 
     Args:
-      chosen: the values of a command's options, by name; None where one was left out.
-      one_node: why a task of this job takes one node, a sentence.
+      chosen: the values of a command's options, by name; None where one was left out. What says
+        where is taken out of them.
 
     Returns:
       None where that is this machine.
@@ -44,9 +52,9 @@ def take_placement(chosen: dict[str, Any], one_node: str) -> Placement | None:
         if asked:
             raise click.UsageError(f"--{min(asked)} goes with --on {SLURM}: say where as well.")
         return None
-    config = replace(SlurmConfig.from_toml(), **asked)
+    config = replace(SlurmConfig.from_toml(), **{"nodes": 1, **asked})
     if config.nodes > 1:
-        raise click.UsageError(f"{one_node}: leave --nodes out.")
+        raise click.UsageError("A group takes one node: ask for more --groups, not --nodes.")
     check(config)
     return Placement(on, config.as_dict())
 

@@ -1,6 +1,5 @@
 """The command that trains an ensemble."""
 
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -8,11 +7,9 @@ import click
 from ensemble import architectures, runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import end_with, say
+from ensemble.cli.placement import placement_options, take_placement
 from ensemble.cli.progress_line import ProgressLine
-from ensemble.cluster import SlurmConfig, check
 from ensemble.config import EnsembleConfig
-from ensemble.jobs.placement import SLURM, Placement
-from ensemble.settings import setting_fields
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chance
 from ensemble.wording.verdicts import chosen as chosen_words
@@ -20,8 +17,7 @@ from ensemble.wording.verdicts import chosen as chosen_words
 
 @click.command()
 @settings_options(EnsembleConfig)
-@click.option("--on", type=click.Choice([SLURM]), help="Where: a cluster, not this machine.")
-@settings_options(SlurmConfig)
+@placement_options
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
 def train(resume: str | None, **chosen: Any) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
@@ -30,7 +26,7 @@ def train(resume: str | None, **chosen: Any) -> None:
         raise click.UsageError("--resume takes a run as it is: leave the other options out.")
     if architectures.is_own(own := chosen.get("network", "")):
         architectures.allow(own)  # Whoever types a name here wants its code to run.
-    place = placement(chosen)
+    place = take_placement(chosen)
     run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen), place)
     with ProgressLine(run.id) as line:
         run = runs.work(run.id, line.show)
@@ -38,27 +34,6 @@ def train(resume: str | None, **chosen: Any) -> None:
         say(said, err=True)
     said = " ".join(filter(None, (run.message, chance.verdict(run))))
     end_with(run.state, said, run_summary(run))
-
-
-def placement(chosen: dict[str, Any]) -> Placement | None:
-    """Where a new run is to be trained; what says so is taken out of what was chosen.
-
-    Raises:
-      ClusterError: there is no Slurm here, or it does not answer.
-      ConfigError: what it is asked for is out of range, or the cluster has it not.
-    """
-    on = chosen.pop("on", None)
-    names = [one.name for one in setting_fields(SlurmConfig)]
-    asked = {name: chosen.pop(name) for name in names if name in chosen}
-    if on is None:
-        if asked:
-            raise click.UsageError(f"--{min(asked)} goes with --on slurm: say where as well.")
-        return None
-    config = replace(SlurmConfig.from_toml(), **asked)
-    if config.nodes > 1:
-        raise click.UsageError("A group takes one node: ask for more --groups, not --nodes.")
-    check(config)
-    return Placement(on, config.as_dict())
 
 
 def best_epoch(run: runs.Run) -> str:

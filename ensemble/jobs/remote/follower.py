@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ensemble.errors import RunError
-from ensemble.jobs.job import Job
+from ensemble.jobs.job import STATUS_FILE, Job
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.placement import Placement, read_placement
 from ensemble.jobs.remote.clusters import Cluster, cluster_for
@@ -85,7 +85,7 @@ class Follower:
     def _read(self) -> JobStatus | None:
         """What the task says of itself; None before it has, or where that cannot be read."""
         try:
-            said = type(self._job.status).from_dict(read_json(self._folder / "status.json"))
+            said = type(self._job.status).from_dict(read_json(self._folder / STATUS_FILE))
         except (OSError, ValueError):
             return None
         if said.updated != self._beat[0]:

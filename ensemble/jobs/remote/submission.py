@@ -9,7 +9,7 @@ from typing import Any
 
 from ensemble.cluster import Task
 from ensemble.errors import ClusterError, RunError
-from ensemble.jobs.job import STOP_FILE, Job, forget_stop
+from ensemble.jobs.job import STATUS_FILE, STOP_FILE, Job, forget_stop
 from ensemble.jobs.remote.clusters import Cluster
 from ensemble.jobs.remote.inside import FOLDER, VARIABLE, word
 from ensemble.jobs.remote.record import Record, read_record, write_record
@@ -52,16 +52,26 @@ class Submission:
           RunError: that of an earlier request does not end.
         """
         asked, left = self._job.status.asked, read_record(self._job.path)
-        # One that has said its last word may be seen to work for a while yet.
-        if left and left.state != "ended" and (task := self._known(left)):
-            left = dataclasses.replace(left, id=task.id)
-            if (left.asked, left.settings) == (asked, self._settings):
-                forget_stop(self._folder)
-                self.record = left
-                return self._note(task)
-            self._outlive(left)
         forget_stop(self._folder)
-        (self._folder / "status.json").unlink(missing_ok=True)
+        # One that has said its last word may be seen to work for a while yet.
+        if left and left.state != "ended":
+            same = (left.asked, left.settings) == (asked, self._settings)
+            if task := self._known(left):
+                left = dataclasses.replace(left, id=task.id)
+                if same:
+                    self.record = left
+                    return self._note(task)
+                self._outlive(left)
+                forget_stop(self._folder)
+            elif same and not asked and (self._folder / STATUS_FILE).exists():
+                # What is done once for all may be done already; the first look tells.
+                self.record = left
+                return None
+        self._hand_in(asked)
+        return None
+
+    def _hand_in(self, asked: dict[str, Any]) -> None:
+        (self._folder / STATUS_FILE).unlink(missing_ok=True)
         name = f"{self._job.id} {self._job.kind.name} {secrets.token_hex(2)}"
         # Noted beforehand: whoever is killed before it knows the id has left its name.
         record = Record(name, asked=asked, settings=self._settings)

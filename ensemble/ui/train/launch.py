@@ -119,10 +119,7 @@ def past_runs(info: DatasetInfo, cost: Cost, all_devices: int) -> list[Past]:
             (str(theirs.network), theirs.width),
         )
         for run in loaders.all_runs()[:50]
-        if (theirs := run.trained)
-        and run.status.img_member_per_s
-        and run.status.host
-        and not run.placed
+        if (theirs := run.trained) and run.status.img_member_per_s and run.status.host
     ]
 
 
