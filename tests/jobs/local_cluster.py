@@ -100,11 +100,20 @@ def _state(task: dict[str, Any]) -> tuple[Any, str, str]:
     return ("running" if process_lives(task["pid"], None) else "ended", "", "node7")
 
 
+class CountStatus(RaceStatus):
+    """Of a job that counts; one with `once` is asked for with its folder, for good."""
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What it is to count."""
+        return {} if "once" in self.settings else super().asked
+
+
 def counting(folder: Path, **settings: Any) -> RaceJob:
     """A job that counts `steps`, placed on the cluster; `dies` where it ends without a word."""
     folder.mkdir(parents=True, exist_ok=True)
     now = time.time()
-    write_status(folder, RaceStatus(queued=now, updated=now, settings=settings))
+    write_status(folder, CountStatus(queued=now, updated=now, settings=settings))
     write_placement(folder, Placement("slurm", {}))
     return read(folder)
 
@@ -112,7 +121,7 @@ def counting(folder: Path, **settings: Any) -> RaceJob:
 def read(folder: Path) -> RaceJob:
     """The job as it stands."""
     return RaceJob(
-        RaceStatus.from_dict(read_json(folder / "status.json")), id=folder.name, path=folder
+        CountStatus.from_dict(read_json(folder / "status.json")), id=folder.name, path=folder
     )
 
 

@@ -18,7 +18,6 @@ from ensemble.jobs.job import request_stop
 from ensemble.jobs.placement import FILE, Placement
 from ensemble.jobs.remote import follower, inside, record
 from ensemble.jobs.status import process_lives
-from ensemble.race.status import RaceStatus
 from ensemble.storage.atomic import read_json
 from tests.jobs.local_cluster import REPO, LocalCluster, counted, counting, read, work
 
@@ -234,13 +233,10 @@ def test_where_it_is_placed_is_noted_anew_with_each_request(folder: Path) -> Non
     assert not (folder / FILE).exists()
 
 
-def test_what_is_done_once_for_all_is_not_done_again_by_who_follows_it_later(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(RaceStatus, "asked", {})
-    counting(folder, steps=25)
+def test_what_is_done_once_for_all_is_not_done_again_by_who_follows_it_later(folder: Path) -> None:
+    counting(folder, steps=25, once=True)
     killed_follower(folder)
     wait_until(lambda: read_json(folder / "task" / "status.json")["state"] == "finished")
-    counting(folder, steps=25)
+    counting(folder, steps=25, once=True)
     assert work(folder)["message"] == "Counted 25."
     assert len(LocalCluster(folder).tasks()) == 1
