@@ -8,8 +8,8 @@ import click
 
 from ensemble.cli.options import Command, option, settings_options
 from ensemble.cluster import SlurmConfig, check
-from ensemble.jobs.placement import SLURM, Placement, read_placement
-from ensemble.jobs.remote.record import read_record
+from ensemble.jobs.placement import SLURM, Placement
+from ensemble.jobs.remote.record import placement_of, read_record
 from ensemble.settings import setting_fields
 
 ASKED = tuple(one.name for one in setting_fields(SlurmConfig))
@@ -65,11 +65,3 @@ def task_summary(job_folder: Path) -> dict[str, Any]:
     if placement is None or record is None:
         return {}
     return {"task": {"on": placement.on, "id": record.id, "node": record.node}}
-
-
-def placement_of(job_folder: Path) -> Placement | None:
-    """Where the job in a folder runs; None also where that cannot be read."""
-    try:
-        return read_placement(job_folder)
-    except (OSError, ValueError):
-        return None

@@ -11,9 +11,9 @@ from ensemble.jobs import worker
 from ensemble.jobs.folders import race_folder
 from ensemble.jobs.job import forget_stop, request_stop
 from ensemble.jobs.launch import start_worker
-from ensemble.jobs.placement import Placement, read_placement
+from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import without_worker
-from ensemble.jobs.remote.record import place
+from ensemble.jobs.remote.record import place, placement_of
 from ensemble.jobs.status import write_status
 from ensemble.jobs.worker import Report
 from ensemble.race.job import Job
@@ -82,7 +82,7 @@ def work_race(report: Report = lambda status: None) -> RaceJob:
         raise RunError("Nobody asked to measure this machine.")
     config = RaceConfig.from_disk(queued.status.settings)
     # Read by the process that races: a task elsewhere, where it is placed.
-    on = placement.on if (placement := read_placement(queued.path)) else ""
+    on = placement.on if (placement := placement_of(queued.path)) else ""
     held = worker.do(
         queued, lambda status, stop: Job(config, status, stop, report, on).work(), report
     )

@@ -6,17 +6,21 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 
-from ensemble import regression
+from ensemble import regression, runs, shift
 from ensemble.cli.program import main
 from ensemble.cluster import asking
+from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
-from ensemble.jobs.placement import Placement, read_placement
-from ensemble.jobs.queue import comes_first, in_order
+from ensemble.jobs.placement import Placement, read_placement, write_placement
+from ensemble.jobs.queue import ahead_of, comes_first, in_order
 from ensemble.jobs.status import write_status
 from ensemble.race import RaceConfig, queue_race, read_race_job
 from ensemble.race.results import read_race, read_races, write_race
 from ensemble.regression import LbfgsConfig, create_solve
+from ensemble.shift.status import StressStatus, stress_folder
 from ensemble.ui.devices import loader
+from ensemble.ui.inspect.shift import job
+from ensemble.wording.jobs import stage
 from tests.race.test_race import RACE
 from tests.workers import at_work_here
 
@@ -90,3 +94,25 @@ def test_only_a_regression_that_was_left_behind_on_a_cluster_is_followed_again()
     write_status(solve.path, replace(lost, state="finished"))
     with pytest.raises(RunError, match="it has ended, finished"):
         regression.follow_solve(solve.id)
+
+
+def test_a_job_that_waits_on_a_cluster_comes_after_nobody_here_and_says_why_it_waits() -> None:
+    create_solve(LbfgsConfig())
+    solve = create_solve(LbfgsConfig(), THERE)
+    write_status(solve.path, replace(solve.status, message="Waits in Slurm's queue (no node)."))
+    solve = regression.find_solve(solve.id)
+    assert ahead_of(solve) == []
+    assert stage(solve, ahead_of(solve)) == "Waits in Slurm's queue (no node)"
+
+
+def test_a_measuring_that_is_gone_on_with_stays_where_it_was(runs_of_one_test) -> None:
+    run = runs.create(EnsembleConfig(members=2))
+    folder = stress_folder(run.path)
+    folder.mkdir()
+    status = StressStatus(state="stopped", queued=1.0, updated=1.0)
+    write_status(folder, status)
+    assert job.place_of(shift.read_stress(run.id)) is None
+    write_placement(folder, THERE)
+    assert job.place_of(shift.read_stress(run.id)) == THERE
+    (folder / "placement.json").write_text("{")
+    assert job.place_of(shift.read_stress(run.id)) is None

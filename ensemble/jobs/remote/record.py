@@ -73,6 +73,14 @@ def place(job_folder: Path, placement: Placement | None) -> None:
         write_placement(job_folder, placement)
 
 
+def placement_of(job_folder: Path) -> Placement | None:
+    """Where the job in a folder is to run; None for this machine, or where that cannot be read."""
+    try:
+        return read_placement(job_folder)
+    except (OSError, ValueError):
+        return None
+
+
 def end_task(job_folder: Path) -> None:
     """Stop the task that may be at work for the job in a folder, as far as that can be done."""
     record = read_record(job_folder)

@@ -4,7 +4,9 @@ import streamlit as st
 
 from ensemble import runs, shift
 from ensemble.errors import EnsembleError
+from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import ahead_of
+from ensemble.jobs.remote.record import placement_of
 from ensemble.shift import Results, Stress
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.ood_images import ood_sets
@@ -71,7 +73,7 @@ def resting(shown: Inspected, stress: Stress) -> None:
         label += f", {about}" if (about := estimate(shown.run)) else ""
         help = "In a process of its own: you can leave this page, and come back."
     st.button(label, key="stress_start", type="primary", icon=":material/play_arrow:",
-              on_click=start, args=(shown.run.id, asked_for(stress, results)),
+              on_click=start, args=(shown.run.id, asked_for(stress, results), place_of(stress)),
               help=help)  # fmt: skip
     if problem := Tab.stress_problem.take():
         guard.problem(problem)
@@ -91,10 +93,16 @@ def asked_for(stress: Stress, results: Results | None) -> int | None:
     return stress.status.limit if going_on and stress.status else None
 
 
-def start(run_id: str, limit: int | None) -> None:
+def place_of(stress: Stress) -> Placement | None:
+    """Where to go on with one that has not come to its end: where it was."""
+    going_on = stress.job and stress.state in ("stopped", "failed")
+    return placement_of(stress.job.path) if going_on and stress.job else None
+
+
+def start(run_id: str, limit: int | None, placement: Placement | None = None) -> None:
     """Callback: start the job, or keep the reason why it cannot be."""
     try:
-        shift.start_stress(run_id, limit)
+        shift.start_stress(run_id, limit, placement)
     except EnsembleError as error:
         tab.stress_problem = str(error)
 
