@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble.ui.devices import here, now, race
+from ensemble.ui.devices import here, now, partitions, race
 from ensemble.ui.shared import entry
 
 
@@ -16,6 +16,7 @@ def main() -> None:
     with right:
         st.markdown("**Members per device**")
         here.spread()
+    partitions.show()
 
 
 entry.draw("devices", main)

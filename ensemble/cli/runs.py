@@ -2,12 +2,16 @@
 
 import json
 from dataclasses import asdict
+from typing import Any
 
 import click
 
 from ensemble import runs as stored
 from ensemble.cli.outcome import say
 from ensemble.cli.train import run_summary
+from ensemble.jobs.placement import read_placement
+from ensemble.runs.groups.part import groups_of
+from ensemble.runs.groups.tasks import read_tasks
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chance
 
@@ -35,11 +39,34 @@ def runs_list(as_json: bool) -> None:
 @runs.command(name="show")
 @click.argument("run_id", metavar="RUN")
 def runs_show(run_id: str) -> None:
-    """A run's settings and status, as JSON."""
+    """A run's settings and status, its groups and where it runs, as JSON."""
     run = stored.find(run_id)
     status = {**asdict(run.status), "state": run.state, "message": run.message}
-    shown = {"run_id": run.id, "name": run.name, "settings": run.config.as_dict(), "status": status}
+    placement = read_placement(run.path)
+    shown = {
+        "run_id": run.id, "name": run.name, "settings": run.config.as_dict(), "status": status,
+        "placement": asdict(placement) if placement else None, "groups": groups(run),
+    }  # fmt: skip
     click.echo(json.dumps(shown, indent=1))
+
+
+def groups(run: stored.Run) -> list[dict[str, Any]]:
+    """What each group of a run is doing and where, ready for JSON; members are from 1."""
+    tasks = read_tasks(run.path)
+    return [
+        {
+            "number": group.number,
+            "members": [group.first + 1, group.first + group.count],
+            "state": group.state,
+            "message": group.message,
+            "epoch": group.status.epoch,
+            "step": group.status.step,
+            "host": group.status.host,
+            "task": asdict(task) if (task := tasks.get(group.number)) else None,
+            "log": (group.path / "log.txt").relative_to(run.path).as_posix(),
+        }
+        for group in groups_of(run)
+    ]
 
 
 @runs.command(name="stop")

@@ -8,6 +8,9 @@ WAITS = {
     "BeginTime": "it is started again within two minutes",
     "Dependency": "it comes after another task",
     "JobHeldUser": "it is held: scontrol release lets it go",
+    "JobHoldMaxRequeue": "it was started too often and is held: scontrol release lets it go",
+    "launch failed requeued held":
+        "it could not be started and is held: scontrol release lets it go",
     "JobHeldAdmin": "whoever runs the cluster holds it",
     "JobArrayTaskLimit": "as many of its tasks work as may at once",
     "PartitionDown": "the partition takes no tasks now",

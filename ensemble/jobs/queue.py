@@ -98,12 +98,16 @@ def jobs_in(folder: Path) -> list[QueuedJob]:
 
 
 def active_in(folder: Path) -> list[QueuedJob]:
-    """The jobs of the run in `folder` that work or wait, those of its groups among them."""
+    """The jobs of the run in `folder` that work or wait, and those of its groups that work.
+
+    For a group that has not begun the run's own worker sees to a task; without that none comes.
+    """
     groups = [
         _job(GROUP, f"{folder.name}:{path.parent.name}", folder.name, path.parent, 0)
         for path in folder.glob("groups/*/status.json")
     ]
-    return [job for job in (*jobs_in(folder), *groups) if job and job.active]
+    begun = [job for job in groups if job and job.status.pid is not None]
+    return [job for job in (*jobs_in(folder), *begun) if job.active]
 
 
 def wait_for_turn(

@@ -8,6 +8,7 @@ from ensemble.errors import RunError
 from ensemble.jobs import job
 from ensemble.jobs.folders import changing
 from ensemble.jobs.launch import keep_child, start_worker, worker_environment
+from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import write_status
 from ensemble.jobs.warm_worker import WarmWorker
@@ -18,9 +19,14 @@ from ensemble.storage.reading import opened_to_append
 _warm_worker = WarmWorker()
 
 
-def launch(config: EnsembleConfig) -> Run:
-    """Make a run and start its worker, which waits its turn."""
-    run = create(config)
+def launch(config: EnsembleConfig, placement: Placement | None = None) -> Run:
+    """Make a run and start its worker, which waits its turn.
+
+    Args:
+      config: the run's settings.
+      placement: where it is to be trained; by default on this machine.
+    """
+    run = create(config, placement)
     _start_worker(run)
     return run
 

@@ -1,12 +1,14 @@
 """A run's training in words: how far it is, how fast it was, and why a curve is not there."""
 
-from ensemble.config import EnsembleConfig
-from ensemble.runs import Run, Status
+from ensemble.runs import ACTIVE, Run, Status
 from ensemble.wording import formats
 
 
 def standing(status: Status) -> str:
-    """How far a run is, in a line: "training · epoch 2 of 10 · … · 12 s left"."""
+    """How far a run is, in a line: "training · epoch 2 of 10 · … · 12 s left".
+
+    Of one that is going on also what holds it up; how one ended is said apart.
+    """
     words = [status.state]
     if status.steps:
         # One that patience has ended is not in the next epoch.
@@ -19,6 +21,8 @@ def standing(status: Status) -> str:
         words.append(f"ensemble {formats.percent(status.ensemble_test_accuracy)}")
     if status.seconds_left:
         words.append(f"{formats.duration(status.seconds_left)} left")
+    if status.message and status.state in ACTIVE:
+        words.append(status.message.rstrip("."))
     return " · ".join(words)
 
 
@@ -43,10 +47,17 @@ def whole_speed(run: Run) -> float | None:
     return status.step * config.batch_size * config.members / status.seconds
 
 
-def own_views(config: EnsembleConfig | None) -> str:
-    """Why the ensemble has no training curve where each member sees its own views; else ""."""
-    if config is None or config.members < 2 or not config.own_views:
+def no_training_curve(run: Run) -> str:
+    """Why the ensemble has no training curve, where it has none; else "".
+
+    Each member sees its own views of the images, or nobody trains all of them.
+    """
+    config = run.trained
+    if config is None or config.members < 2:
         return ""
+    if not config.own_views:
+        apart = "The ensemble has no training curve: its members are trained apart, in groups."
+        return apart if run.in_groups else ""
     if config.shift_pixels or config.rotation_degrees:
         return "The ensemble has no training curve: each member shifts and turns its images anew."
     if config.flip:

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -19,7 +19,8 @@ from ensemble.runs.groups.part import groups_of
 from ensemble.runs.groups.tasks import read_tasks
 from tests.cluster.mini import MiniSlurm
 
-SETTINGS = ("--members=4", "--network=mlp", "--width=32", "--batch-size=64")
+ROOT = str(Path(__file__).resolve().parents[2])
+SETTINGS = ("--members=4", "--network=mlp", "--width=32", "--batch-size=64", "--epochs=120")
 SLURM = ("--groups=2", "--on=slurm", "--time=5", "--cpus=2")
 
 
@@ -34,8 +35,7 @@ def training(*words: str) -> Iterator[tuple[Run, "subprocess.Popen[str]"]]:
     """`train` with these options at work, as soon as it has a run."""
     before = {run.id for run in runs.list_runs()}
     command = [sys.executable, "-m", "ensemble", "train", *words]
-    root = str(Path(__file__).resolve().parents[2])
-    child = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": root}, text=True,
+    child = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": ROOT}, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     try:
         end, found = time.monotonic() + 60, list[Run]()
@@ -58,21 +58,15 @@ def ended(child: "subprocess.Popen[str]") -> dict[str, object]:
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run of the same settings, trained by one process of this machine."""
-    folder, made = tmp_path_factory.mktemp("here"), dict[int, Path]()
-
-    def trained(epochs: int) -> Path:
-        if epochs not in made:
-            root = str(Path(__file__).resolve().parents[2])
-            environment = {**os.environ, "ENSEMBLE_RUNS": str(folder / str(epochs)),
-                           "JAX_NUM_CPU_DEVICES": "1", "PYTHONPATH": root}  # fmt: skip
-            command = [sys.executable, "-m", "ensemble", "train", *SETTINGS, f"--epochs={epochs}"]
-            subprocess.run(command, env=environment, check=True, capture_output=True, timeout=120)
-            [made[epochs]] = (folder / str(epochs)).iterdir()
-        return made[epochs]
-
-    return trained
+    folder = tmp_path_factory.mktemp("here")
+    environment = {**os.environ, "ENSEMBLE_RUNS": str(folder), "JAX_NUM_CPU_DEVICES": "1",
+                   "PYTHONPATH": ROOT}  # fmt: skip
+    command = [sys.executable, "-m", "ensemble", "train", *SETTINGS]
+    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=120)
+    [made] = folder.iterdir()
+    return made
 
 
 def assert_same_bits(run: Run, other: Path) -> None:
@@ -94,10 +88,9 @@ def steps(run: Run) -> list[int]:
 
 
 def test_a_run_on_slurm_has_the_bits_of_one_process_here(slurm: MiniSlurm, here) -> None:
-    other = here(2)
-    with training(*SETTINGS, "--epochs=2", *SLURM) as (run, child):
+    with training(*SETTINGS, *SLURM) as (run, child):
         assert ended(child)["state"] == "finished"
-    assert_same_bits(run, other)
+    assert_same_bits(run, here)
     tasks = read_tasks(run.path)
     assert {number: task.state for number, task in tasks.items()} == {1: "ended", 2: "ended"}
     assert {task.node for task in tasks.values()} < set(slurm.nodes)
@@ -108,8 +101,7 @@ def test_a_run_on_slurm_has_the_bits_of_one_process_here(slurm: MiniSlurm, here)
 def test_a_node_that_dies_and_a_preemption_cost_their_groups_a_while_and_no_bit(
     slurm: MiniSlurm, here
 ) -> None:
-    other = here(120)
-    with training(*SETTINGS, "--epochs=120", *SLURM) as (run, child):
+    with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
         tasks = read_tasks(run.path)
         slurm.kill_node(tasks[1].node)
@@ -121,18 +113,18 @@ def test_a_node_that_dies_and_a_preemption_cost_their_groups_a_while_and_no_bit(
         finally:
             slurm.start_node(tasks[1].node)
     assert read_tasks(run.path)[1].node != tasks[1].node
-    assert_same_bits(run, other)
+    assert_same_bits(run, here)
 
 
 def test_stop_ends_all_tasks_with_checkpoints_and_resume_submits_what_is_missing(
     slurm: MiniSlurm, here
 ) -> None:
-    other = here(120)
-    with training(*SETTINGS, "--epochs=120", *SLURM) as (run, child):
+    with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
         runs.request_stop(run.id)
         assert ended(child)["state"] == "stopped"
     assert [group.status.state for group in groups_of(run)] == ["stopped", "stopped"]
+    assert all(any((group.path / "checkpoints").iterdir()) for group in groups_of(run))
     assert not slurm.run("squeue", "-h", "-t", "pending,running")
     first = {task.id for task in read_tasks(run.path).values()}
     with training("--resume", run.id) as (_, child):
@@ -147,4 +139,4 @@ def test_stop_ends_all_tasks_with_checkpoints_and_resume_submits_what_is_missing
     with suppress(subprocess.CalledProcessError):
         submitted = slurm.run("squeue", "-h", "--array", "-t", "all", "-n", run.id, "-o", "%i")
         assert len(submitted.split()) == 4
-    assert_same_bits(run, other)
+    assert_same_bits(run, here)

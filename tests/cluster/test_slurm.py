@@ -87,17 +87,26 @@ def test_tasks_of_every_state_and_name_are_told_apart(monkeypatch, tmp_path) -> 
         "9|REQUEUE_HOLD||launch failed requeued held|e",
         "10|PENDING||ReqNodeNotAvail, UnavailableNodes:node3|f",
         "11|PREEMPTED|node1|None|g",
+        "12|PENDING||SomeNewReason|h",
     )
     monkeypatch.setenv("PATH", commands_that(tmp_path, rows(*lines)))
     asking.forget()
+    held = "it could not be started and is held: scontrol release lets it go"
     assert [(one.id, one.state, one.reason, one.nodes, one.name) for one in queue().values()] == [
         ("7_0", "waiting", "no node is free", "", "a | name"),
         ("7_1", "running", "", "node[1-4]", "b"),
         ("7_2", "running", "", "node1", "c"),
         ("8", "ended", "", "node1", "d"),
-        ("9", "waiting", "launch failed requeued held", "", "e"),
+        (
+            "9",
+            "waiting",
+            held,
+            "",
+            "e",
+        ),
         ("10", "waiting", "a node that it needs is not available", "", "f"),
         ("11", "ended", "", "node1", "g"),
+        ("12", "waiting", "SomeNewReason", "", "h"),
     ]
 
 

@@ -1,5 +1,6 @@
 """Tasks on a real Slurm: each command runs, is told to stop, and goes on where it can."""
 
+import os
 import stat
 import sys
 from pathlib import Path
@@ -8,9 +9,10 @@ import pytest
 
 from ensemble.cluster import SlurmConfig, cancel, queue, submit
 from ensemble.cluster.slurm import Task
+from ensemble.cluster.submission import outside_of_tasks
 from ensemble.errors import ConfigError
 
-CONFIG = SlurmConfig(time=5, cpus=1)
+CONFIG = SlurmConfig(time=5, cpus=1, setup=("export SET='up here'",))
 # A worker in small: works until it is told to stop, which takes it a while; where it worked
 # before, it has little left to do.
 WORKER = """
@@ -21,7 +23,8 @@ before = file.exists()
 
 def say(word):
     with file.open("a") as lines:
-        print(word, os.environ["SLURMD_NODENAME"], os.environ.get("ASKED"), file=lines)
+        given = [os.environ.get(one) for one in ("ASKED", "SET", "SLURM_CPUS_PER_TASK")]
+        print(word, os.environ["SLURMD_NODENAME"], *given, sep="|", file=lines)
 
 def stop(number, frame):
     time.sleep(0.5)
@@ -46,7 +49,7 @@ def start(tmp_path: Path, *names: str, seconds: float = 100) -> list[str]:
 def said(tmp_path: Path, name: str = "a") -> list[str]:
     """The words that a task has written, in their order."""
     file = tmp_path / name
-    return [line.split()[0] for line in file.read_text().splitlines()] if file.exists() else []
+    return [line.split("|")[0] for line in file.read_text().splitlines()] if file.exists() else []
 
 
 def state(task: str) -> str:
@@ -60,10 +63,12 @@ def test_an_array_of_three_commands_each_runs_with_what_it_was_given(slurm, tmp_
     number = ids[0].partition("_")[0]
     assert ids == [f"{number}_{index}" for index in range(3)]
     slurm.wait(lambda: all(state(one) == "ended" for one in ids))
-    lines = {name: (tmp_path / name).read_text().split() for name in "abc"}
-    assert [one[0::3] for one in lines.values()] == [["began", "ended"]] * 3
-    assert {one[2] for one in lines.values()} == {"yes"}
-    assert {one[1] for one in lines.values()} <= set(slurm.nodes)
+    lines = [
+        line.split("|") for name in "abc" for line in (tmp_path / name).read_text().split("\n")
+    ]
+    assert [one[0] for one in lines] == ["began", "ended", ""] * 3
+    assert {tuple(one[2:]) for one in lines if one[1:]} == {("yes", "up here", "1")}
+    assert {one[1] for one in lines if one[1:]} <= set(slurm.nodes)
     assert stat.S_IMODE((tmp_path / "tasks").stat().st_mode) == 0o700
     logs = sorted(path.name for path in (tmp_path / "tasks").glob("*_0_log.out"))
     assert logs == [f"{one}_0_log.out" for one in ids]
@@ -92,7 +97,7 @@ def test_a_task_whose_node_dies_begins_anew_on_another(slurm, tmp_path) -> None:
     finally:
         slurm.start_node(node)
     assert said(tmp_path) == ["began", "began", "ended"]
-    nodes = [line.split()[1] for line in (tmp_path / "a").read_text().splitlines()]
+    nodes = [line.split("|")[1] for line in (tmp_path / "a").read_text().splitlines()]
     assert nodes[0] == node
     assert node not in nodes[1:]
 
@@ -114,6 +119,15 @@ def test_a_task_waits_for_a_reason_and_one_is_named_where_it_works(slurm, tmp_pa
     assert tasks[ids[0]] == Task(ids[0], "running", "", tasks[ids[0]].nodes, "a run")
     assert tasks[ids[0]].nodes in slurm.nodes
     assert tasks[ids[6]] == Task(ids[6], "waiting", "no node is free", "", "a run")
+
+
+def test_a_task_that_surrounds_this_process_is_hidden_and_put_back(monkeypatch) -> None:
+    monkeypatch.setenv("SLURM_CONF", "here")
+    monkeypatch.setenv("SLURM_MEM_PER_NODE", "1")
+    before = dict(os.environ)
+    with outside_of_tasks():
+        assert [name for name in os.environ if name.startswith("SLURM_")] == ["SLURM_CONF"]
+    assert dict(os.environ) == before
 
 
 def test_a_partition_that_is_not_there_is_said_and_nothing_is_left(slurm, tmp_path) -> None:

@@ -10,6 +10,7 @@ from ensemble.errors import EnsembleError
 from ensemble.jobs.folders import NAME_LENGTH
 from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
 from ensemble.ui.frame import danger
+from ensemble.ui.runs import groups
 from ensemble.ui.shared import address, guard, job_panel, loaders, run_panel, widget
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.wording import escaping
@@ -24,6 +25,7 @@ def panel(run: runs.Run) -> None:
             sure(run)
         else:
             buttons(run)
+        groups.show(run, "run_")
         naming(run)
 
 

@@ -141,7 +141,7 @@ def columns() -> dict[str, Any]:
         "gain": number("Gain", help="How many more test images the ensemble gets right than its "
                        "mean member, at the last epoch", width=58),
         "done": text("Done", help="How much of it, or how many epochs; of one that waits, how "
-                     "many jobs come before it", width=96),
+                     "many jobs come before it; of one in groups how many of them work", width=150),
         "last": number("Last", help=f"{ensemble}, at its last epoch", width=75),
         "mean": number("Mean member", help="The mean of the members' own accuracies at the last "
                        "epoch", width=110),

@@ -14,6 +14,7 @@ from ensemble.runs.notes import read_note
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import settings
 from ensemble.wording import escaping, formats
+from ensemble.wording import groups as groups_words
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.run_names import called
 from ensemble.wording.verdicts import chance, chosen
@@ -69,13 +70,19 @@ def first_line(note: str) -> str:
 
 
 def done(run: runs.Run, line: Sequence[QueuedJob]) -> str:
-    """How far a run is: "40 %", "3 of 10" epochs, or of one that waits "2 before it", "next"."""
+    """How far a run is: "40 %", "3 of 10" epochs, or of one that waits "2 before it", "next".
+
+    Of one of which not all groups are at work also that: "40 %, 2 of 4 groups".
+    """
     status = run.status
+    if run.state == "queued" and (place := groups_words.placed(run)):
+        return f"in {place}'s queue"
     if run.state == "queued":
         before = jobs_words.place([job for job in line if place_of(job) < place_of(run)])
         return before.removeprefix("queued, ")
     if run.state == "training" and status.steps:
-        return formats.progress(status.step / status.steps)
+        share = formats.progress(status.step / status.steps)
+        return ", ".join(filter(None, (share, groups_words.at_work(run))))
     return f"{status.epoch:,} of {status.epochs:,}"
 
 

@@ -12,6 +12,7 @@ import streamlit as st
 
 from ensemble import datasets, regression, runs
 from ensemble.datasets import Dataset
+from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.queue import ahead_of
 from ensemble.runs.test_set import LABELS_FILE
 from ensemble.storage.folders import runs_folder
@@ -97,8 +98,11 @@ def _all_runs(folder: str) -> list[runs.Run]:
 
 
 def shown_state(run: runs.Run) -> str:
-    """The run's state, but `starting` where it is queued with nobody before it.
+    """The run's state, but `starting` where it is queued here with nobody before it.
 
-    Its worker takes it up within half a second: to show both would draw the page twice.
+    Its worker takes it up within half a second: to show both would draw the page twice. In a
+    cluster's queue it may wait for hours.
     """
-    return "starting" if run.state == "queued" and not ahead_of(run) else run.state
+    if run.state != "queued" or (run.path / PLACEMENT).exists():
+        return run.state
+    return run.state if ahead_of(run) else "starting"

@@ -9,6 +9,7 @@ from ensemble import runs
 from ensemble.datasets.registry import Entry
 from ensemble.ui.train import history
 from ensemble.wording import formats
+from ensemble.wording import groups as groups_words
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import training as training_words
 from ensemble.wording.formats import plural
@@ -67,8 +68,12 @@ def gain(last: dict[str, Any], info: Entry) -> None:
 
 
 def time_taken(run: runs.Run) -> None:
-    """The time left while it trains, else the time it took."""
+    """The time left while it trains, else the time it took; in a cluster's queue apart."""
     status = run.status
+    if waited := groups_words.seconds_in_queue(run):
+        st.metric("In the queue", formats.duration(waited), width="content",
+                  help="Waited for a first place on the cluster. It is no part of the training "
+                  "time.")  # fmt: skip
     if run.state == "training":
         st.metric("Time left", formats.duration(jobs_words.seconds_left(status)), width="content",
                   help="Stands here once its rate is steady.")  # fmt: skip

@@ -1,6 +1,7 @@
 """Widgets for the settings of a run, each made from its field of `EnsembleConfig`."""
 
 import dataclasses
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -27,8 +28,11 @@ SLIDER = {
     "batch_size": (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096),
     "momentum": (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995,
                  0.999),
+    "groups": (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 28, 32),
     "validation": (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
 }  # fmt: skip
+# What 0 groups are on the slider.
+AS_IS_BEST = "as is fastest"
 
 
 def key(name: str) -> str:
@@ -73,7 +77,8 @@ def control(name: str, choices: Sequence[str] | None = None, **more: Any) -> Any
         return st.toggle(label(name), **about)
     if values := steps(name):
         options = sorted({*values, now})
-        return st.select_slider(label(name), options, format_func=shown, **about)
+        in_words = functools.partial(on_slider, name)
+        return st.select_slider(label(name), options, format_func=in_words, **about)
     low, high = field.metadata["low"], field.metadata["high"]
     if isinstance(field.default, int) and high > 100:
         return st.number_input(label(name), low, high, **about)
@@ -86,6 +91,11 @@ def control(name: str, choices: Sequence[str] | None = None, **more: Any) -> Any
 def shown(value: float) -> str:
     """A value on a slider: "0.0001", "0.1", "4,096"."""
     return formats.plain(value)
+
+
+def on_slider(name: str, value: float) -> str:
+    """A value on the slider of a setting: as `shown`, but in words where it is no number of it."""
+    return AS_IS_BEST if (name, value) == ("groups", 0) else shown(value)
 
 
 def value(name: str) -> Any:
@@ -161,6 +171,8 @@ def in_words(name: str, value: Any) -> str:
         return label(name).lower()
     if name == "precision":
         return str(value)
+    if name == "groups":
+        return formats.count(value, "group") if value else "groups as is fastest"
     if isinstance(value, str):
         return f"{value} {label(name).lower()}"
     return f"{label(name).lower()} {shown(value)}"

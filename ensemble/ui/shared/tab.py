@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ensemble.analysis.quality.averaging import Ints
     from ensemble.config import EnsembleConfig
     from ensemble.exchange import MemberOutputs
+    from ensemble.jobs.placement import Placement
     from ensemble.regression.settings import LbfgsConfig
 
 T = TypeVar("T")
@@ -96,10 +97,14 @@ class Tab:
 
     # Train.
     # What was launched last, and when: a second click within a moment does not launch two.
-    launched: Remembered[tuple[EnsembleConfig | None, float]] = Remembered("launched", (None, 0.0))
+    launched: Remembered[tuple[tuple[EnsembleConfig, Placement | None] | None, float]] = Remembered(
+        "launched", (None, 0.0)
+    )
 
     # The run beside which the settings are unfolded.
     unfolded = Remembered[str]("settings_unfolded", "")
+    # The run whose groups, where they are many, are listed.
+    groups_unfolded = Remembered[str]("groups_unfolded", "")
 
     # Runs.
     # Whether predictions are being handed in.

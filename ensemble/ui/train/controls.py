@@ -8,7 +8,7 @@ from ensemble.jobs import dataset_fetch
 from ensemble.ui.shared import job_panel, settings
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import tab
-from ensemble.ui.train import network, precision, presets
+from ensemble.ui.train import network, precision, presets, where
 from ensemble.wording import escaping, run_names
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import networks as networks_words
@@ -63,6 +63,7 @@ def every() -> None:
         if name == "momentum":
             network.rate_doubt()
     precision.control()
+    where.control()
     more_controls()
 
 
@@ -72,6 +73,8 @@ def more_controls() -> None:
     if more.open:
         with more:
             for name in settings.MORE:
+                if name == "groups" and where.on_cluster():
+                    continue  # It stands beside where they are to run.
                 settings.control(name)
                 if name == "flip":
                     chosen = datasets.info(settings.value("dataset"))

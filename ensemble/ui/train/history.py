@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from ensemble.runs.groups.rows import UNFINISHED
+
 FIGURES = ("loss", "accuracy")
 
 
@@ -55,10 +57,11 @@ def curves(rows: list[dict[str, Any]], figure: str) -> list[Curve]:
 
     Training curves come from the steps, test curves from the ends of epochs. Of the two
     losses an ensemble has, "ensemble" is that of the averaged probabilities, and "mean"
-    the mean of the members' losses.
+    the mean of the members' losses. Of an epoch that not every group of a run has closed there
+    are points of the members that have, and neither mean nor ensemble.
     """
     steps = [row for row in rows if row.get("kind") == "steps"]
-    epochs = ends(rows)
+    epochs = [row for row in rows if row.get("kind") in ("epoch", UNFINISHED)]
     held = of_split(epochs, "validation", figure)[-1:]
     return [*of_split(steps or epochs, "train", figure), *held, *of_split(epochs, "test", figure)]
 

@@ -13,7 +13,9 @@ from ensemble.datasets.entry import Entry
 from ensemble.datasets.registry import find
 from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError, EnsembleError
+from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import comes_first, in_order
+from ensemble.machine.arrangement import best_groups
 from ensemble.machine.estimate import Past, estimate, members_per_device, memory
 from ensemble.machine.network_cost import Cost
 from ensemble.machine.this_machine import machine
@@ -21,7 +23,7 @@ from ensemble.ui.devices import loader, probe
 from ensemble.ui.shared import loaders, run_panel, settings
 from ensemble.ui.shared.guard import problem
 from ensemble.ui.shared.tab import tab
-from ensemble.ui.train import network
+from ensemble.ui.train import network, where
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import networks as networks_words
@@ -41,6 +43,7 @@ class Plan:
     label: str
     reason: str = ""
     note: str = ""
+    placement: Placement | None = None
 
 
 def plan() -> Plan:
@@ -64,6 +67,8 @@ def plan() -> Plan:
     reason = network.unfit(config, found)
     if reason or found.cost is None:
         return Plan(None, label, reason)
+    if where.on_cluster():
+        return on_cluster(config, label)
     return on_machine(config, replace(info, train_size=info.train_size - held), label, found.cost)
 
 
@@ -86,12 +91,34 @@ def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str, cost: Cost
         raced=raced(config, devices), work=cost.flops,
     )  # fmt: skip
     on = formats.count(devices, "device")
-    spread = members_per_device(config.members, min(devices, config.members))
+    groups = config.groups or best_groups(config)
+    if groups > 1:
+        spread = f"in {groups} groups, each with a process and cores of its own"
+    else:
+        spread = members_per_device(config.members, min(devices, config.members))
     how = TOLD_BY[guess.told_by]
     after = jobs_words.starts_after(comes_first())
     note = f"On {here.said}, {spread}.{held} The time is {how}. {after}".rstrip()
     return Plan(config, f"{label} on {on}, about {formats.duration(rounded(guess.seconds))}",
                 note=note)  # fmt: skip
+
+
+def on_cluster(config: EnsembleConfig, label: str) -> Plan:
+    """The plan for a cluster, which is not waited for: how long it takes nobody here knows."""
+    try:
+        placement = where.chosen()
+    except EnsembleError as error:
+        return Plan(None, label, str(error))
+    groups = config.groups or best_groups(config)
+    how = formats.count(groups, "task")
+    note = f"Each task trains {share(config.members, groups)}. {where.note()}"
+    return Plan(config, f"{label} in {how} on Slurm", note=note, placement=placement)
+
+
+def share(members: int, groups: int) -> str:
+    """How many members each group has: "4 members", "2 or 3 members"."""
+    least, more = divmod(members, groups)
+    return f"{least} or {least + 1} members" if more else formats.count(least, "member")
 
 
 def rounded(seconds: float) -> float:
@@ -119,7 +146,11 @@ def past_runs(info: DatasetInfo, cost: Cost, all_devices: int) -> list[Past]:
             (str(theirs.network), theirs.width),
         )
         for run in loaders.all_runs()[:50]
-        if (theirs := run.trained) and run.status.img_member_per_s and run.status.host
+        if (theirs := run.trained)
+        and run.status.img_member_per_s
+        and run.status.host
+        # Groups may have waited for a place, or been trained on other machines than their worker's.
+        and not run.in_groups
     ]
 
 
@@ -159,7 +190,7 @@ def launch_body(key: str, was_waiting: bool) -> None:
     if planned.note:
         st.caption(escaping.markdown(planned.note))
     if pressed and planned.config:
-        launch(planned.config)
+        launch(planned.config, planned.placement)
 
 
 def make_ready(drawn: bool = True) -> None:
@@ -173,23 +204,26 @@ def make_ready(drawn: bool = True) -> None:
     if not found.waiting and not in_order():
         here = found.answer
         on_cpu = here is not None and here.platform == "cpu"
-        likely = plan().config if drawn and on_cpu else None
+        planned = plan() if drawn and on_cpu else None
+        # What only follows its groups compiles nothing.
+        alone = planned is not None and planned.config is not None and not planned.placement
+        likely = planned.config if planned and alone and planned.config.groups == 1 else None
         # Code of one's own is imported for its run alone: it may change before that.
         own = likely is not None and architectures.is_own(likely.network)
         runs.keep_warm_worker(None if own else likely)
 
 
-def launch(config: EnsembleConfig) -> None:
+def launch(config: EnsembleConfig, placement: Placement | None = None) -> None:
     """Start `config` in the background and show it; a second click does not start two."""
     last, when = tab.launched
-    if last == config and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
+    if last == (config, placement) and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
         return
     try:
-        run = runs.launch(config)
+        run = runs.launch(config, placement)
     except EnsembleError as error:
         problem(error)
         return
-    tab.launched = config, time.monotonic()
+    tab.launched = (config, placement), time.monotonic()
     loaders.forget_runs()
     run_panel.remember(run)
     st.rerun()

@@ -10,12 +10,14 @@ import streamlit as st
 from ensemble import runs
 from ensemble.jobs.queue import ahead_of
 from ensemble.storage import csv_cells
+from ensemble.ui.runs import groups
 from ensemble.ui.shared import job_panel, loaders, run_advice, run_figures, settings
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import may_end
 from ensemble.ui.train import disputed, history, measured
 from ensemble.ui.train.curves import learning_curves
 from ensemble.wording import formats
+from ensemble.wording import groups as groups_words
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import training as training_words
 from ensemble.wording.run_names import called
@@ -59,6 +61,8 @@ def watched(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int
             st.rerun()
         run_figures.show(run, rows)
         progress(run)
+        if run.state != "finished":
+            groups.show(run)
         run_advice.show(run)
         if run.trained is None and len(rows) == 1:  # one point a member is no curve
             elsewhere(run)
@@ -104,6 +108,8 @@ def progress(run: runs.Run) -> None:
 def stage(run: runs.Run) -> str:
     """What the run is doing, in words."""
     status = run.status
+    if run.state == "queued" and groups_words.placed(run):
+        return groups_words.in_queue(run)
     if run.state == "queued":
         return jobs_words.waits_for(ahead_of(run))
     if run.state == "starting":
@@ -112,6 +118,8 @@ def stage(run: runs.Run) -> str:
         done = formats.count(status.epoch, "epoch")
         return f"{run.state.capitalize()} after {done} of {status.epochs}"
     said = f"epoch {min(status.epoch + 1, status.epochs)} of {status.epochs}"
+    if run.in_groups:  # They need not be at the same one.
+        said = f"{status.epoch} of {formats.count(status.epochs, 'epoch')} by every group"
     return f"{said} · {formats.throughput(status.img_member_per_s)}{jobs_words.no_news(status)}"
 
 
@@ -152,7 +160,7 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         validation=bool(run.config.validation),
         log=scale == "Log", smoothing=smoothing, images=disputed.latest(run, rows),
     )  # fmt: skip
-    if said := training_words.own_views(run.trained):
+    if said := training_words.no_training_curve(run):
         st.caption(said)
 
 

@@ -128,3 +128,33 @@ def test_validation_has_curves_where_it_was_measured_and_columns_of_its_own() ->
     columns = history.table(rows)
     assert columns["validation_loss_2"] == [0.5]
     assert columns["ensemble_validation_accuracy"] == [0.75]
+
+
+def late_groups() -> list[dict[str, Any]]:
+    """Two groups of two members; the second has not closed epoch 2, nor told of its last steps."""
+    whole = epoch(1.0, [0.8, 0.9, 0.7, 0.6], 0.92)
+    late = {**epoch(2.0, [0.85, 0.95, None, None], None), "kind": "members", "epoch": 2}
+    del late["ensemble_test_accuracy"], late["ensemble_test_nll"]
+    late["test_loss"] = [0.05, 0.04, None, None]
+    last = steps(2.0, 0.3, 0.2, None, None)
+    return [steps(1.0, 1.0, 1.0, 1.0, 1.0), whole, last, late]
+
+
+def test_members_whose_group_is_ahead_have_their_points_as_they_come() -> None:
+    found = {(c.who, c.split): c for c in history.curves(late_groups(), "accuracy")}
+    np.testing.assert_array_equal(found["member 2", "test"].y, [0.9, 0.95])
+    np.testing.assert_array_equal(found["member 2", "test"].x, [1.0, 2.0])
+    np.testing.assert_array_equal(found["member 4", "test"].y, [0.6, np.nan])
+
+
+def test_the_ensemble_and_the_mean_wait_for_every_group() -> None:
+    found = {(c.who, c.split): c for c in history.curves(late_groups(), "accuracy")}
+    np.testing.assert_array_equal(found["ensemble", "test"].y, [0.92, np.nan])
+    np.testing.assert_allclose(found["mean", "test"].y, [0.75, np.nan])
+    losses = {(c.who, c.split): c for c in history.curves(late_groups(), "loss")}
+    np.testing.assert_array_equal(losses["mean", "train"].y, [1.0, np.nan])
+
+
+def test_an_epoch_that_not_every_group_has_closed_is_no_headline() -> None:
+    rows = late_groups()
+    assert history.latest(rows) is rows[1]

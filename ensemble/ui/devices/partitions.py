@@ -1,0 +1,111 @@
+"""A cluster on its screen: what its partitions have free, and this program's tasks there."""
+
+import time
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.cluster.slurm import Partition, Task
+from ensemble.errors import EnsembleError
+from ensemble.jobs.job import Job
+from ensemble.runs.groups.part import groups_of
+from ensemble.runs.groups.tasks import read_tasks
+from ensemble.storage.folders import runs_folder
+from ensemble.ui.devices import slurm
+from ensemble.ui.shared import loaders
+from ensemble.ui.shared.guard import guarded
+from ensemble.wording import escaping, formats
+from ensemble.wording.run_names import called
+
+SECONDS_BETWEEN = 5.0
+ROW, MOST_ROWS = 35, 12
+
+
+def show() -> None:
+    """The cluster, looked at again and again; nothing where there is none."""
+    if slurm.look().there:
+        st.fragment(body, run_every=SECONDS_BETWEEN)()
+
+
+def body() -> None:
+    """The body of `show`."""
+    with guarded():
+        found = slurm.look()
+        st.markdown("**Slurm**")
+        if found.problem:
+            st.warning(escaping.markdown(found.problem), icon=":material/cloud_off:")
+        if found.partitions:
+            table(partitions(found.partitions), "What each partition has, and what of it is free")
+        if tasks := ours(found.tasks):
+            table(jobs(tasks), "The tasks of this program on the cluster")
+        elif found.partitions:
+            st.caption("None of your runs has a task there.")
+
+
+def table(columns: dict[str, list[str]], alt: str) -> None:
+    """Rows of words."""
+    rows = min(len(next(iter(columns.values()))), MOST_ROWS)
+    st.dataframe(columns, hide_index=True, height=ROW * (rows + 1) + 3, alt=alt)
+
+
+def partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
+    """A row for each partition."""
+    return {
+        "partition": [one.name + " (default)" * one.default for one in there],
+        "nodes free": [f"{one.free_nodes:,} of {one.nodes:,}" for one in there],
+        "CPUs free": [f"{one.free_cpus:,} of {one.cpus:,}" for one in there],
+        "GPUs free": [
+            f"{one.free_gpus:,} of {one.gpus:,}" if one.gpus else "none" for one in there
+        ],
+        "memory of a node": [f"{one.memory_gb:,.0f} GB" for one in there],
+        "time limit": [
+            formats.duration(60 * one.minutes) if one.minutes else "none" for one in there
+        ],
+        "state": ["takes tasks" if one.up else "takes none now" for one in there],
+    }
+
+
+def ours(tasks: Sequence[Task]) -> list[Task]:
+    """Those that wait or work for a run that is here: they are called by its id."""
+    names = {path.name for path in runs_folder().iterdir()} if runs_folder().is_dir() else set()
+    return [one for one in tasks if one.state != "ended" and one.name in names]
+
+
+def jobs(tasks: Sequence[Task]) -> dict[str, list[str]]:
+    """A row for each task."""
+    known: dict[str, Job] = {run.id: run for run in loaders.all_runs()}
+    since = {name: times(name) for name in {one.name for one in tasks}}
+    return {
+        "job": [one.id for one in tasks],
+        "run": [called(known[one.name]) if one.name in known else one.name for one in tasks],
+        "state": [in_words(one) for one in tasks],
+        "node": [one.nodes for one in tasks],
+        "time": [since[one.name].get(one.id, "–") for one in tasks],
+    }
+
+
+def in_words(task: Task) -> str:
+    """ "running", "waits: no node is free"."""
+    if task.state != "waiting":
+        return task.state
+    return f"waits: {task.reason}" if task.reason else "waits"
+
+
+def times(run_id: str) -> dict[str, str]:
+    """How long each task of a run has waited, or has worked, by its id."""
+    try:
+        run = runs.find(run_id)
+        tasks, now = read_tasks(run.path), time.time()
+        return {
+            task.id: formats.duration(now - (begun(group.status) or now))
+            for group in groups_of(run)
+            if (task := tasks.get(group.number))
+        }
+    except EnsembleError:  # it is of another kind, or cannot be read
+        return {}
+
+
+def begun(status: runs.Status) -> float | None:
+    """When a task began to work, or else to wait."""
+    return status.queued if status.state == "queued" else status.started

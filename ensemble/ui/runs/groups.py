@@ -1,0 +1,91 @@
+"""The groups of a run on a page: what each is doing and where, with its log at hand."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.errors import EnsembleError
+from ensemble.ui.shared import job_panel
+from ensemble.ui.shared.tab import tab
+from ensemble.wording import escaping
+from ensemble.wording import groups as words
+from ensemble.wording.groups import Standing
+
+FEW = 4  # groups that are shown a line each; more are summed up in one, until that is opened
+ROW, MOST_ROWS = 35, 12
+
+
+def show(run: runs.Run, prefix: str = "") -> None:
+    """How the groups of a run stand; nothing for a run without.
+
+    Args:
+      run: whose.
+      prefix: begins the keys of what can be pressed.
+    """
+    try:
+        every = words.standings(run)
+    except EnsembleError as error:  # The run's curves are shown all the same.
+        st.warning(escaping.markdown(error), icon=":material/folder_off:")
+        return
+    if not every:
+        return
+    with st.container(key=f"{prefix}groups", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if few := len(every) <= FEW:
+                lines = "  \n".join(escaping.markdown(words.line(one)) for one in every)
+                st.caption(lines, width="stretch")
+            is_open = not few and unfolded(run, every, prefix)
+            st.space("stretch")  # What changes with each look does not push the toggle about.
+            wanted = st.toggle("The end of a group's log", key=f"{prefix}groups_log")
+        if is_open:
+            table(every)
+        if wanted:
+            log(every, prefix)
+
+
+def unfolded(run: runs.Run, every: Sequence[Standing], prefix: str) -> bool:
+    """The line that sums many groups up, and whether a person has opened it."""
+    is_open = tab.groups_unfolded == run.id
+    # A button, for an expander with another label is another expander, and would close.
+    st.button(
+        escaping.markdown(f"{len(every)} groups: {words.summary(every)}"), type="tertiary",
+        icon=f":material/{'expand_more' if is_open else 'chevron_right'}:",
+        key=f"{prefix}groups_fold", on_click=unfold, args=("" if is_open else run.id,),
+    )  # fmt: skip
+    return is_open
+
+
+def unfold(run_id: str) -> None:
+    """Callback: list the groups of this run, or of none."""
+    tab.groups_unfolded = run_id
+
+
+def table(every: Sequence[Standing]) -> None:
+    """A row for each group."""
+    groups = [one.group for one in every]
+    rows = {
+        "group": [one.number for one in groups],
+        "members": [f"{one.first + 1}–{one.first + one.count}" for one in groups],
+        "state": [words.doing(one) for one in every],
+        "where": [words.where(one) for one in every],
+        "speed": [words.speed(one) for one in every],
+    }
+    st.dataframe(
+        rows, hide_index=True, height=ROW * (min(len(every), MOST_ROWS) + 1) + 3,
+        alt="What each group of the run is doing, where, and how fast",
+        column_config={"group": 60, "members": 80, "state": 290, "where": 190, "speed": 150},
+    )  # fmt: skip
+
+
+def log(every: Sequence[Standing], prefix: str) -> None:
+    """The last lines of one group's log, for who looks at them."""
+    # One that failed is what is looked for.
+    order = sorted(every, key=lambda one: one.at != "failed")
+    titles = {one.group.number: words.named(one.group) for one in order}
+    chosen = st.selectbox(
+        "Group", list(titles), format_func=titles.__getitem__, key=f"{prefix}groups_log_of",
+        width=260, label_visibility="collapsed",
+    )  # fmt: skip
+    [path] = [one.group.path for one in every if one.group.number == chosen]
+    st.code(job_panel.log_tail(path / "log.txt") or "It has written nothing yet.", language=None)

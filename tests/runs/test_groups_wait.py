@@ -1,0 +1,39 @@
+"""A run of which no group has a place on the cluster waits, however far it had come before."""
+
+from collections.abc import Mapping, Sequence
+
+from ensemble.jobs.status import StatusWriter
+from ensemble.runs.groups.coordinator import Coordinator
+from ensemble.runs.groups.part import Group
+from ensemble.runs.groups.tasks import Task
+from ensemble.runs.status import Status
+from tests.pages.grouped import SLURM, in_groups
+
+
+class FullCluster:
+    """Takes every task, and has no place for any until they are taken back."""
+
+    where = "Slurm"
+
+    def __init__(self) -> None:
+        self._found: dict[int, Task] = {}
+
+    def start(self, groups: Sequence[Group]) -> None:
+        self._found |= {one.number: Task("waiting", f"7_{one.number}") for one in groups}
+
+    def look(self) -> Mapping[int, Task]:
+        return dict(self._found)
+
+    def end(self) -> None:
+        self._found = {number: Task("ended", task.id) for number, task in self._found.items()}
+
+
+def test_a_resumed_run_waits_in_the_queue_and_is_not_said_to_train() -> None:
+    run = in_groups({1: "stopped", 2: "finished"}, state="stopped", placement=SLURM,
+                    told={1: {"step": 40, "epoch": 4}, 2: {"step": 100, "epoch": 10}})  # fmt: skip
+    said: list[Status] = []
+    with StatusWriter(run.status_file, run.status) as status:
+        ended = Coordinator(run, status, lambda: bool(said), said.append, FullCluster()).follow()
+    assert said[0].state == "queued"
+    assert said[0].message == "1 of 2 groups waits for Slurm."
+    assert ended.state == "stopped"
