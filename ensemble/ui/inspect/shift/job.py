@@ -11,6 +11,7 @@ from ensemble.shift import Results, Stress
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.ood_images import ood_sets
 from ensemble.shift.status import StressJob, StressStatus
+from ensemble.ui.devices import elsewhere
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import guard, job_panel
 from ensemble.ui.shared.tab import Tab, tab
@@ -72,8 +73,10 @@ def resting(shown: Inspected, stress: Stress) -> None:
         label = f"Measure {formats.count(shown.members, 'member')} under shift"
         label += f", {about}" if (about := estimate(shown.run)) else ""
         help = "In a process of its own: you can leave this page, and come back."
+    before = place_of(stress)
+    where = elsewhere.control("stress_where", before)
     st.button(label, key="stress_start", type="primary", icon=":material/play_arrow:",
-              on_click=start, args=(shown.run.id, asked_for(stress, results), place_of(stress)),
+              on_click=start, args=(shown.run.id, asked_for(stress, results), where, before),
               help=help)  # fmt: skip
     if problem := Tab.stress_problem.take():
         guard.problem(problem)
@@ -99,10 +102,10 @@ def place_of(stress: Stress) -> Placement | None:
     return placement_of(stress.job.path) if going_on and stress.job else None
 
 
-def start(run_id: str, limit: int | None, placement: Placement | None = None) -> None:
+def start(run_id: str, limit: int | None, where: str, before: Placement | None) -> None:
     """Callback: start the job, or keep the reason why it cannot be."""
     try:
-        shift.start_stress(run_id, limit, placement)
+        shift.start_stress(run_id, limit, elsewhere.placement(where, before))
     except EnsembleError as error:
         tab.stress_problem = str(error)
 
