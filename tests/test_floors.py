@@ -16,8 +16,8 @@ REPO = Path(__file__).resolve().parent.parent
 # From the bottom to the top: each may import those before it.
 FLOORS = (
     "errors", "settings", "architectures", "storage", "analysis", "datasets", "pictures", "config",
-    "machine", "engine", "cluster", "jobs", "runs", "regression", "race", "shift", "recognition", "exchange",
-    "wording", "figures", "api", "cli", "ui", "pages", "app",
+    "machine", "engine", "cluster", "jobs", "runs", "regression", "race", "shift", "recognition",
+    "exchange", "wording", "figures", "api", "cli", "ui", "pages", "app",
 )  # fmt: skip
 # The face for Python, the command line and the screens stand beside each other.
 BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("api", "cli")

@@ -154,7 +154,7 @@ def work(folder: Path, report: worker.Report = lambda status: None) -> dict[str,
 
 def use_local_cluster() -> None:
     """Have the followers of this process use it."""
-    follower.cluster_for = lambda placement, folder: LocalCluster(folder)
+    setattr(follower, "cluster_for", lambda placement, folder: LocalCluster(folder))  # noqa: B010
     follower.POLL_SECONDS = NAP
 
 
