@@ -1,7 +1,6 @@
 """The command that trains an ensemble."""
 
 import sys
-from dataclasses import replace
 from typing import Any
 
 import click
@@ -9,12 +8,11 @@ import click
 from ensemble import architectures, hosts, runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import EXIT_STATUS, end_with, say
+from ensemble.cli.placement import placement_options, take_placement
 from ensemble.cli.progress_line import ProgressLine
-from ensemble.cluster import SlurmConfig, check
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
-from ensemble.jobs.placement import SLURM, Placement
-from ensemble.settings import setting_fields
+from ensemble.jobs.placement import Placement
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chance
 from ensemble.wording.verdicts import chosen as chosen_words
@@ -22,8 +20,7 @@ from ensemble.wording.verdicts import chosen as chosen_words
 
 @click.command()
 @settings_options(EnsembleConfig)
-@click.option("--on", type=click.Choice([SLURM]), help="Where: a cluster, not this machine.")
-@settings_options(SlurmConfig)
+@placement_options
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
 @click.option(
     "--distributed",
@@ -38,7 +35,7 @@ def train(resume: str | None, distributed: bool, **chosen: Any) -> None:
         raise click.UsageError("--resume takes a run as it is: leave the other options out.")
     if architectures.is_own(own := chosen.get("network", "")):
         architectures.allow(own)  # Whoever types a name here wants its code to run.
-    place = placement(chosen)
+    place = take_placement(chosen)
     train_it = among_others if distributed else trained
     run = train_it(resume, chosen, place)
     if said := best_epoch(run):
@@ -75,27 +72,6 @@ def among_others(resume: str | None, chosen: dict[str, Any], place: Placement | 
     if run is None:
         sys.exit(EXIT_STATUS.get(outcome.state, 1))
     return run
-
-
-def placement(chosen: dict[str, Any]) -> Placement | None:
-    """Where a new run is to be trained; what says so is taken out of what was chosen.
-
-    Raises:
-      ClusterError: there is no Slurm here, or it does not answer.
-      ConfigError: what it is asked for is out of range, or the cluster has it not.
-    """
-    on = chosen.pop("on", None)
-    names = [one.name for one in setting_fields(SlurmConfig)]
-    asked = {name: chosen.pop(name) for name in names if name in chosen}
-    if on is None:
-        if asked:
-            raise click.UsageError(f"--{min(asked)} goes with --on slurm: say where as well.")
-        return None
-    config = replace(SlurmConfig.from_toml(), **asked)
-    if config.nodes > 1:
-        raise click.UsageError("A group takes one node: ask for more --groups, not --nodes.")
-    check(config)
-    return Placement(on, config.as_dict())
 
 
 def best_epoch(run: runs.Run) -> str:

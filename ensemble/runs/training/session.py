@@ -9,7 +9,6 @@ from ensemble.config import LEAST_IN_A_GROUP
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
-from ensemble.jobs.training_clock import TrainingClock
 from ensemble.machine.jax_settings import describe_devices
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.history import FOLDERS, drop_predictions, write_predictions
@@ -17,6 +16,7 @@ from ensemble.runs.parameters import drop_parameters, write_parameters
 from ensemble.runs.status import Status, after_epoch, blank_best, how_it_ended, is_over
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.test_set import dataset_of
+from ensemble.runs.training.clock import TrainingClock
 from ensemble.runs.training.progress import Progress, differences, figures_on, first_lost, judge
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.records.fields import Within, read_as
