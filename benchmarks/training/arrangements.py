@@ -3,9 +3,9 @@
 `python -m benchmarks.training.arrangements` prints two tables and keeps nothing. The first is the
 speed of M members in one process, as many devices as cores, against M = 4's. The second sets one
 such process beside two with half of the members each, pinned to a core of their own: their speed,
-and what each spends before its first step with everything compiled before. Only turns count in
-which nobody else used the machine (benchmarks/quiet.py). On a machine that is never quiet `--clock
-cpu` counts processor seconds in every turn: not how long cores wait, but what an arrangement costs.
+and, with BENCHMARK_LOG=1, processor seconds of each process before its first step. Only turns count
+in which nobody else used the machine (benchmarks/quiet.py). On a machine that is never quiet
+`--clock cpu` counts processor seconds in every turn: not how long cores wait, but what it costs.
 """
 
 import argparse
@@ -30,13 +30,14 @@ class Pinned(Competitor):
     def start(self) -> None:
         """Start its processes, each on a core of its own."""
         self.children = []
+        log = None if os.environ.get("BENCHMARK_LOG") else subprocess.DEVNULL
         cores = sorted(os.sched_getaffinity(0))
         for core in cores[: self.processes]:
             os.sched_setaffinity(0, {core})
             self.children.append(
                 subprocess.Popen(
                     [sys.executable, "-m", *self.words], stdin=subprocess.PIPE, text=True,
-                    stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=1, cwd=common.ROOT,
+                    stdout=subprocess.PIPE, stderr=log, bufsize=1, cwd=common.ROOT,
                 )
             )  # fmt: skip
         os.sched_setaffinity(0, set(cores))

@@ -8,12 +8,13 @@ from ensemble.config import EnsembleConfig
 from ensemble.machine.estimate import WORK, roughly
 from ensemble.machine.jax_settings import cpu_cores, only_cpu
 
-# `python -m benchmarks.training.arrangements` prints what these stand on, on two cores:
-# processor seconds of a process until its first step, programs compiled before: 2.9 with four
-# members, 2.8 with two; with nothing compiled 9.9 and 9.6. Of those one process has some on each
-# core, of a group all are on its own: at most half of them is what a group adds to the wait.
+# `BENCHMARK_LOG=1 python -m benchmarks.training.arrangements` prints them: processor seconds until
+# the first step, programs compiled before: 2.9 with four members, 2.8 with two; with nothing
+# compiled 9.9 and 9.6. Of one process's some are on each core, a group's are all on its own: at
+# most half of them is what a group adds to the wait.
 START_SECONDS = 5.0
-# The least by which two pinned processes were faster than one with two devices (5 to 25 %).
+# The least of what an earlier comparison found: two pinned processes 5 to 25 % faster than one with
+# two devices. It was made before odd members were shared, and wants a quiet machine to be repeated.
 GAIN = 0.05
 MOST = 32
 
