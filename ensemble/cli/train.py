@@ -1,7 +1,7 @@
 """The command that trains an ensemble."""
 
 import sys
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
@@ -9,12 +9,11 @@ import click
 from ensemble import architectures, hosts, runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import EXIT_STATUS, end_with, say
+from ensemble.cli.placement import placement_options, take_placement
 from ensemble.cli.progress_line import ProgressLine
-from ensemble.cluster import SlurmConfig, check
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
-from ensemble.jobs.placement import SLURM, Placement
-from ensemble.settings import setting_fields
+from ensemble.jobs.placement import Placement
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chance
 from ensemble.wording.verdicts import chosen as chosen_words
@@ -22,8 +21,7 @@ from ensemble.wording.verdicts import chosen as chosen_words
 
 @click.command()
 @settings_options(EnsembleConfig)
-@click.option("--on", type=click.Choice([SLURM]), help="Where: a cluster, not this machine.")
-@settings_options(SlurmConfig)
+@placement_options
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
 @click.option(
     "--distributed",
@@ -38,7 +36,8 @@ def train(resume: str | None, distributed: bool, **chosen: Any) -> None:
         raise click.UsageError("--resume takes a run as it is: leave the other options out.")
     if architectures.is_own(own := chosen.get("network", "")):
         architectures.allow(own)  # Whoever types a name here wants its code to run.
-    place = placement(chosen, distributed)
+    see = partial(fits_one_program, chosen) if distributed else None
+    place = take_placement(chosen, see)
     if distributed and not place:
         run = among_others(resume, chosen)
     else:
@@ -58,7 +57,7 @@ def trained(resume: str | None, chosen: dict[str, Any], place: Placement | None 
 
 def among_others(resume: str | None, chosen: dict[str, Any]) -> runs.Run:
     """`trained` as one of several processes; those that only follow end here."""
-    check_one_program(EnsembleConfig(**chosen))
+    fits_one_program(chosen)
     if resume and runs.find(resume).in_groups:
         raise RunError(
             f"The run “{resume}” has tasks, which are programs of their own: resume it without "
@@ -76,41 +75,14 @@ def among_others(resume: str | None, chosen: dict[str, Any]) -> runs.Run:
     return run
 
 
-def placement(chosen: dict[str, Any], distributed: bool = False) -> Placement | None:
-    """Where a new run is to be trained; what says so is taken out of what was chosen.
-
-    Raises:
-      ClusterError: there is no Slurm here, or it does not answer.
-      ConfigError: what it is asked for is out of range, or the cluster has it not.
-    """
-    on = chosen.pop("on", None)
-    names = [one.name for one in setting_fields(SlurmConfig)]
-    asked = {name: chosen.pop(name) for name in names if name in chosen}
-    if on is None:
-        if asked:
-            raise click.UsageError(f"--{min(asked)} goes with --on slurm: say where as well.")
-        return None
-    config = replace(SlurmConfig.from_toml(), **asked)
-    if distributed:
-        check_one_program(EnsembleConfig(**chosen), config.nodes)
-    elif asked.get("nodes", 1) > 1:
-        raise click.UsageError(
-            "A group takes one node: ask for more --groups, not --nodes, or for one program on "
-            "several nodes by --distributed."
-        )
-    else:
-        config = replace(config, nodes=1)
-    check(config)
-    return Placement(on, config.as_dict())
-
-
-def check_one_program(config: EnsembleConfig, nodes: int | None = None) -> None:
-    """See that the members can be trained by one program on several hosts, on so many nodes.
+def fits_one_program(chosen: dict[str, Any], nodes: int | None = None) -> None:
+    """See that one program on several hosts, on so many nodes, can train what was chosen.
 
     Raises:
       UsageError: they are to be in groups, or on one node.
       ConfigError: a node would have none of them.
     """
+    config = EnsembleConfig(**chosen)
     if config.groups != 1:
         raise click.UsageError("--distributed trains all members in one program: drop --groups.")
     if nodes is None:

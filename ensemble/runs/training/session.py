@@ -10,7 +10,6 @@ from ensemble.config import LEAST_IN_A_GROUP
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
-from ensemble.jobs.training_clock import TrainingClock
 from ensemble.machine.jax_settings import describe_devices
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.history import FOLDERS, drop_predictions, write_predictions
@@ -18,6 +17,7 @@ from ensemble.runs.parameters import drop_parameters, write_parameters
 from ensemble.runs.status import Status, after_epoch, blank_best, how_it_ended, is_over
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.test_set import dataset_of
+from ensemble.runs.training.clock import TrainingClock
 from ensemble.runs.training.progress import Progress, differences, figures_on, first_lost, judge
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.records.fields import Within, read_as
@@ -112,7 +112,7 @@ class Session:
         self._progress.state = None  # It is on the devices now: a copy here would cost memory.
         self._forget_what_comes_again()
         layout = trainer.layout
-        used = {"used": len(layout.devices), "members_per_device": layout.lanes}
+        used = {"used": trainer.devices, "members_per_device": layout.lanes}
         write_json(self._run.path / "devices.json", {**describe_devices(), **used, **layout.hosts})
         return self._progress
 
