@@ -1,5 +1,6 @@
 """Options that say where a job runs: `--on slurm`, and what a task there asks for."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -30,12 +31,15 @@ def one_node_options(command: Command) -> Command:
     return ON(command)
 
 
-def take_placement(chosen: dict[str, Any]) -> Placement | None:
-    """Where a job is to run, each of its tasks on one node.
+def take_placement(
+    chosen: dict[str, Any], see: Callable[[int], None] | None = None
+) -> Placement | None:
+    """Where a job is to run, each of its tasks on one node unless `see` allows more.
 
     Args:
       chosen: the values of a command's options, by name; None where one was left out. What says
         where is taken out of them.
+      see: called with how many nodes its one task has; raises where that cannot be.
 
     Returns:
       None where that is this machine.
@@ -52,9 +56,14 @@ def take_placement(chosen: dict[str, Any]) -> Placement | None:
         if asked:
             raise click.UsageError(f"--{min(asked)} goes with --on {SLURM}: say where as well.")
         return None
-    config = replace(SlurmConfig.from_toml(), **{"nodes": 1, **asked})
-    if config.nodes > 1:
-        raise click.UsageError("A group takes one node: ask for more --groups, not --nodes.")
+    config = replace(SlurmConfig.from_toml(), **({} if see else {"nodes": 1}) | asked)
+    if see:
+        see(config.nodes)
+    elif config.nodes > 1:
+        raise click.UsageError(
+            "A group takes one node: ask for more --groups, not --nodes, or for one program on "
+            "several nodes by --distributed."
+        )
     check(config)
     return Placement(on, config.as_dict())
 

@@ -1,6 +1,7 @@
 """The command that trains an ensemble."""
 
 import sys
+from functools import partial
 from typing import Any
 
 import click
@@ -11,7 +12,7 @@ from ensemble.cli.outcome import EXIT_STATUS, end_with, say
 from ensemble.cli.placement import placement_options, take_placement
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.config import EnsembleConfig
-from ensemble.errors import RunError
+from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.placement import Placement
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chance
@@ -26,7 +27,7 @@ from ensemble.wording.verdicts import chosen as chosen_words
     "--distributed",
     is_flag=True,
     help="Be one of several processes, one a host, that train one run on the devices of all hosts: "
-    "start the same command on each, under Slurm by srun --kill-on-bad-exit=1.",
+    "start the same command on each, under Slurm by srun --kill-on-bad-exit=1; or once, with --on.",
 )
 def train(resume: str | None, distributed: bool, **chosen: Any) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
@@ -35,9 +36,12 @@ def train(resume: str | None, distributed: bool, **chosen: Any) -> None:
         raise click.UsageError("--resume takes a run as it is: leave the other options out.")
     if architectures.is_own(own := chosen.get("network", "")):
         architectures.allow(own)  # Whoever types a name here wants its code to run.
-    place = take_placement(chosen)
-    train_it = among_others if distributed else trained
-    run = train_it(resume, chosen, place)
+    see = partial(fits_one_program, chosen) if distributed else None
+    place = take_placement(chosen, see)
+    if distributed and not place:
+        run = among_others(resume, chosen)
+    else:
+        run = trained(resume, chosen, place)
     if said := best_epoch(run):
         say(said, err=True)
     said = " ".join(filter(None, (run.message, chance.verdict(run))))
@@ -51,15 +55,12 @@ def trained(resume: str | None, chosen: dict[str, Any], place: Placement | None 
         return runs.work(run.id, line.show)
 
 
-def among_others(resume: str | None, chosen: dict[str, Any], place: Placement | None) -> runs.Run:
+def among_others(resume: str | None, chosen: dict[str, Any]) -> runs.Run:
     """`trained` as one of several processes; those that only follow end here."""
-    if place:
-        raise click.UsageError("--distributed is started by srun itself: leave --on out.")
-    if EnsembleConfig(**chosen).groups != 1:
-        raise click.UsageError("--distributed trains all members in one program: drop --groups.")
+    fits_one_program(chosen)
     if resume and runs.find(resume).in_groups:
         raise RunError(
-            f"The run “{resume}” is in groups, which are programs of their own: resume it without "
+            f"The run “{resume}” has tasks, which are programs of their own: resume it without "
             "--distributed."
         )
     with hosts.joined() as company:
@@ -72,6 +73,31 @@ def among_others(resume: str | None, chosen: dict[str, Any], place: Placement | 
     if run is None:
         sys.exit(EXIT_STATUS.get(outcome.state, 1))
     return run
+
+
+def fits_one_program(chosen: dict[str, Any], nodes: int | None = None) -> None:
+    """See that one program on several hosts, on so many nodes, can train what was chosen.
+
+    Raises:
+      UsageError: they are to be in groups, or on one node.
+      ConfigError: a node would have none of them.
+    """
+    config = EnsembleConfig(**chosen)
+    if config.groups != 1:
+        raise click.UsageError("--distributed trains all members in one program: drop --groups.")
+    if nodes is None:
+        return
+    if nodes == 1:
+        raise click.UsageError("--distributed takes several nodes: say how many with --nodes.")
+    devices = config.devices or config.members
+    if (most := min(config.members, devices)) < nodes:
+        raise ConfigError(
+            f"{nodes} nodes would share {formats.count(config.members, 'member')} on "
+            f"{formats.count(devices, 'device')}, and each takes at least one: ask for --nodes "
+            f"{most}."
+            if most > 1
+            else "A member is trained on one node: leave --distributed out."
+        )
 
 
 def best_epoch(run: runs.Run) -> str:

@@ -149,6 +149,8 @@ class Coordinator:
         if group.status.state == "diverged":
             return group.message
         said = group.message if group.state == "failed" else "its task ended without a word."
+        if group.of == 1:
+            return f"{said[0].upper()}{said[1:]}"
         return (
             f"{group.title}: {said} What the other groups learnt is kept; resume trains those that "
             "are not at their end."

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from ensemble import hosts
 from ensemble.config import LEAST_IN_A_GROUP
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.jobs.outcome import Outcome
@@ -175,8 +176,7 @@ class Session:
         for split, one in judged.items():
             write_predictions(self._run.path, epoch, one.probabilities, FOLDERS[split])
             line |= figures_on(split, one)
-        clock = self._clock.now(progress.seconds)
-        line = plain({**line, **differences(judged["test"]), **clock})
+        line = plain({**line, **differences(judged["test"]), **self._clock.now(progress.seconds)})
         summary = after_epoch(self._status.status, line)
         best = summary.get("best_epoch") or self._status.status.best_epoch or epoch
         params = self._trainer.get_params(self._state)
@@ -224,7 +224,7 @@ def _devices(run: Run) -> list[Any]:
 
     Each has two members of a group or more: one alone on its device may round otherwise.
     """
-    most = None if run.whole else max(1, len(run.numbers) // LEAST_IN_A_GROUP)
+    most = None if run.whole or hosts.current() else max(1, len(run.numbers) // LEAST_IN_A_GROUP)
     try:
         used = read_as(Used, read_json(run.path / "devices.json")).used
     except (OSError, ValueError):
