@@ -6,12 +6,14 @@ from typing import Any
 import click
 import numpy as np
 
-from ensemble import regression, shift
+from ensemble import regression, runs, shift
 from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import end_with
+from ensemble.cli.placement import one_node_options, take_placement, task_summary
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.regression import LbfgsConfig, Solve, Trace, read_traces
 from ensemble.shift import Stress
+from ensemble.shift.status import stress_folder
 from ensemble.storage.records.lines import plain
 
 SHOWN = ("ensemble_accuracy", "ensemble_nll", "ensemble_ece", "member_accuracy",
@@ -21,12 +23,14 @@ SHOWN = ("ensemble_accuracy", "ensemble_nll", "ensemble_ece", "member_accuracy",
 @click.command()
 @click.argument("run_id", metavar="RUN")
 @click.option("--limit", type=click.IntRange(1), help="Only the first so many test images.")
-def stress(run_id: str, limit: int | None) -> None:
+@one_node_options
+def stress(run_id: str, limit: int | None, **chosen: Any) -> None:
     """Measure a run under distribution shift; the last line on stdout is one JSON object."""
-    shift.queue_stress(run_id, limit)
+    shift.queue_stress(run_id, limit, take_placement(chosen))
     with ProgressLine(run_id) as line:
         found = shift.work_stress(run_id, line.stress)
     result = {"run_id": run_id, "state": found.state, **stress_summary(found)}
+    result |= task_summary(stress_folder(runs.find(run_id).path))
     end_with(found.state, found.message, result)
 
 
@@ -58,14 +62,22 @@ def stress_summary(found: Stress) -> dict[str, Any]:
 
 @click.command()
 @settings_options(LbfgsConfig)
+@one_node_options
+@click.option("--follow", metavar="RUN", help="Go on following one on a cluster, as it is.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
-def lbfgs(as_json: bool, **chosen: Any) -> None:
+def lbfgs(follow: str | None, as_json: bool, **chosen: Any) -> None:
     """Logistic regression by L-BFGS, with and without pmap; the last line is one JSON object."""
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    solve = regression.create_solve(LbfgsConfig(**chosen))
+    if follow and chosen:
+        raise click.UsageError("--follow takes a run as it is: leave the other options out.")
+    place = take_placement(chosen)
+    solve = (
+        regression.follow_solve(follow) if follow
+        else regression.create_solve(LbfgsConfig(**chosen), place)
+    )  # fmt: skip
     with ProgressLine(solve.id) as line:
         solve = regression.work_solve(solve.id, (lambda status: None) if as_json else line.solve)
-    end_with(solve.state, solve.message, solve_summary(solve))
+    end_with(solve.state, solve.message, solve_summary(solve) | task_summary(solve.path))
 
 
 def solve_summary(solve: Solve) -> dict[str, Any]:

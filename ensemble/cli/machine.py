@@ -10,11 +10,12 @@ import click
 from ensemble import datasets
 from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import say
+from ensemble.cli.placement import one_node_options, take_placement, task_summary
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cluster import slurm
 from ensemble.config import PRECISIONS, EnsembleConfig
-from ensemble.errors import ClusterError
-from ensemble.race import Race, commands, queue_race, read_races, usual_race
+from ensemble.errors import ClusterError, RunError
+from ensemble.race import Race, commands, queue_race, read_race, usual_race
 from ensemble.race.settings import COMPETITORS, RaceConfig
 from ensemble.wording import formats
 
@@ -78,23 +79,36 @@ def bench(as_json: bool, dataset: str | None, seconds: float, **chosen: Any) -> 
 
 @click.command()
 @settings_options(RaceConfig)
+@one_node_options
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
 def race(as_json: bool, **chosen: Any) -> None:
-    """Measure this machine: this engine, the HOWTO's loop, one member after another."""
+    """Measure this machine: this engine, the HOWTO's loop, one member after another.
+
+    With --on it measures the node that the cluster gives it, and nothing here is taken from that.
+    """
+    place = take_placement(chosen)
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    queue_race(replace(usual_race(), **chosen))
+    queue_race(replace(usual_race(), **chosen), place)
     with ProgressLine("race") as line:
         job = commands.work_race((lambda status: None) if as_json else line.race)
     if job.message:
         say(job.message, err=True)
     if job.state != "finished":
-        click.echo(json.dumps({"state": job.state}))
+        click.echo(json.dumps({"state": job.state} | task_summary(job.path)))
         sys.exit(130 if job.state == "stopped" else 1)
-    found = read_races()[-1]
+    found = raced(job.status.race)
     if not as_json:
         for row in table(found):
             say(row, err=True)
-    click.echo(json.dumps({"state": job.state, **asdict(found)}))
+    click.echo(json.dumps({"state": job.state, **asdict(found)} | task_summary(job.path)))
+
+
+def raced(name: str) -> Race:
+    """What a race that has ended found; RunError where it cannot be read."""
+    try:
+        return read_race(name)
+    except (OSError, ValueError) as error:
+        raise RunError(f"What the race found cannot be read ({error}): start it again.") from error
 
 
 def table(found: Race) -> list[str]:

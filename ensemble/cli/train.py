@@ -1,7 +1,7 @@
 """The command that trains an ensemble."""
 
 import sys
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import click
@@ -9,12 +9,11 @@ import click
 from ensemble import architectures, hosts, runs
 from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import EXIT_STATUS, end_with, say
+from ensemble.cli.placement import placement_options, take_placement
 from ensemble.cli.progress_line import ProgressLine
-from ensemble.cluster import SlurmConfig, check
 from ensemble.config import EnsembleConfig
-from ensemble.errors import RunError
-from ensemble.jobs.placement import SLURM, Placement
-from ensemble.settings import setting_fields
+from ensemble.errors import ConfigError, RunError
+from ensemble.jobs.placement import Placement
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chance
 from ensemble.wording.verdicts import chosen as chosen_words
@@ -22,14 +21,13 @@ from ensemble.wording.verdicts import chosen as chosen_words
 
 @click.command()
 @settings_options(EnsembleConfig)
-@click.option("--on", type=click.Choice([SLURM]), help="Where: a cluster, not this machine.")
-@settings_options(SlurmConfig)
+@placement_options
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
 @click.option(
     "--distributed",
     is_flag=True,
     help="Be one of several processes, one a host, that train one run on the devices of all hosts: "
-    "start the same command on each, under Slurm by srun --kill-on-bad-exit=1.",
+    "start the same command on each, under Slurm by srun --kill-on-bad-exit=1; or once, with --on.",
 )
 def train(resume: str | None, distributed: bool, **chosen: Any) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
@@ -38,9 +36,12 @@ def train(resume: str | None, distributed: bool, **chosen: Any) -> None:
         raise click.UsageError("--resume takes a run as it is: leave the other options out.")
     if architectures.is_own(own := chosen.get("network", "")):
         architectures.allow(own)  # Whoever types a name here wants its code to run.
-    place = placement(chosen)
-    train_it = among_others if distributed else trained
-    run = train_it(resume, chosen, place)
+    see = partial(fits_one_program, chosen) if distributed else None
+    place = take_placement(chosen, see)
+    if distributed and not place:
+        run = among_others(resume, chosen)
+    else:
+        run = trained(resume, chosen, place)
     if said := best_epoch(run):
         say(said, err=True)
     said = " ".join(filter(None, (run.message, chance.verdict(run))))
@@ -54,15 +55,12 @@ def trained(resume: str | None, chosen: dict[str, Any], place: Placement | None 
         return runs.work(run.id, line.show)
 
 
-def among_others(resume: str | None, chosen: dict[str, Any], place: Placement | None) -> runs.Run:
+def among_others(resume: str | None, chosen: dict[str, Any]) -> runs.Run:
     """`trained` as one of several processes; those that only follow end here."""
-    if place:
-        raise click.UsageError("--distributed is started by srun itself: leave --on out.")
-    if EnsembleConfig(**chosen).groups != 1:
-        raise click.UsageError("--distributed trains all members in one program: drop --groups.")
+    fits_one_program(chosen)
     if resume and runs.find(resume).in_groups:
         raise RunError(
-            f"The run “{resume}” is in groups, which are programs of their own: resume it without "
+            f"The run “{resume}” has tasks, which are programs of their own: resume it without "
             "--distributed."
         )
     with hosts.joined() as company:
@@ -77,25 +75,29 @@ def among_others(resume: str | None, chosen: dict[str, Any], place: Placement | 
     return run
 
 
-def placement(chosen: dict[str, Any]) -> Placement | None:
-    """Where a new run is to be trained; what says so is taken out of what was chosen.
+def fits_one_program(chosen: dict[str, Any], nodes: int | None = None) -> None:
+    """See that one program on several hosts, on so many nodes, can train what was chosen.
 
     Raises:
-      ClusterError: there is no Slurm here, or it does not answer.
-      ConfigError: what it is asked for is out of range, or the cluster has it not.
+      UsageError: they are to be in groups, or on one node.
+      ConfigError: a node would have none of them.
     """
-    on = chosen.pop("on", None)
-    names = [one.name for one in setting_fields(SlurmConfig)]
-    asked = {name: chosen.pop(name) for name in names if name in chosen}
-    if on is None:
-        if asked:
-            raise click.UsageError(f"--{min(asked)} goes with --on slurm: say where as well.")
-        return None
-    config = replace(SlurmConfig.from_toml(), **asked)
-    if config.nodes > 1:
-        raise click.UsageError("A group takes one node: ask for more --groups, not --nodes.")
-    check(config)
-    return Placement(on, config.as_dict())
+    config = EnsembleConfig(**chosen)
+    if config.groups != 1:
+        raise click.UsageError("--distributed trains all members in one program: drop --groups.")
+    if nodes is None:
+        return
+    if nodes == 1:
+        raise click.UsageError("--distributed takes several nodes: say how many with --nodes.")
+    devices = config.devices or config.members
+    if (most := min(config.members, devices)) < nodes:
+        raise ConfigError(
+            f"{nodes} nodes would share {formats.count(config.members, 'member')} on "
+            f"{formats.count(devices, 'device')}, and each takes at least one: ask for --nodes "
+            f"{most}."
+            if most > 1
+            else "A member is trained on one node: leave --distributed out."
+        )
 
 
 def best_epoch(run: runs.Run) -> str:

@@ -100,6 +100,11 @@ def check(config: SlurmConfig) -> None:
         raise ConfigError(
             f"This cluster has no default partition: choose one of {', '.join(there)}."
         )
+    if config.nodes > (most := max(one.nodes for one in chosen)):
+        raise ConfigError(
+            f"The partition {chosen[0].name} has {most:,} nodes, and a task cannot have "
+            f"{config.nodes:,}: ask for fewer."
+        )
     longest = max(one.minutes or math.inf for one in chosen)
     if config.time > longest:
         raise ConfigError(

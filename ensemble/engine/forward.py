@@ -87,7 +87,7 @@ class Forward:
                 began, count = time.perf_counter(), self._pace.next(share - done)
                 here = self._layout.put(np.clip(counts - done, 0, count).astype(np.int32))
                 first = self._layout.replicate(np.int32(done))
-                found = jax.block_until_ready(self._program(found, params, here, blocks, first))
+                found = jax.block_until_ready(self._program(found, params, first, here, blocks))
                 self._pace.took(count, time.perf_counter() - began)
                 done += count
                 if done < share:

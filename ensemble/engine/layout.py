@@ -1,8 +1,9 @@
 """Where the members live: M members on D devices, K = ceil(M / D) lanes on each.
 
 Member m is lane m % K of device m // K. M need not divide: the last lanes are then
-surplus, are given no steps, and are never reported. This is the one module that knows;
-everywhere else arrays have a leading axis M.
+surplus, are given no steps, and are never reported. Where members take turns on their device,
+forms/shared.py lets two devices take turns at one member, so that none of them idles. These two
+modules are the ones that know; everywhere else arrays have a leading axis M.
 
 The devices may be of several hosts, one process each. A process hands over, and sees, what is on
 its own alone; the one that leads gathers the rest.
@@ -27,16 +28,21 @@ AXIS = "devices"
 
 @dataclass(frozen=True)
 class Layout:
-    """M members laid out on devices; `devices` holds the D that are used."""
+    """M members laid out on devices; `devices` holds the D that are used.
+
+    `idle` are those that could be used as well, but would hold no member.
+    """
 
     members: int
     devices: tuple[jax.Device, ...]
+    idle: tuple[jax.Device, ...] = ()
 
     @classmethod
     def over(cls, members: int, devices: Sequence[jax.Device]) -> "Layout":
         """Spread evenly over `devices`; those that would hold no member are left out."""
         lanes = math.ceil(members / len(devices))
-        return cls(members, tuple(devices[: math.ceil(members / lanes)]))
+        used = math.ceil(members / lanes)
+        return cls(members, tuple(devices[:used]), tuple(devices[used:]))
 
     @property
     def lanes(self) -> int:
@@ -48,6 +54,12 @@ class Layout:
         """Which lanes hold a member: bool (D, K)."""
         lanes = len(self.devices) * self.lanes
         return (np.arange(lanes) < self.members).reshape(len(self.devices), self.lanes)
+
+    @property
+    def holds(self) -> np.ndarray:
+        """Whose numbers are in each lane, those of a surplus lane repeat the last: (D, K)."""
+        lanes = np.arange(len(self.devices) * self.lanes)
+        return np.minimum(lanes, self.members - 1).reshape(len(self.devices), self.lanes)
 
     @functools.cached_property
     def mine(self) -> tuple[bool, ...]:
@@ -105,8 +117,8 @@ class Layout:
         return call
 
     def spread(self, tree: Any) -> Any:
-        """Arrays (M, …) to (D, K, …), each lane on its device; surplus lanes repeat the last."""
-        index = np.minimum(np.arange(self.real.size), self.members - 1).reshape(self.real.shape)
+        """Arrays (M, …) to (D, K, …), each lane on its device, as `holds` says."""
+        index = self.holds
 
         def lay_out(leaf: Any) -> Array:
             host = np.asarray(leaf)  # Taken apart by JAX, every shape would be a program.
@@ -148,7 +160,7 @@ class Layout:
 
         def join(leaf: Array) -> np.ndarray:
             whole = self.fetch(leaf)
-            return whole.reshape(-1, *whole.shape[2:])[: self.members]
+            return whole.reshape(-1, *whole.shape[2:])[self._lane_of]
 
         return jax.tree.map(join, tree)
 
@@ -158,6 +170,20 @@ class Layout:
         if self.alone or company is None:
             return mine
         return company.gathered(mine, self.owners)
+
+    def on_host(self, leaf: Array) -> list[np.ndarray]:
+        """An array (D, …) on devices as D NumPy arrays (…), without a copy where that can be."""
+        return [np.asarray(shard)[0] for shard in self.shards(leaf)]
+
+    def shards(self, leaf: Array) -> list[Array]:
+        """What each device has of an array (D, …): (1, …), in the order of devices."""
+        found = {shard.device: shard.data for shard in leaf.addressable_shards}
+        return [found[device] for device in self.devices]
+
+    @property
+    def _lane_of(self) -> slice | np.ndarray:
+        """Where each member is among all lanes of all devices."""
+        return slice(self.members)
 
 
 def _sharding(devices: tuple[jax.Device, ...]) -> jax.sharding.NamedSharding:

@@ -175,11 +175,11 @@ def train_steps(
     state: MemberState,
     order: Array,
     key_data: Array,
+    start: Array,
     count: Array,
     images: Array,
     labels: Array,
     hyper: Hyper,
-    start: Array,
     *,
     augmentation: Augmentation = PLAIN,
     arithmetic: Arithmetic = USUAL,
@@ -195,11 +195,11 @@ def train_steps(
       state: the member.
       order: image numbers of every batch of the epoch, int32 (S, B).
       key_data: the member's key for what is drawn in the epoch, as raw data.
+      start: the first step to do, counted from 0 in the epoch.
       count: how many steps to do.
       images: all training images, uint8 (N, H, W, channels).
       labels: int32 (N,).
       hyper: the run's numbers.
-      start: the first step to do, counted from 0 in the epoch.
       augmentation: what is done to the images; recompiles.
       arithmetic: how the network's sums are done; recompiles.
     """
@@ -222,9 +222,9 @@ def log_probabilities(
     network: Network,
     log_p: Array,
     params: Params,
+    start: Array,
     count: Array,
     blocks: Array,
-    start: Array,
     *,
     arithmetic: Arithmetic = USUAL,
 ) -> Array:
@@ -234,9 +234,9 @@ def log_probabilities(
       network: what is asked.
       log_p: (blocks, E, C) in nats, to be filled in.
       params: the member's parameters.
+      start: the first block to do.
       count: how many blocks to do.
       blocks: all images, uint8 (blocks, E, H, W, channels).
-      start: the first block to do.
       arithmetic: how the network's sums are done.
     """
 

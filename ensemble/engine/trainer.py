@@ -161,6 +161,11 @@ class Trainer:
         return self._form.judge(state, self._test, interrupted)
 
     @property
+    def devices(self) -> int:
+        """How many devices have work."""
+        return self._form.devices
+
+    @property
     def validates(self) -> bool:
         """Whether training images are held out, to choose by."""
         return self._validation is not None

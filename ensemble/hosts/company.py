@@ -49,6 +49,8 @@ class Company:
         self._inbox: dict[int, queue.Queue[Message]] = {one: queue.Queue() for one in wires}
         self._closed, self._ends = threading.Event(), list[End]()
         self._together: float | None = None
+        # When this process last looked, and for how long it had been held up by then.
+        self._looked, self._held = time.monotonic(), 0.0
         self._news = threading.Lock()
         for one, wire in wires.items():
             self._thread(self._listen, one, wire)
@@ -176,6 +178,9 @@ class Company:
             self._inbox[other].put(message)
 
     def _lost(self, other: int, how: str) -> None:
+        if (held := max(time.monotonic() - self._looked, self._held)) > SILENCE_SECONDS:
+            # It was this one that was stopped, and has woken: the others have given it up.
+            other, how = self.index, f"was stopped for {held:.0f} seconds: the others went"
         who = self.who(other)
         self.ended(End(f"{who[0].upper()}{who[1:]} {how}.", GO_ON, GONE))
 
@@ -196,15 +201,15 @@ class Company:
                 wire.send("beat", stop=self.asked_to_stop and not self.leads)
 
     def _watch(self) -> None:
-        looked = time.monotonic()
         while not self._closed.wait(BEAT_SECONDS / 2):
             now = time.monotonic()
-            if now - looked < 2 * BEAT_SECONDS:  # else this process was held up itself
+            since, self._looked = now - self._looked, now
+            self._held = max(since, self._held - since)  # forgotten after as long again
+            if since < 2 * BEAT_SECONDS:  # else this process was held up itself
                 for other, wire in self._wires.items():
                     if now - wire.heard > SILENCE_SECONDS:
                         self._lost(other, f"has said nothing for {SILENCE_SECONDS:.0f} seconds: "
                                    "it was stopped, or the network to its host is cut")  # fmt: skip
-            looked = now
             began = self._together
             if began is not None and now - began > HANG_SECONDS:
                 self.ended(End("The exchange between the hosts has hung for a minute.", GO_ON))

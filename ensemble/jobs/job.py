@@ -4,10 +4,12 @@ from pathlib import Path
 
 from ensemble.jobs.folders import changing
 from ensemble.jobs.kinds import Kind
+from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.status import JobStatus, is_alive
 from ensemble.storage.atomic import read_json
 from ensemble.storage.lock import is_held
 
+STATUS_FILE = "status.json"
 STOP_FILE = "stop"
 # A worker holds it for as long as it is there: see `queue.hold`.
 LOCK_FILE = "worker.lock"
@@ -34,7 +36,12 @@ class Job:
     @property
     def status_file(self) -> Path:
         """Where its worker writes how it stands."""
-        return self.path / "status.json"
+        return self.path / STATUS_FILE
+
+    @property
+    def placed(self) -> bool:
+        """Whether it was given another place than this machine, whose turns it does not take."""
+        return (self.path / PLACEMENT).exists()
 
     @property
     def died(self) -> bool:

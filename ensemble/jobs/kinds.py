@@ -29,6 +29,8 @@ class Kind:
       step, steps: the fields of its status that say how far it is; `steps` "" where `step` is
         a share already.
       takes_turns: whether it waits for a slot of the machine.
+      one_task: whether on a cluster one task does its command, and its worker here follows that;
+        a run's worker sees to tasks of its groups itself.
       nice: whether the page and its browser go first, on a processor that all share.
       resumable: states from which its work goes on where it was.
       go_on: what to do once there is room on the disk again.
@@ -61,6 +63,7 @@ class Kind:
     stop_help: str
     stopping_help: str
     takes_turns: bool = True
+    one_task: bool = True
     nice: bool = False
     preload: tuple[str, ...] = ()
     work: str = ""
@@ -110,7 +113,7 @@ TRAINING = Kind(
     too_large="try fewer members or a smaller batch",
     stop_help="What is learnt so far is kept, and the run can be resumed.",
     stopping_help="After the current chunk of steps",
-    nice=True,
+    one_task=False, nice=True,
     preload=("ensemble.runs.training.session", "filelock"),
     work="ensemble.runs.training.worker:work",
     compile="ensemble.runs.training.worker:compile_for",
@@ -125,7 +128,7 @@ GROUP = Kind(
     too_large="try more groups or a smaller batch",
     stop_help="What is learnt so far is kept, and the run can be resumed.",
     stopping_help="After the current chunk of steps",
-    takes_turns=False, nice=True, work="ensemble.runs.groups.worker:work",
+    takes_turns=False, one_task=False, nice=True, work="ensemble.runs.groups.worker:work",
     kept_in="ensemble.runs.checkpoints.folders:what_is_kept",
     ended=("finished", "stopped", "diverged", "failed"),
 )  # fmt: skip

@@ -42,6 +42,16 @@ def placed_on(folder: Path) -> str:
     return placement.on if placement else ""
 
 
+def nodes_of(folder: Path) -> int:
+    """How many nodes a task of the job in `folder` has, which then are one program; 1 here."""
+    try:
+        placement = read_placement(folder)
+    except (OSError, ValueError):
+        return 1
+    nodes = placement.settings.get("nodes") if placement else None
+    return nodes if isinstance(nodes, int) else 1
+
+
 def read_placement(folder: Path) -> Placement | None:
     """Where the job in `folder` runs; None where that is this machine.
 

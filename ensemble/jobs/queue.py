@@ -75,7 +75,9 @@ def in_order() -> list[QueuedJob]:
 
 
 def ahead_of(job: Job) -> list[QueuedJob]:
-    """Those who work, or wait, and come before this job, in order."""
+    """Those who work, or wait, and come before this job, in order; nobody elsewhere."""
+    if job.placed:
+        return []
     mine = place_of(job)
     return [one for one in in_order() if place_of(one) < mine]
 

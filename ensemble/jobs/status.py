@@ -68,6 +68,11 @@ class JobStatus:
         return status
 
     @property
+    def asked(self) -> dict[str, Any]:
+        """What of it says what the job is to do, where its folder does not; ready for JSON."""
+        return {}
+
+    @property
     def share(self) -> float:
         """How much is done, in [0, 1]."""
         return self.kind.share(self)

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ensemble.jobs import slots
-from ensemble.jobs.job import STOP_FILE, Job
+from ensemble.jobs.job import STATUS_FILE, STOP_FILE, Job
 from ensemble.jobs.outcome import Outcome, StopRequest, bugs_written_down, outcome_of
-from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.queue import ahead_of, hold, wait_for_turn
+from ensemble.jobs.remote import inside
 from ensemble.jobs.status import StatusWriter
 
 NICE = 10
@@ -46,9 +46,10 @@ def do(
     Raises:
       RunError: another process is at it.
     """
-    kind, stop = job.kind, stop or stop_request(job)
-    hand = hold(job.path, f"{kind.title} “{job.id}”")
-    with stop, hand, StatusWriter(job.status_file, job.status) as status:
+    kind, stop, folder = job.kind, stop or stop_request(job), inside.folder_of(job)
+    inside.wait_until_alone(job)
+    hand = hold(folder, f"{kind.title} “{job.id}”")
+    with stop, hand, StatusWriter(folder / STATUS_FILE, inside.first_words(job)) as status:
         with bugs_written_down(job, status):
             outcome = outcome_of(
                 job,
@@ -65,7 +66,7 @@ def do(
 
 def stop_request(job: Job) -> StopRequest:
     """What asks this job to stop."""
-    return StopRequest(job.path / STOP_FILE)
+    return StopRequest(inside.folder_of(job) / STOP_FILE)
 
 
 def give_way() -> None:
@@ -85,9 +86,17 @@ def in_turn(
     job: Job, status: StatusWriter[Any], stop: StopRequest, report: Report, begin: Begin,
     devices: int,
 ) -> Outcome:  # fmt: skip
-    """What `begin` comes to, called once this machine is free for it; or a stop before that."""
-    if not job.kind.takes_turns or (job.path / PLACEMENT).exists():
-        return begin(status, stop)
+    """What `begin` comes to, called once this machine is free for it; or a stop before that.
+
+    A job that was given another place is followed there; in its task `begin` is called at once.
+    """
+    if job.placed and job.kind.one_task and not inside.is_inside(job):
+        from ensemble.jobs.remote.follower import follow
+
+        return follow(job, status, stop, report)
+    if not job.kind.takes_turns or job.placed:
+        with inside.on_this_node(job):
+            return begin(status, stop)
 
     def waiting() -> None:
         first = next((one.name for one in ahead_of(job)), "another run")

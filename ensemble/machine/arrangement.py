@@ -1,8 +1,51 @@
-"""How a machine trains members fastest: in one process, or in several that share them out."""
+"""How a machine trains members fastest: in one process, or in several that share them out.
+
+One process gives each core a device (`engine.layout`), and its devices wait for each other about
+once a second. Groups, a process a core, never wait, but each imports and compiles for itself.
+"""
 
 from ensemble.config import EnsembleConfig
+from ensemble.machine.estimate import WORK, roughly
+from ensemble.machine.jax_settings import cpu_cores, only_cpu
+
+# `BENCHMARK_LOG=1 python -m benchmarks.training.arrangements` prints them: processor seconds until
+# the first step, programs compiled before: 2.9 with four members, 2.8 with two; with nothing
+# compiled 9.9 and 9.6. Of one process's some are on each core, a group's are all on its own: at
+# most half of them is what a group adds to the wait.
+START_SECONDS = 5.0
+# The least of what an earlier comparison found: two pinned processes 5 to 25 % faster than one with
+# two devices. It was made before odd members were shared, and wants a quiet machine to be repeated.
+GAIN = 0.05
+MOST = 32
 
 
-def best_groups(config: EnsembleConfig) -> int:
-    """In how many groups this machine trains these members fastest."""
-    return 1
+def best_groups(members: int, cores: int, seconds: float) -> int:
+    """In how many groups this many cores train members fastest: 1, or one a core.
+
+    A group needs two members, or its sums are done in another order. Where cores do not divide
+    the members one process is faster, which shares the odd ones out.
+
+    Args:
+      members: M.
+      cores: processor cores, each of which would be a group's own.
+      seconds: about how long one process would train.
+    """
+    if not 1 < cores <= MOST or members < 2 * cores or members % cores:
+        return 1
+    return cores if seconds * GAIN > START_SECONDS else 1
+
+
+def groups_here(config: EnsembleConfig, train_size: int) -> int:
+    """In how many groups this machine trains these members fastest.
+
+    One where there is an accelerator, or where the run says how many devices it wants.
+
+    Args:
+      config: the run to be.
+      train_size: how many images it learns from.
+    """
+    if not only_cpu() or config.devices:
+        return 1
+    cores = cpu_cores()
+    images = float(config.epochs * train_size * config.members)
+    return best_groups(config.members, cores, images / (roughly(config, "cpu", WORK) * cores))

@@ -7,7 +7,7 @@ from ensemble.race.commands import (
     usual_race,
     work_race,
 )
-from ensemble.race.results import Race, read_races
+from ensemble.race.results import Race, read_race, read_races
 from ensemble.race.settings import RaceConfig
 from ensemble.race.status import RaceJob, RaceStatus, read_race_job
 
@@ -17,6 +17,7 @@ __all__ = [
     "RaceJob",
     "RaceStatus",
     "queue_race",
+    "read_race",
     "read_race_job",
     "read_races",
     "start_race",

@@ -11,7 +11,9 @@ from ensemble.jobs import worker
 from ensemble.jobs.folders import race_folder
 from ensemble.jobs.job import forget_stop, request_stop
 from ensemble.jobs.launch import start_worker
+from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import without_worker
+from ensemble.jobs.remote.record import place, placement_of
 from ensemble.jobs.status import write_status
 from ensemble.jobs.worker import Report
 from ensemble.race.job import Job
@@ -24,18 +26,22 @@ def usual_race() -> RaceConfig:
     return RaceConfig(dataset="mnist" if datasets.is_prepared("mnist") else "digits")
 
 
-def start_race(config: RaceConfig) -> RaceJob:
+def start_race(config: RaceConfig, placement: Placement | None = None) -> RaceJob:
     """Queue a race and start its worker process, which waits its turn.
+
+    Args:
+      config: the race.
+      placement: where it is to run, if not on this machine: then that is what it measures.
 
     Raises:
       RunError: a race is on already, or its folder cannot be written.
     """
-    job = queue_race(config)
+    job = queue_race(config, placement)
     start_worker(job)
     return job
 
 
-def queue_race(config: RaceConfig) -> RaceJob:
+def queue_race(config: RaceConfig, placement: Placement | None = None) -> RaceJob:
     """Put a race into state `queued`, without a worker; for errors see `start_race`."""
     busy = "This machine is being measured already: let that end, or stop it."
     if (there := read_race_job()) and there.active:
@@ -49,6 +55,7 @@ def queue_race(config: RaceConfig) -> RaceJob:
                 raise RunError(busy)
             forget_stop(race_folder())
             (race_folder() / "log.txt").unlink(missing_ok=True)
+            place(race_folder(), placement)
             write_status(race_folder(), status)
     except OSError as error:
         raise RunError(
@@ -74,7 +81,11 @@ def work_race(report: Report = lambda status: None) -> RaceJob:
     if queued is None:
         raise RunError("Nobody asked to measure this machine.")
     config = RaceConfig.from_disk(queued.status.settings)
-    held = worker.do(queued, lambda status, stop: Job(config, status, stop, report).work(), report)
+    # Read by the process that races: a task elsewhere, where it is placed.
+    on = placement.on if (placement := placement_of(queued.path)) else ""
+    held = worker.do(
+        queued, lambda status, stop: Job(config, status, stop, report, on).work(), report
+    )
     return RaceJob(held.status)
 
 

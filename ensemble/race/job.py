@@ -44,6 +44,7 @@ class Job:
       status: the writer of its status.json.
       stop: whether the race is to stop; called several times a second.
       report: called with each new status.
+      on: the cluster whose task this is; "" on the user's own machine.
     """
 
     def __init__(
@@ -52,8 +53,10 @@ class Job:
         status: StatusWriter[RaceStatus],
         stop: Callable[[], bool],
         report: Callable[[RaceStatus], None],
+        on: str = "",
     ) -> None:
         self._config, self._status, self._stop, self._report = config, status, stop, report
+        self._cluster = on
         self._absent: dict[str, str] = {}
         self._losses: Losses = {}
         self._rates: dict[tuple[str, int], list[float]] = {}
@@ -77,7 +80,7 @@ class Job:
         if not self._rates:
             return Outcome("failed", " ".join(self._absent.values()))
         race = self._race()
-        write_race(race)
+        self._status.update(race=write_race(race).name)
         wrong = [TITLES[name] for name in TOLERANCES if not race.agrees(name)]
         said = f"Not the HOWTO's results, and not compared: {', '.join(wrong)}." if wrong else ""
         return Outcome("finished", said)
@@ -161,7 +164,7 @@ class Job:
             rates.setdefault(name, {})[members] = round(statistics.median(found), 1)
         return Race(
             created=time.time(), seconds=round(time.monotonic() - self._began, 1),
-            host=socket.gethostname(), processor=here.processor,
+            host=socket.gethostname(), on=self._cluster, processor=here.processor,
             cores=here.cores, memory_bytes=here.memory_bytes, fast_bfloat16=here.fast_bfloat16,
             platform=self._on.get("platform", ""), devices=self._on.get("devices", 0),
             device_kind=self._on.get("kind", ""), packages=package_versions(),

@@ -43,6 +43,7 @@ class Race:
       differences: for each competitor but the HOWTO, the largest relative difference of a loss
         from the HOWTO's after the same steps.
       absent: a sentence on why, for each competitor that did not race to the end.
+      on: the cluster that gave it a share of that machine: "slurm"; "" where it had all of it.
     """
 
     created: Time
@@ -60,6 +61,7 @@ class Race:
     rates: dict[str, dict[int, Rate]]
     differences: dict[str, Figure]
     absent: dict[str, str]
+    on: str = ""
 
     def agrees(self, competitor: str) -> bool:
         """Whether its losses equal the HOWTO's within tolerance, so that its speed counts."""
@@ -105,6 +107,11 @@ def write_race(race: Race) -> Path:
     path = folder / f"race-{stamp}.json"
     write_json(path, {"schema": SCHEMA, **asdict(race)})
     return path
+
+
+def read_race(name: str) -> Race:
+    """The race in the file of this name; OSError or ValueError where it cannot be read."""
+    return _from_json(read_json(machine_folder() / Path(name).name))
 
 
 def read_races() -> list[Race]:

@@ -24,12 +24,19 @@ class RaceStatus(JobStatus):
     Attributes:
       settings: of the race, as `RaceConfig.as_dict` has them.
       progress: the share that is done, in [0, 1].
+      race: the name of the file that has what it found; "" before.
     """
 
     kind: ClassVar[Kind] = RACE
 
     settings: dict[str, Any] = field(default_factory=dict)
     progress: Figure = 0.0
+    race: str = ""
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Which race."""
+        return {"settings": self.settings}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,11 @@
 """Logistic regression by L-BFGS, with and without `pmap`: solved by a worker, read by pages."""
 
-from ensemble.regression.commands import launch_solve, stop_solve, work_solve
+from ensemble.regression.commands import (
+    follow_solve,
+    launch_solve,
+    stop_solve,
+    work_solve,
+)
 from ensemble.regression.results import Trace, Traces, read_traces
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.status import SolveStatus
@@ -22,6 +27,7 @@ __all__ = [
     "create_solve",
     "delete_solve",
     "find_solve",
+    "follow_solve",
     "launch_solve",
     "list_solves",
     "read_traces",

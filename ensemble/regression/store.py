@@ -18,7 +18,9 @@ from ensemble.jobs.folders import (
 )
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import REGRESSION, Kind
+from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import without_worker
+from ensemble.jobs.remote.record import place
 from ensemble.jobs.status import write_status
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.status import SolveStatus, read_solve_status
@@ -48,14 +50,19 @@ class Solve(Job):
     kind: Kind = REGRESSION
 
 
-def create_solve(config: LbfgsConfig) -> Solve:
+def create_solve(config: LbfgsConfig, placement: Placement | None = None) -> Solve:
     """A new regression's folder, state `queued`; nothing works on it yet.
+
+    Args:
+      config: its settings.
+      placement: where it is to be solved, if not on this machine.
 
     Raises:
       RunError: the folder cannot be written.
     """
     now = time.time()
     with new_run(WORD, now) as folder:
+        place(folder, placement)
         write_status(folder, SolveStatus(created=now, queued=now, updated=now))
         # config.json comes last: a folder without it is not yet a run.
         write_json(folder / "config.json", {

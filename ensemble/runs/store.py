@@ -30,7 +30,7 @@ from ensemble.jobs.kinds import GROUP, IMPORTED, STRESS, TRAINING, Kind
 from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import active_in, jobs_in, without_worker
-from ensemble.machine.arrangement import best_groups
+from ensemble.machine.arrangement import groups_here
 from ensemble.runs.contents import fill
 from ensemble.runs.status import Status, read_status
 from ensemble.storage.atomic import write_bytes
@@ -147,7 +147,8 @@ def create(config: EnsembleConfig, placement: Placement | None = None) -> Run:
       RunError: the folder cannot be written.
     """
     if not config.groups:
-        config = replace(config, groups=best_groups(config))
+        images = registry.find(config.dataset).train_size
+        config = replace(config, groups=groups_here(config, images))
     with new_run(config.dataset, time.time()) as folder:
         fill(folder, config, placement)
     return find(folder.name)

@@ -11,7 +11,9 @@ from ensemble.jobs.folders import changing
 from ensemble.jobs.job import forget_stop, request_stop
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
+from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import without_worker
+from ensemble.jobs.remote.record import place
 from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.jobs.worker import Report
 from ensemble.machine.jax_settings import prepare_jax
@@ -21,23 +23,28 @@ from ensemble.shift.results import Stress, read_stress, read_stress_job
 from ensemble.shift.status import StressJob, StressStatus, stress_folder
 
 
-def start_stress(run_id: str, limit: int | None = None) -> Stress:
+def start_stress(
+    run_id: str, limit: int | None = None, placement: Placement | None = None
+) -> Stress:
     """Queue the measuring of a run's last checkpoint and start its worker process.
 
     Args:
       run_id: the run.
       limit: only the first so many test images; all by default.
+      placement: where it is measured, if not on this machine.
 
     Raises:
       RunError: there is no such run, no checkpoint, or a job is at it already; or its folder
         cannot be written.
       ConfigError: a limit below 1.
     """
-    start_worker(queue_stress(run_id, limit))
+    start_worker(queue_stress(run_id, limit, placement))
     return read_stress(run_id)
 
 
-def queue_stress(run_id: str, limit: int | None = None) -> StressJob:
+def queue_stress(
+    run_id: str, limit: int | None = None, placement: Placement | None = None
+) -> StressJob:
     """Put a run's job into state `queued`, without a worker; otherwise as `start_stress`."""
     run = find(run_id)
     if limit is not None and limit < 1:
@@ -61,6 +68,7 @@ def queue_stress(run_id: str, limit: int | None = None) -> StressJob:
         if (there := read_stress_job(run)) and there.awaited:
             raise RunError(busy)
         forget_stop(folder)
+        place(folder, placement)
         now = time.time()
         write_status(folder, StressStatus(queued=now, updated=now, limit=limit))
     return _job_of(run)

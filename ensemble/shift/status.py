@@ -5,7 +5,7 @@ Its files lie in the run's folder `stress`: status.json and, while it is asked t
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import STRESS, Kind
@@ -33,6 +33,11 @@ class StressStatus(JobStatus):
     limit: Annotated[int, Within(1, 2**53)] | None = None
     steps: Count = 0
     total: Count = 0
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Of how many images."""
+        return {"limit": self.limit}
 
 
 @dataclass(frozen=True)

@@ -64,9 +64,9 @@ def stage(job: Job, ahead: Sequence[Job], detail: str = "") -> str:
       detail: how far it is in the words of its kind, where its message does not say it.
     """
     status = job.status
-    if job.state == "queued":
+    if job.state == "queued" and not (job.placed and job.message):
         return waits_for(ahead)
-    if job.state == "starting":
+    if job.state in ("queued", "starting"):
         return (job.message or "Starting").rstrip(".")
     said = " · ".join(filter(None, (job.message.rstrip("."), detail))) or job.kind.title
     return said + time_left(status) + no_news(status)

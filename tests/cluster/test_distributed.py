@@ -1,22 +1,44 @@
 """One run on several hosts as one program: whatever becomes of one of them, all end, and say why.
 
-No Slurm is needed: two processes on this machine are started as srun would start them.
+It goes on afterwards, again and again, and has the bits of one process that nothing happened to.
+Two processes on this machine are started as srun would start them; then on a real Slurm.
 """
 
+import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from ensemble import runs
-from tests.hosts.pair import SETTINGS, Processes, train
+from ensemble.runs import Run
+from ensemble.runs.groups.tasks import read_tasks
+from tests.cluster.mini import MiniSlurm
+from tests.cluster.test_runs import assert_same_bits as same_arrays
+from tests.hosts.pair import Processes, train
 from tests.runs.test_workers import assert_same_bits
 
-EPOCHS = ("--epochs", "8")
 ALL_END_SECONDS = 20
+SETTINGS = ("--members", "2", "--network", "logistic", "--batch-size", "64", "--epochs", "120")
+SLURM = ("--on", "slurm", "--distributed", "--nodes", "2", "--cpus", "1", "--time", "5")
+RAISES = """
+import os, sys
+from ensemble.engine.trainer import Trainer
+plain = Trainer.train
+def train(self, state, epoch, start, count):
+    if os.environ["ENSEMBLE_PROCESS_ID"] == "1" and start:
+        raise ValueError("boom")
+    return plain(self, state, epoch, start, count)
+Trainer.train = train
+from ensemble.cli.program import main
+main(sys.argv[1:])
+"""
 
 
 @pytest.fixture(scope="module")
@@ -26,105 +48,131 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def truth(monkeypatch: pytest.MonkeyPatch, alone: Path) -> runs.Run:
+def truth(monkeypatch: pytest.MonkeyPatch, alone: Path) -> Run:
     """That run; what a test starts lies beside it."""
     monkeypatch.setenv("ENSEMBLE_RUNS", str(alone))
     monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "2")
-    for run in runs.list_runs():
-        if run.state == "finished" and (run.path / "alone").exists():
-            return run
-    command = [sys.executable, "-m", "ensemble", "train", *SETTINGS, *EPOCHS]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
-    (run,) = runs.list_runs()
-    (run.path / "alone").touch()
-    return run
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+    if not runs.list_runs():
+        command = [sys.executable, "-m", "ensemble", "train", *SETTINGS]
+        subprocess.run(command, check=True, capture_output=True, timeout=120)
+    return runs.list_runs()[-1]
 
 
-def goes_on_to_the_same_bits(run: runs.Run, truth: runs.Run, folder: Path) -> None:
-    with train(folder, "--resume", run.id) as both:
+def is_killed(both: Processes, run: Run) -> None:
+    both.all[0].send_signal(signal.SIGKILL)
+    assert both.all[1].wait(ALL_END_SECONDS) == 75, both.said()
+    assert "Process 1 of 2 (on " in both.log(1)
+    assert "ended without a word" in runs.find(run.id).message
+
+
+def is_stopped_and_wakes(both: Processes, run: Run) -> None:
+    both.all[0].send_signal(signal.SIGSTOP)
+    assert both.all[1].wait(ALL_END_SECONDS) == 75, both.said()
+    assert "Process 1 of 2 (on " in both.log(1)
+    assert "has said nothing for 8 seconds" in both.log(1)
+    both.all[0].send_signal(signal.SIGCONT)
+    assert both.all[0].wait(ALL_END_SECONDS) == 75, both.said()
+    message = runs.find(run.id).message
+    assert "Process 1 of 2 (on " in message
+    assert "was stopped for" in message
+
+
+def raises(both: Processes, run: Run) -> None:
+    assert both.statuses(ALL_END_SECONDS) == [1, 1], both.said()
+    assert "Traceback" in both.log(1)
+    assert "ValueError: boom" in both.log(1)
+    assert "Traceback" not in both.log(0)
+    assert "boom" in both.log(0)
+    assert "boom" in runs.find(run.id).message
+
+
+def is_told_to_stop(both: Processes, run: Run) -> None:
+    both.all[1].send_signal(signal.SIGTERM)
+    assert both.statuses(ALL_END_SECONDS) == [130, 130], both.said()
+
+
+def test_whatever_ends_one_process_ends_both_and_the_run_goes_on_to_the_same_bits(truth, tmp_path):
+    run, words = None, SETTINGS
+    ends: list[tuple[Callable[[Processes, Run], None], str]] = [
+        (is_killed, "failed"), (is_stopped_and_wakes, "failed"), (raises, "failed"),
+        (is_told_to_stop, "stopped"),
+    ]  # fmt: skip
+    for end, state in ends:
+        python = ("-c", RAISES) if end is raises else ("-m", "ensemble")
+        with Processes(tmp_path, *python, "train", "--distributed", *words) as both:
+            run = both.run()
+            began = time.monotonic()
+            end(both, run)
+            print(f"{end.__name__}: {time.monotonic() - began:.1f} s")
+        run, words = runs.find(run.id), ("--resume", run.id)
+        assert run.state == state
+        assert "resume" in run.message.lower()
+        assert run.status.epoch < 120, "too late for this test to mean something"
+    with train(tmp_path, *words) as both:
         assert both.statuses() == [0, 0], both.said()
-    run = runs.find(run.id)
+    run = runs.find(words[1])
     assert run.state == "finished"
     assert_same_bits(run, truth)
 
 
-@pytest.mark.parametrize("index", [0, 1])
-@pytest.mark.parametrize(
-    ("number", "how"),
-    [(signal.SIGKILL, "ended without a word"), (signal.SIGSTOP, "has said nothing for")],
-)
-def test_a_process_that_is_killed_or_stopped_ends_all_and_the_run_goes_on(
-    index, number, how, truth, tmp_path
-):
-    with train(tmp_path, *EPOCHS) as both:
-        run = both.run(12)
-        both.all[index].send_signal(number)
-        struck = time.monotonic()
-        other = both.all[1 - index]
-        assert other.wait(ALL_END_SECONDS) == 75, both.said()
-        seconds = time.monotonic() - struck
-        print(f"{number.name} of process {index}: the other ended after {seconds:.1f} s")
-        who = f"Process {index + 1} of 2"
-        assert f"{who} (on " in both.log(1 - index)
-        assert how in both.log(1 - index)
-        if number == signal.SIGSTOP:  # srun --kill-on-bad-exit ends it.
-            both.all[index].send_signal(signal.SIGKILL)
-            both.all[index].wait()
-        run = runs.find(run.id)
-        assert run.state == "failed"
-        if (index, number) != (0, signal.SIGSTOP):
-            assert who in run.message
-            assert how in run.message
-        assert "resume" in run.message
-    goes_on_to_the_same_bits(run, truth, tmp_path)
+def test_more_processes_than_members_are_refused_by_all(tmp_path):
+    with train(tmp_path, "--members", "1", "--epochs", "1") as both:
+        assert both.statuses() == [1, 1], both.said()
+        assert "would have no member to train" in both.log(0)
+        assert "Traceback" not in both.said()
 
 
-def test_a_process_that_was_stopped_and_wakes_ends_as_well(truth, tmp_path):
-    with train(tmp_path, "--epochs", "500") as both:
-        both.run(12)
-        both.all[0].send_signal(signal.SIGSTOP)
-        assert both.all[1].wait(ALL_END_SECONDS) == 75
-        both.all[0].send_signal(signal.SIGCONT)
-        assert both.all[0].wait(ALL_END_SECONDS) == 75, both.said()
+@contextmanager
+def followed(*words: str) -> Iterator["subprocess.Popen[str]"]:
+    """The command that follows a task on Slurm."""
+    child = subprocess.Popen(
+        [sys.executable, "-m", "ensemble", "train", *words], stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "JAX_NUM_CPU_DEVICES": "1"}, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield child
+    finally:
+        child.kill()
+        child.communicate()
 
 
-RAISES = """
-import os, sys
-from ensemble.engine.trainer import Trainer
-plain = Trainer.train
-def train(self, state, epoch, start, count):
-    if os.environ["ENSEMBLE_PROCESS_ID"] == os.environ["WHO"] and epoch == 2:
-        raise ValueError("boom")
-    return plain(self, state, epoch, start, count)
-Trainer.train = train
-from ensemble.cli.program import main
-main(sys.argv[1:])
-"""
+def nodes_of(run: Run, slurm: MiniSlurm) -> list[str]:
+    return slurm.run("scontrol", "show", "hostnames", read_tasks(run.path)[1].node).split()
 
 
-@pytest.mark.parametrize("index", [0, 1])
-def test_an_exception_in_one_ends_all_with_its_traceback_in_the_log(index, truth, tmp_path):
-    words = ("train", "--distributed", *SETTINGS, *EPOCHS)
-    with Processes(tmp_path, "-c", RAISES, *words, WHO=str(index)) as both:
-        run = both.run(1)
-        assert both.statuses(60) == [1, 1], both.said()
-        assert "Traceback" in both.log(index)
-        assert "ValueError: boom" in both.log(index)
-        assert "Traceback" not in both.log(1 - index)
-        assert "boom" in both.log(1 - index)
-    run = runs.find(run.id)
-    assert run.state == "failed"
-    assert "boom" in run.message
-    goes_on_to_the_same_bits(run, truth, tmp_path)
+def has_ended(child: "subprocess.Popen[str]", slurm: MiniSlurm, task: str) -> bool:
+    """Whether it has; a task that waits to be started anew is started now, if it is not yet."""
+    if "PENDING" in slurm.run("squeue", "-h", "-j", task, "-o", "%T"):
+        with suppress(subprocess.CalledProcessError):
+            slurm.start_now(task)
+    return child.poll() is not None
 
 
-@pytest.mark.parametrize("index", [0, 1])
-def test_a_signal_to_any_of_them_stops_the_run_with_a_checkpoint(index, truth, tmp_path):
-    with train(tmp_path, *EPOCHS) as both:
-        run = both.run(12)
-        both.all[index].send_signal(signal.SIGTERM)
-        assert both.statuses(ALL_END_SECONDS) == [130, 130], both.said()
-    run = runs.find(run.id)
-    assert run.state == "stopped"
-    assert run.status.step < 80
-    goes_on_to_the_same_bits(run, truth, tmp_path)
+def state_of(child: "subprocess.Popen[str]") -> str:
+    out, _ = child.communicate(timeout=100)
+    return str(json.loads(out.splitlines()[-1])["state"])
+
+
+def test_a_run_on_two_nodes_outlives_a_stop_and_a_node(slurm: MiniSlurm, truth, tmp_path):
+    def at_work() -> list[Run]:
+        return [run for run in runs.list_runs() if run.state == "training"]
+
+    with followed(*SETTINGS, *SLURM) as child:
+        slurm.wait(at_work)
+        [run] = at_work()
+        runs.request_stop(run.id)
+        assert state_of(child) == "stopped"
+    assert not slurm.run("squeue", "-h", "-t", "pending,running")
+    with followed("--resume", run.id) as child:
+        slurm.wait(at_work)
+        task = read_tasks(run.path)[1]
+        _, second = nodes_of(run, slurm)
+        slurm.kill_node(second)
+        try:
+            slurm.wait(lambda: has_ended(child, slurm, task.id), 100)
+            assert state_of(child) == "finished"
+        finally:
+            slurm.start_node(second)
+    assert second not in nodes_of(run, slurm)
+    same_arrays(run, truth.path)

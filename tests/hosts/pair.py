@@ -14,7 +14,6 @@ from ensemble import runs
 from ensemble.runs import Run
 
 PATIENCE_SECONDS = 120
-SETTINGS = ("--members", "2", "--batch-size", "128", "--learning-rate", "0.05")
 
 
 def free_port() -> int:
@@ -78,19 +77,18 @@ class Processes:
         found: dict[str, Any] = json.loads(lines[-1])
         return found
 
-    def run(self, steps: int) -> Run:
-        """The run that they train, as soon as it has done so many steps."""
+    def run(self) -> Run:
+        """The run that they train, as soon as they have begun to."""
         end = time.monotonic() + PATIENCE_SECONDS
         while time.monotonic() < end:
             for run in runs.list_runs():
-                if run.active and run.status.step >= steps:
+                if run.state == "training":
                     return run
             time.sleep(0.05)
-        raise AssertionError(f"no run came to step {steps}:\n{self.said()}")
+        raise AssertionError(f"no run is trained:\n{self.said()}")
 
 
 def train(folder: Path, *words: str, count: int = 2, **environment: str) -> Processes:
     """They train one run together: a new one, or with `--resume` an old one."""
-    settings = () if "--resume" in words else SETTINGS
-    command = ("-m", "ensemble", "train", "--distributed", *settings, *words)
+    command = ("-m", "ensemble", "train", "--distributed", *words)
     return Processes(folder, *command, count=count, **environment)

@@ -76,12 +76,19 @@ def others_end(all_three, logs, index, status, *words):
 def test_who_is_killed_or_stopped_is_named_by_all_others(three, index, number, how):
     all_three, logs = three
     all_three[index].send_signal(number)
-    others_end(all_three, logs, index, 75, f"Process {index + 1} of 3 (on ", how)
+    who = f"Process {index + 1} of 3 (on "
+    others_end(all_three, logs, index, 75, who, how)
+    if number == signal.SIGSTOP:  # One that wakes knows that it was itself that was away.
+        all_three[index].send_signal(signal.SIGCONT)
+        assert all_three[index].wait(10) == 75
+        said = logs[index].read_text()
+        assert "LAST WORDS " + who in said
+        assert "was stopped for" in said
 
 
 @pytest.mark.parametrize(
     ("three", "status", "said"),
-    [(("1", "bug"), 1, "process 2 of 3"), (("0", "mended"), 1, "boom"),
+    [(("0", "bug"), 1, "process 1 of 3"), (("0", "mended"), 1, "boom"),
      (("1", "abort"), 75, "link of jax.distributed")],
     indirect=["three"],
 )  # fmt: skip

@@ -1,54 +1,107 @@
 """A run of two processes, stopped and gone on with, has the bits of one process on two devices."""
 
-import subprocess
-import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from ensemble import runs
-from tests.hosts.pair import SETTINGS, train
-from tests.runs.test_workers import assert_same_bits
+from ensemble.cli.program import main
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError
+from ensemble.jobs.job import STOP_FILE, forget_stop
+from ensemble.jobs.placement import Placement
+from ensemble.runs import Run
+from ensemble.runs.groups.part import Group, make
+from ensemble.runs.groups.places import tasks_for
+from tests.hosts.pair import Processes
+from tests.pages.grouped import SLURM, in_groups
 
-# Compiled in a moment; tests/cluster has the one that people train.
-SMALL = ("--network", "mlp", "--members", "3", "--validation", "0.1", "--epochs", "3")
+# Compiled in a moment.
+CONFIG = EnsembleConfig(
+    network="logistic",
+    members=3,
+    epochs=3,
+    batch_size=128,
+    learning_rate=0.05,
+    validation=0.1,
+)
+TWO_NODES = Placement("slurm", {"nodes": 2})
+PARAMETERS = "parameters/epoch-0003.npz"
 
 
-def test_two_processes_stopped_and_resumed_have_the_bits_of_one(monkeypatch, tmp_path):
-    monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "2")
-    command = [sys.executable, "-m", "ensemble", "train", *SETTINGS, *SMALL]
-    subprocess.run(command, check=True, capture_output=True, timeout=120)
-    (alone,) = runs.list_runs()
-    with train(tmp_path, *SMALL) as both:
-        run = both.run(0)
-        runs.request_stop(run.id)  # long before anything is compiled
-        assert both.statuses() == [130, 130], both.said()
-        assert both.answer()["state"] == "stopped"
-        assert "{" not in both.log(1), "one answer of all"
-    run = runs.find(run.id)
-    assert 0 < run.status.step < 30, "stopped too late for this test to mean something"
-    with train(tmp_path, "--resume", run.id) as both:
+def test_a_task_on_two_nodes_stopped_and_resumed_has_the_bits_of_one_process(tmp_path):
+    truth = runs.create(CONFIG)
+    run = runs.create(CONFIG, TWO_NODES)
+    before = run.status_file.read_text()
+    [group] = make(run)
+    (group.path / STOP_FILE).touch()
+    with alone(truth, tmp_path) as one, both_of(group, tmp_path) as both:
+        assert both.statuses() == [0, 0], both.said()  # It learns a little before it looks.
+        assert one.statuses() == [0], one.said()
+    [group] = make(run)
+    assert group.status.state == "stopped"
+    assert 0 < group.status.step < 30, "stopped too late for this test to mean something"
+    forget_stop(group.path)
+    with both_of(group, tmp_path) as both:
         assert both.statuses() == [0, 0], both.said()
-    run = runs.find(run.id)
-    assert run.state == "finished"
-    assert_same_bits(run, alone)
-    for epoch in (1, 2, 3):
-        np.testing.assert_array_equal(
-            runs.read_validation(run.id, epoch), runs.read_validation(alone.id, epoch)
-        )
-    assert '"processes": 2' in (run.path / "devices.json").read_text()
+    [group] = make(run)
+    assert group.status.state == "finished"
+    assert '"processes": 2' in (group.path / "devices.json").read_text()
+    assert run.status_file.read_text() == before, "only who follows the task writes it"
+    for folder in ("predictions", "validation"):
+        for epoch in (1, 2, 3):
+            name = f"{folder}/epoch-{epoch:04d}.npz"
+            with np.load(group.path / name) as found, np.load(truth.path / name) as one:
+                np.testing.assert_array_equal(found["probabilities"], one["probabilities"])
+    with np.load(group.path / PARAMETERS) as found, np.load(truth.path / PARAMETERS) as one:
+        assert found.files == one.files
+        for name in one.files:
+            np.testing.assert_array_equal(found[name], one[name])
 
 
-def test_more_processes_than_members_are_refused_by_all(tmp_path):
-    with train(tmp_path, "--members", "1", "--epochs", "1") as both:
-        assert both.statuses() == [1, 1], both.said()
-        assert "would have no member to train" in both.log(0)
-        assert "Traceback" not in both.said()
+def alone(run: Run, folder: Path) -> Processes:
+    """One process with as many devices."""
+    words = ("-m", "ensemble", "work", run.id)
+    return Processes(folder, *words, count=1, JAX_NUM_CPU_DEVICES="2")
 
 
-@pytest.mark.parametrize("words", [("--learning-rate", "99"), ("--members", "4", "--groups", "2")])
-def test_what_cannot_be_is_said_before_anybody_waits(words, tmp_path):
-    with train(tmp_path, *words, count=1) as one:
-        assert one.statuses(60) == [2], one.said()
-        assert "Traceback" not in one.said()
+def both_of(group: Group, folder: Path) -> Processes:
+    return Processes(folder, "-m", "ensemble", "work-group", group.id)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--learning-rate 99", "--learning-rate"),
+        ("--members 4 --groups 2", "drop --groups"),
+        ("--on slurm --nodes 2 --members 4 --groups 2", "drop --groups"),
+        ("--on slurm --members 4", "say how many with --nodes"),
+        ("--on slurm --nodes 3 --members 2", "ask for --nodes 2"),
+        ("--on slurm --nodes 3 --members 8 --devices 2", "ask for --nodes 2"),
+        ("--on slurm --nodes 2 --members 1", "leave --distributed out"),
+        ("--nodes 2", "goes with --on slurm"),
+    ],
+)
+def test_what_cannot_be_is_said_before_anybody_waits(words, sentence):
+    said = CliRunner().invoke(main, ["train", "--distributed", *words.split()])
+    assert said.exit_code == 2
+    assert sentence in said.output
     assert runs.list_runs() == []
+
+
+def test_several_nodes_are_for_one_program_and_not_for_groups():
+    said = CliRunner().invoke(main, ["train", "--on", "slurm", "--nodes", "2"])
+    assert said.exit_code == 2
+    assert "by --distributed" in said.output
+    run = in_groups({1: "stopped", 2: "stopped"}, state="stopped", placement=TWO_NODES)
+    with pytest.raises(ConfigError, match="2 groups, each of which takes one node"):
+        tasks_for(run)
+
+
+def test_a_run_that_is_elsewhere_is_resumed_without_the_option():
+    run = in_groups({1: "stopped"}, state="stopped", placement=SLURM)
+    said = CliRunner().invoke(main, ["train", "--distributed", "--resume", run.id])
+    assert said.exit_code == 1
+    assert "resume it without --distributed" in said.output

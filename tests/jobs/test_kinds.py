@@ -14,9 +14,10 @@ from ensemble.jobs.uploads.dataset_upload import UploadStatus
 from ensemble.race import RaceStatus
 from ensemble.regression import SolveStatus
 from ensemble.runs import Status
+from ensemble.runs.groups.part import GroupStatus
 from ensemble.shift import StressStatus
 
-STATUSES = (Status, StressStatus, SolveStatus, RaceStatus, FetchStatus, UploadStatus)
+STATUSES = (Status, GroupStatus, StressStatus, SolveStatus, RaceStatus, FetchStatus, UploadStatus)
 
 
 def name_of(kind: Kind) -> str:

@@ -1,50 +1,27 @@
-"""Pods of a run on Kubernetes: real processes, told their index as Kubernetes tells it."""
+"""Pods of a run on Kubernetes: what one makes, refuses and waits for."""
 
-import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
 from ensemble import runs
 from ensemble.cli.kubernetes import as_words
 from ensemble.cli.program import main
-from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.job import STOP_FILE
-from ensemble.jobs.placement import KUBERNETES, Placement
 from ensemble.jobs.status import write_status
 from ensemble.jobs.worker import stop_request
 from ensemble.runs.groups import external
 from ensemble.runs.groups.applied import make_once, take_up
 from ensemble.runs.groups.part import groups_of
-from ensemble.runs.groups.pod import DIVERGED, DONE, FAILED, GO_ON, work_pod
+from ensemble.runs.groups.pod import DIVERGED, DONE, GO_ON, work_pod
 from ensemble.storage.lock import is_held
+from tests.runs.pods import CONFIG, ON, RUN, soon
 from tests.workers import PATIENCE_SECONDS, held_by_a_worker, wait_until
-
-RUN, ON = "digits-try", Placement(KUBERNETES)
-CONFIG = EnsembleConfig(members=4, groups=2, network="logistic", epochs=20, batch_size=1,
-                        learning_rate=0.001, devices=1)  # fmt: skip
-
-
-def pod(index: int, submission: str = "first") -> "subprocess.Popen[str]":
-    named = {"JOB_COMPLETION_INDEX": str(index), "ENSEMBLE_SUBMISSION": submission}
-    words = [sys.executable, "-m", "ensemble", "work-pod", RUN, *as_words(CONFIG)]
-    return subprocess.Popen(words, env={**os.environ, **named}, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
-
-
-def ended(*pods: "subprocess.Popen[str]") -> list[int]:
-    said = [one.communicate(timeout=PATIENCE_SECONDS)[0] for one in pods]
-    assert "Traceback" not in "".join(said), said
-    return [one.returncode for one in pods]
 
 
 def called(index: str, *words: str) -> Result:
@@ -52,37 +29,10 @@ def called(index: str, *words: str) -> Result:
     return CliRunner(env=environment).invoke(main, ["work-pod", RUN, *words])
 
 
-def soon(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
 def set_states(run: runs.Run, *states: str) -> None:
     """Have the run and its groups say that they ended so."""
     for job, state in zip([run, *groups_of(run)], states, strict=True):
         write_status(job.path, replace(job.status, state=state, pid=None, updated=0.0))
-
-
-@pytest.mark.usefixtures("two_devices_a_worker", "no_worker_left")
-def test_a_pod_whose_node_is_drained_goes_on_to_the_bits_of_one_process():
-    first, second = pod(0), pod(1)
-    soon(lambda: RUN in [run.id for run in runs.list_runs()])
-    run = runs.find(RUN)
-    wait_until(run, lambda run: groups_of(run)[1].status.step > 0)
-    second.send_signal(signal.SIGTERM)
-    assert ended(second) == [GO_ON]
-    assert groups_of(run)[1].status.state == "stopped"
-    assert runs.find(RUN).active
-
-    assert ended(pod(1), first) == [DONE, DONE]
-    run = runs.find(RUN)
-    assert run.state == "finished"
-    # As many members on a device, in one process.
-    alone = runs.work(runs.create(replace(CONFIG, groups=1, devices=2)).id)
-    there, here = (runs.read_predictions(one.id, CONFIG.epochs) for one in (run, alone))
-    np.testing.assert_array_equal(there, here)
 
 
 def test_what_merges_ends_alone_where_its_node_is_drained():
@@ -217,12 +167,3 @@ def test_a_run_at_its_end_is_left_there(state, status):
     set_states(run, state, state, state)
     assert work_pod(RUN, CONFIG, 1, "second") == status
     assert runs.find(RUN).state == state
-
-
-def test_a_pod_whose_group_fails_ends_what_merges_so_that_both_are_begun_anew():
-    # No pod has a dataset that nobody has prepared.
-    assert work_pod(RUN, replace(CONFIG, dataset="mnist"), 0, "first") == FAILED
-    run = runs.find(RUN)
-    assert "prepare mnist" in groups_of(run)[0].message
-    assert run.status.state == "stopped"
-    assert "begins it anew" in run.message

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from jax import Array, lax
+from jax import lax
 
 from ensemble.config import EnsembleConfig
 from ensemble.engine.augment import Augmentation
@@ -68,25 +68,30 @@ def precision(config: EnsembleConfig, form: str) -> str:
 
 
 def over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:
-    """`function(member, *own, count, *shared)` for every lane of a device.
+    """`function(member, *own, start, count, *shared)` for every lane of a device.
 
-    The result takes (members, own, counts, shared): all but `shared` have a leading axis
-    K. A count of 0 costs nothing where lanes run one after the other; side by side all
-    lanes go as far as the longest.
+    The result takes (members, own, spans, shared), spans being starts and counts: all but
+    `shared` have a leading axis K. A count of 0 costs nothing where lanes run one after the
+    other; side by side all lanes start at one place, and go as far as the longest.
     """
 
-    def one_after_the_other(members: Any, own: Any, counts: Array, shared: Any) -> Any:
+    def one_after_the_other(members: Any, own: Any, spans: Any, shared: Any) -> Any:
         def lane(args: Any) -> Any:
-            member, own, count = args
-            return function(member, *own, count, *shared)
+            member, own, span = args
+            return function(member, *own, *span, *shared)
 
-        return lax.map(lane, (members, own, counts))
+        return lax.map(lane, (members, own, spans))
 
-    def side_by_side(members: Any, own: Any, counts: Array, shared: Any) -> Any:
-        count = counts.max()
-        return jax.vmap(lambda member, own: function(member, *own, count, *shared))(members, own)
+    def side_by_side(members: Any, own: Any, spans: Any, shared: Any) -> Any:
+        span = [each.max() for each in spans]
+        return jax.vmap(lambda member, own: function(member, *own, *span, *shared))(members, own)
 
-    return one_after_the_other if form in ("tower", "scan") else side_by_side
+    return one_after_the_other if takes_turns(form) else side_by_side
+
+
+def takes_turns(form: str) -> bool:
+    """Whether the lanes of a device run one after the other."""
+    return form in ("tower", "scan")
 
 
 def blocks_of(images: np.ndarray, block: int = EVALUATION_BLOCK) -> np.ndarray:

@@ -70,6 +70,7 @@ class Stepwise:
         self._ask = ask_program(plain, work.network, work.arithmetic)
         self._data = self._layout.replicate((work.images, work.labels))
         kept = 4 * self._layout.real.size * work.batch_size * work.network.classes
+        self.devices = len(self._layout.devices)
         self.rows = max(1, min(work.steps, ROOM_BYTES // kept))
 
     def compile(self, epoch: Callable[[], Epoch]) -> None:

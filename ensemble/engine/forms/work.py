@@ -62,9 +62,11 @@ class Form(Protocol):
 
     Attributes:
       rows: the most steps of one call.
+      devices: how many devices have work.
     """
 
     rows: int
+    devices: int
 
     def compile(self, epoch: Callable[[], Epoch]) -> None:
         """Compile a training step; `epoch` is asked for when it is needed, at the end."""

@@ -3,13 +3,13 @@
 import os
 
 from ensemble.cluster import SlurmConfig
-from ensemble.errors import RunError
+from ensemble.errors import ConfigError, RunError
 from ensemble.jobs import slots
 from ensemble.jobs.placement import KUBERNETES, SLURM, read_placement
 from ensemble.runs.groups.external import ExternalTasks
 from ensemble.runs.groups.slurm import SlurmTasks
 from ensemble.runs.groups.tasks import LocalTasks, Tasks
-from ensemble.runs.store import Run
+from ensemble.runs.store import Run, trained_here
 
 
 def tasks_for(run: Run) -> Tasks:
@@ -31,7 +31,13 @@ def tasks_for(run: Run) -> Tasks:
     if placement is None:
         return LocalTasks(slots.devices(), cores())
     if placement.on == SLURM:
-        return SlurmTasks(run, SlurmConfig.from_dict(placement.settings))
+        config = SlurmConfig.from_dict(placement.settings)
+        if (of := trained_here(run).groups) > 1 and config.nodes > 1:
+            raise ConfigError(
+                f'The run “{run.id}” has {of} groups, each of which takes one node: put "nodes": 1 '
+                "into its placement.json, and resume it."
+            )
+        return SlurmTasks(run, config)
     raise RunError(f"The run “{run.id}” is for {placement.on}, which cannot be reached from here.")
 
 

@@ -49,7 +49,7 @@ class SlurmTasks:
             return
         ids = cluster.submit(
             [[one.kind.command, one.id] for one in missing], self._folder, self._config,
-            name=self._run.id, environment={}, nodes=1,
+            name=self._run.id, environment={}, nodes=self._config.nodes,
             logs=[one.path / "log.txt" for one in missing],
         )  # fmt: skip
         for group, task in zip(missing, ids, strict=True):

@@ -1,15 +1,20 @@
-"""The task of one group: it trains its members, and knows nothing of the others."""
+"""The task of one group: it trains its members, and knows nothing of the others.
+
+A run that is one group may have a task on several nodes: then this is one of its processes there.
+"""
 
 import os
 import time
 
+from ensemble import hosts
 from ensemble.jobs import worker
 from ensemble.jobs.job import LOCK_FILE, STOP_FILE
 from ensemble.jobs.outcome import Outcome, StopRequest
+from ensemble.jobs.placement import nodes_of
 from ensemble.jobs.status import StatusWriter
-from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.groups.part import Group, GroupStatus, find_group
 from ensemble.runs.groups.takeover import Place, is_heard_elsewhere
+from ensemble.runs.training.stretch import train
 from ensemble.storage.lock import is_held
 
 # Set for a task that is to end with the process that started it.
@@ -43,6 +48,20 @@ def work(name: str) -> None:
       RunError: the group's folder is missing, or belongs to another run.
     """
     keep_to_cores()
+    if nodes_of(find_group(name).path.parents[1]) == 1:
+        _work(name)
+        return
+    with hosts.joined() as company:
+        if company is None:
+            _work(name)
+            return
+        # Its modules start JAX, which is told of the others by now.
+        from ensemble.runs.training.distributed import take_part
+
+        take_part(company, lambda: _work(name))
+
+
+def _work(name: str) -> Group:
     group = find_group(name)
     told = False
     while is_held(group.path / LOCK_FILE) or is_heard_elsewhere(group):
@@ -53,18 +72,15 @@ def work(name: str) -> None:
         group = find_group(name)
     group = find_group(name)
     if group.status.state == "finished":
-        return print(f"{group.title} is trained already.", flush=True)
+        print(f"{group.title} is trained already.", flush=True)
+        return group
 
     def begin(status: StatusWriter[GroupStatus], stop: StopRequest) -> Outcome:
         status.update(state="starting", message="", started=time.time())
-        place = Place(group)
-        prepare_jax()
-        from ensemble.runs.training.session import Session
-
-        with Session(group, status, stop, place.check) as session:
-            return session.train()
+        return train(group, status, stop, Place(group).check)
 
     worker.do(group, begin, lambda status: None, TaskStop(group))
+    return find_group(name)
 
 
 def keep_to_cores() -> None:

@@ -23,9 +23,9 @@ from ensemble.errors import ConfigError, EnsembleError, HostsError
 from ensemble.hosts.company import Company, current
 from ensemble.hosts.kinds import Follower, Leader
 from ensemble.jobs.job import LOCK_FILE
-from ensemble.jobs.kinds import TRAINING
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter, write_status
+from ensemble.runs.groups.part import find_group
 from ensemble.runs.status import ACTIVE, Status, read_status
 from ensemble.runs.store import Run, find, trained_here
 from ensemble.runs.test_set import dataset_of
@@ -158,7 +158,7 @@ def lead(company: Company, run: Run, status: StatusWriter[Status]) -> None:
         )
 
     def last_words(sentence: str) -> None:
-        said = f"{sentence} {TRAINING.what_is_kept(run.path)}"
+        said = f"{sentence} {run.kind.what_is_kept(run.path)}"
         status.last_words(state="failed", message=said, seconds_left=None)
 
     company.last_words = last_words
@@ -204,7 +204,7 @@ def _shared(run_id: str) -> Run:
     end = time.monotonic() + SHARED_SECONDS
     while True:
         try:
-            return find(run_id)
+            return find_group(run_id) if ":" in run_id else find(run_id)
         except EnsembleError as error:
             if time.monotonic() > end:
                 raise HostsError(
@@ -220,7 +220,7 @@ def _speak_for_process_0(run: Run, sentence: str) -> None:
         with held:
             status = read_status(run.path)
             if status.state in ACTIVE:
-                said = f"{sentence} {TRAINING.what_is_kept(run.path)}"
+                said = f"{sentence} {run.kind.what_is_kept(run.path)}"
                 now = dataclasses.replace(status, state="failed", message=said, seconds_left=None)
                 write_status(run.path, dataclasses.replace(now, updated=time.time()))
     else:

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from ensemble import hosts
 from ensemble.config import LEAST_IN_A_GROUP
 from ensemble.engine import Pace, Trainer, blank_members, choose_devices
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
-from ensemble.jobs.training_clock import TrainingClock
 from ensemble.machine.jax_settings import describe_devices
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.history import FOLDERS, drop_predictions, write_predictions
@@ -17,6 +17,7 @@ from ensemble.runs.parameters import drop_parameters, write_parameters
 from ensemble.runs.status import Status, after_epoch, blank_best, how_it_ended, is_over
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.test_set import dataset_of
+from ensemble.runs.training.clock import TrainingClock
 from ensemble.runs.training.progress import Progress, differences, figures_on, first_lost, judge
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.records.fields import Within, read_as
@@ -111,7 +112,7 @@ class Session:
         self._progress.state = None  # It is on the devices now: a copy here would cost memory.
         self._forget_what_comes_again()
         layout = trainer.layout
-        used = {"used": len(layout.devices), "members_per_device": layout.lanes}
+        used = {"used": trainer.devices, "members_per_device": layout.lanes}
         write_json(self._run.path / "devices.json", {**describe_devices(), **used, **layout.hosts})
         return self._progress
 
@@ -175,8 +176,7 @@ class Session:
         for split, one in judged.items():
             write_predictions(self._run.path, epoch, one.probabilities, FOLDERS[split])
             line |= figures_on(split, one)
-        clock = self._clock.now(progress.seconds)
-        line = plain({**line, **differences(judged["test"]), **clock})
+        line = plain({**line, **differences(judged["test"]), **self._clock.now(progress.seconds)})
         summary = after_epoch(self._status.status, line)
         best = summary.get("best_epoch") or self._status.status.best_epoch or epoch
         params = self._trainer.get_params(self._state)
@@ -224,7 +224,7 @@ def _devices(run: Run) -> list[Any]:
 
     Each has two members of a group or more: one alone on its device may round otherwise.
     """
-    most = None if run.whole else max(1, len(run.numbers) // LEAST_IN_A_GROUP)
+    most = None if run.whole or hosts.current() else max(1, len(run.numbers) // LEAST_IN_A_GROUP)
     try:
         used = read_as(Used, read_json(run.path / "devices.json")).used
     except (OSError, ValueError):

@@ -10,9 +10,9 @@ from ensemble.jobs import worker
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import Report
-from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.status import Status
 from ensemble.runs.store import Run, find, trained_here
+from ensemble.runs.training.stretch import train
 
 
 def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | None = None) -> Run:
@@ -36,9 +36,9 @@ def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | 
 
 def _work(run_id: str, report: Report, stop: StopRequest | None) -> Run:
     run = find(run_id)
-    train = _coordinate if run.in_groups and not hosts.current() else _train
+    begin = _coordinate if run.in_groups and not hosts.current() else _train
     worker.do(
-        run, lambda status, stop: train(run, status, stop, report), report, stop,
+        run, lambda status, stop: begin(run, status, stop, report), report, stop,
         trained_here(run).devices, turn=hosts.current() is None,
     )  # fmt: skip
     return find(run_id)
@@ -68,16 +68,4 @@ def _coordinate(
 
 def _train(run: Run, status: StatusWriter[Status], stop: StopRequest, report: Report) -> Outcome:
     status.update(started=time.time())
-    prepare_jax()
-    from ensemble.runs.training.session import Session
-
-    if (company := hosts.current()) is None:
-        with Session(run, status, stop, report) as session:
-            return session.train()
-    from ensemble.runs.training.distributed import LedTrainer, lead
-
-    lead(company, run, status)
-    with Session(
-        run, status, lambda: stop() or company.asked_to_stop, report, LedTrainer
-    ) as session:
-        return session.train()
+    return train(run, status, stop, report)

@@ -27,5 +27,6 @@ def racing() -> bool:
 
 @st.cache_resource(max_entries=2, show_spinner=False)
 def _races(folder: str, seen: tuple[int, int]) -> list[Race]:
-    # A data folder may be shared by several machines.
-    return [race for race in read_races() if race.host == socket.gethostname()]
+    # A data folder may be shared by several machines, and a task on a cluster has a share of one.
+    mine = socket.gethostname()
+    return [race for race in read_races() if race.host == mine and not race.on]

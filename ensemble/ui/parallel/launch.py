@@ -13,17 +13,18 @@ from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.queue import comes_first
 from ensemble.regression.commands import MOST_CPU_DEVICES
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui.devices import probe
+from ensemble.ui.devices import elsewhere, probe
 from ensemble.ui.devices.probe import Machine
 from ensemble.ui.parallel import loader as parallel_loader
 from ensemble.ui.parallel import picker, settings
-from ensemble.ui.shared import guard
+from ensemble.ui.shared import guard, widget
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.train.launch import rounded
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 DOUBLE_CLICK_SECONDS = 2.0
+WHERE = "solve_where"
 TIMES_THE_SAMPLES = 2.5  # what solving holds at most, of the samples' own size
 QUICK = LbfgsConfig(samples=5_000, iterations=30)
 
@@ -48,6 +49,7 @@ def controls() -> None:
         settings.control(name)
     here = probe.probe().answer
     settings.devices_control(most_devices(here) if here else 0)
+    elsewhere.control(WHERE)
     more = st.expander("More", key="solve_more", on_change="rerun")
     if more.open:
         with more:
@@ -71,6 +73,9 @@ def all_devices(here: Machine) -> int:
 
 def plan(config: LbfgsConfig) -> Plan:
     """What the button will do with these settings."""
+    if where := widget.value(WHERE, elsewhere.HERE):
+        label = f"Solve {settings.shape(config)} with and without pmap on {elsewhere.titled(where)}"
+        return Plan(config, label, note="One task on one node, with the devices that it has there.")
     here = probe.probe().answer
     devices = config.devices or (all_devices(here) if here else 0)
     on = f"on {formats.count(devices, 'device')}" if devices else "on all devices"
@@ -88,7 +93,7 @@ def about(config: LbfgsConfig) -> str:
     for past in parallel_loader.all_solves():
         status = past.status
         alike = settings.size(past.config) == settings.size(config)
-        here = status.host == socket.gethostname() and status.started
+        here = status.host == socket.gethostname() and status.started and not past.placed
         if alike and here and past.state == "finished" and past.config.sweep == config.sweep:
             share = config.iterations / past.config.iterations
             seconds = share * (status.updated - (status.started or 0.0))
@@ -133,7 +138,8 @@ def launch_body(was_waiting: bool) -> None:
         st.caption(f":material/block: {escaping.markdown(planned.reason)}")
     if planned.note:
         st.caption(escaping.markdown(planned.note))
-    if (after := jobs_words.starts_after(comes_first())) and not planned.reason:
+    here = not widget.value(WHERE, elsewhere.HERE)
+    if here and (after := jobs_words.starts_after(comes_first())) and not planned.reason:
         st.caption(escaping.markdown(after))
 
 
@@ -153,12 +159,13 @@ def quick_button() -> None:
 
 
 def launch(config: LbfgsConfig) -> None:
-    """Start `config` in the background and show it; a second click does not start two."""
+    """Start `config` where that is chosen and show it; a second click does not start two."""
     last, when = tab.solve_launched
     if last == config and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
         return
     try:
-        solve = regression.launch_solve(config)
+        place = elsewhere.placement(widget.value(WHERE, elsewhere.HERE))
+        solve = regression.launch_solve(config, place)
     except EnsembleError as error:
         guard.problem(error)
         return

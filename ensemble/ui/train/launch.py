@@ -15,7 +15,7 @@ from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import comes_first, in_order
-from ensemble.machine.arrangement import best_groups
+from ensemble.machine.arrangement import groups_here
 from ensemble.machine.estimate import Past, estimate, members_per_device, memory
 from ensemble.machine.network_cost import Cost
 from ensemble.machine.this_machine import machine
@@ -91,7 +91,7 @@ def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str, cost: Cost
         raced=raced(config, devices), work=cost.flops,
     )  # fmt: skip
     on = formats.count(devices, "device")
-    groups = config.groups or best_groups(config)
+    groups = config.groups or groups_here(config, find(config.dataset).train_size)
     if groups > 1:
         spread = f"in {groups} groups, each with a process and cores of its own"
     else:
@@ -109,7 +109,7 @@ def on_cluster(config: EnsembleConfig, label: str) -> Plan:
         placement = where.chosen()
     except EnsembleError as error:
         return Plan(None, label, str(error))
-    groups = config.groups or best_groups(config)
+    groups = config.groups or groups_here(config, find(config.dataset).train_size)
     how = formats.count(groups, "task")
     note = f"Each task trains {share(config.members, groups)}. {where.note()}"
     return Plan(config, f"{label} in {how} on Slurm", note=note, placement=placement)

@@ -86,7 +86,7 @@ def wanted() -> SlurmConfig:
         name: widget.value(key(name)) for name in ASKED if widget.value(key(name), None) is not None
     }
     partition = widget.value(KEY).removeprefix(ON_SLURM)
-    return dataclasses.replace(SlurmConfig.from_toml(), partition=partition, **given)
+    return dataclasses.replace(SlurmConfig.from_toml(), nodes=1, partition=partition, **given)
 
 
 def fits(config: SlurmConfig, there: tuple[Partition, ...]) -> None:

@@ -4,11 +4,14 @@ import streamlit as st
 
 from ensemble import runs, shift
 from ensemble.errors import EnsembleError
+from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import ahead_of
+from ensemble.jobs.remote.record import placement_of
 from ensemble.shift import Results, Stress
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.ood_images import ood_sets
 from ensemble.shift.status import StressJob, StressStatus
+from ensemble.ui.devices import elsewhere
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import guard, job_panel
 from ensemble.ui.shared.tab import Tab, tab
@@ -70,8 +73,10 @@ def resting(shown: Inspected, stress: Stress) -> None:
         label = f"Measure {formats.count(shown.members, 'member')} under shift"
         label += f", {about}" if (about := estimate(shown.run)) else ""
         help = "In a process of its own: you can leave this page, and come back."
+    before = place_of(stress)
+    where = elsewhere.control("stress_where", before)
     st.button(label, key="stress_start", type="primary", icon=":material/play_arrow:",
-              on_click=start, args=(shown.run.id, asked_for(stress, results)),
+              on_click=start, args=(shown.run.id, asked_for(stress, results), where, before),
               help=help)  # fmt: skip
     if problem := Tab.stress_problem.take():
         guard.problem(problem)
@@ -91,10 +96,16 @@ def asked_for(stress: Stress, results: Results | None) -> int | None:
     return stress.status.limit if going_on and stress.status else None
 
 
-def start(run_id: str, limit: int | None) -> None:
+def place_of(stress: Stress) -> Placement | None:
+    """Where to go on with one that has not come to its end: where it was."""
+    going_on = stress.job and stress.state in ("stopped", "failed")
+    return placement_of(stress.job.path) if going_on and stress.job else None
+
+
+def start(run_id: str, limit: int | None, where: str, before: Placement | None) -> None:
     """Callback: start the job, or keep the reason why it cannot be."""
     try:
-        shift.start_stress(run_id, limit)
+        shift.start_stress(run_id, limit, elsewhere.placement(where, before))
     except EnsembleError as error:
         tab.stress_problem = str(error)
 

@@ -10,9 +10,9 @@ import pytest
 
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import StatusWriter
-from ensemble.jobs.training_clock import TEST_COST, Countdown, TrainingClock
 from ensemble.runs import create
 from ensemble.runs.status import read_status
+from ensemble.runs.training.clock import TEST_COST, Countdown, TrainingClock
 
 # Of two real runs of four members on a busy machine, ten epochs of digits and two of MNIST: every
 # compiled call with its kind (t: training, e: the test), steps, beginning and seconds. The second

@@ -1,0 +1,76 @@
+"""Options that say where a job runs: `--on slurm`, and what a task there asks for."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ensemble.cli.options import Command, option, settings_options
+from ensemble.cluster import SlurmConfig, check
+from ensemble.jobs.placement import SLURM, Placement
+from ensemble.jobs.remote.record import placement_of, read_record
+from ensemble.settings import setting_fields
+
+ASKED = tuple(one.name for one in setting_fields(SlurmConfig))
+
+
+ON = click.option("--on", type=click.Choice([SLURM]), help="Where: a cluster, if not here.")
+
+
+def placement_options(command: Command) -> Command:
+    """Gives a click command `--on`, and one option for each thing that Slurm is asked for."""
+    return ON(settings_options(SlurmConfig)(command))
+
+
+def one_node_options(command: Command) -> Command:
+    """As `placement_options`, for a job that is one task on one node: without `--nodes`."""
+    for field in reversed(setting_fields(SlurmConfig)):
+        command = command if field.name == "nodes" else option(field)(command)
+    return ON(command)
+
+
+def take_placement(
+    chosen: dict[str, Any], see: Callable[[int], None] | None = None
+) -> Placement | None:
+    """Where a job is to run, each of its tasks on one node unless `see` allows more.
+
+    Args:
+      chosen: the values of a command's options, by name; None where one was left out. What says
+        where is taken out of them.
+      see: called with how many nodes its one task has; raises where that cannot be.
+
+    Returns:
+      None where that is this machine.
+
+    Raises:
+      UsageError: an option of a cluster without --on, or several nodes.
+      ClusterError: there is no Slurm here, or it does not answer.
+      ConfigError: what it is asked for is out of range, or the cluster has it not.
+    """
+    on = chosen.pop("on", None)
+    asked = {name: chosen.pop(name, None) for name in ASKED}
+    asked = {name: value for name, value in asked.items() if value is not None}
+    if on is None:
+        if asked:
+            raise click.UsageError(f"--{min(asked)} goes with --on {SLURM}: say where as well.")
+        return None
+    config = replace(SlurmConfig.from_toml(), **({} if see else {"nodes": 1}) | asked)
+    if see:
+        see(config.nodes)
+    elif config.nodes > 1:
+        raise click.UsageError(
+            "A group takes one node: ask for more --groups, not --nodes, or for one program on "
+            "several nodes by --distributed."
+        )
+    check(config)
+    return Placement(on, config.as_dict())
+
+
+def task_summary(job_folder: Path) -> dict[str, Any]:
+    """Which task did the job in a folder, ready for JSON; nothing of one that ran here."""
+    placement, record = placement_of(job_folder), read_record(job_folder)
+    if placement is None or record is None:
+        return {}
+    return {"task": {"on": placement.on, "id": record.id, "node": record.node}}

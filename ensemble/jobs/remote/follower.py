@@ -1,0 +1,178 @@
+"""The worker of a job that a task elsewhere does: has it submitted, and tells what it says."""
+
+import dataclasses
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ensemble.errors import RunError
+from ensemble.jobs.job import STATUS_FILE, Job
+from ensemble.jobs.outcome import Outcome
+from ensemble.jobs.placement import Placement, read_placement
+from ensemble.jobs.remote.clusters import Cluster, cluster_for
+from ensemble.jobs.remote.inside import FOLDER
+from ensemble.jobs.remote.submission import PATIENCE_SECONDS, POLL_SECONDS, Submission
+from ensemble.jobs.status import HEARTBEAT_SECONDS, JobStatus, StatusWriter
+from ensemble.storage.atomic import read_json
+from ensemble.storage.private import private_folder
+
+# The disk that the nodes share may show a task's last word so long after the scheduler does.
+GRACE_SECONDS = 10.0
+# Of a status what is its writer's own.
+OWN = ("pid", "pid_created", "pid_ticks", "host", "queued", "updated")
+
+
+class Follower:
+    """Follows a job's task to its end, and is the only writer of the job's status.
+
+    Args:
+      job: the job, whose worker this process is.
+      status: the hold on its status.json.
+      stop: asked whether to stop.
+      report: called with each new status.
+      cluster: who takes the task.
+      placement: where the job is to run, and with what.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        status: StatusWriter[Any],
+        stop: Callable[[], bool],
+        report: Callable[[Any], None],
+        cluster: Cluster,
+        placement: Placement,
+    ) -> None:
+        self._job, self._status, self._stop, self._report = job, status, stop, report
+        self._folder, self._where = job.path / FOLDER, cluster.where
+        self._task = Submission(job, cluster, placement.settings)
+        self._told: dict[str, Any] = {}
+        # The task's last heartbeat, and when that came on this machine's clock.
+        self._beat = (0.0, 0.0)
+
+    def follow(self) -> Outcome:
+        """Go on until the task has ended, or the job is stopped.
+
+        Raises:
+          ClusterError, ConfigError, RunError: the task is not taken, with what to do.
+        """
+        private_folder(self._folder)
+        try:
+            self._task.begin()
+            while (outcome := self._look()) is None:
+                time.sleep(POLL_SECONDS)
+        except BaseException:
+            self._task.give_up()
+            raise
+        self._task.over()
+        if outcome.state == "failed":
+            self._task.show_log()
+        return outcome
+
+    def _look(self) -> Outcome | None:
+        """One look at everything; how it ended, where it has."""
+        self._task.look()
+        said = self._read()
+        if said and self._has_ended(said):
+            return self._outcome(said)
+        if self._stop():
+            self._task.stop()
+        if outcome := self._lost(said):
+            return outcome
+        self._tell(self._words(said))
+        return None
+
+    def _read(self) -> JobStatus | None:
+        """What the task says of itself; None before it has, or where that cannot be read."""
+        try:
+            said = type(self._job.status).from_dict(read_json(self._folder / STATUS_FILE))
+        except (OSError, ValueError):
+            return None
+        if said.updated != self._beat[0]:
+            self._beat = said.updated, time.monotonic()
+        return said
+
+    def _has_ended(self, said: JobStatus) -> bool:
+        # One that stops unasked was told to make room, and may be put back into the queue.
+        asked = said.state != "stopped" or bool(self._task.stopped)
+        return asked and said.state in self._job.kind.ended
+
+    def _outcome(self, said: JobStatus) -> Outcome:
+        """As the task said it, with all the figures of its last words."""
+        self._status.update(**{**mirrored(said), "state": self._status.status.state})
+        return Outcome(said.state, said.message)
+
+    def _lost(self, said: JobStatus | None) -> Outcome | None:
+        """How it ended, where the task has without the last word that one would wait for."""
+        now, stopped, ended = time.monotonic(), self._task.stopped, self._task.ended
+        name = f"its task {self._task.record.id}"
+        if stopped and now - stopped > 2 * PATIENCE_SECONDS:
+            return Outcome("stopped", f"Stopped. Whether {name} has ended {self._where} did not "
+                           "say: look there.")  # fmt: skip
+        if ended is None:
+            return None
+        if self._task.cancelled and said is None:
+            return Outcome("stopped", f"Stopped while it waited in {self._where}'s queue.")
+        if now - ended < GRACE_SECONDS:
+            return None
+        kept = self._job.kind.what_is_kept(self._job.path)
+        if said and said.state == "stopped":
+            return Outcome("stopped", f"{self._where} ended {name} before its time: it was "
+                           f"cancelled there. {kept}")  # fmt: skip
+        if said is None:
+            return Outcome("failed", f"{self._where} ended {name} before that had begun: it was "
+                           "cancelled, or could not start. The log has what it said.")  # fmt: skip
+        return Outcome("failed", f"{name[0].upper()}{name[1:]}{self._on} ended without a word: it "
+                       f"was killed, or asked for too little memory or time. {kept}")  # fmt: skip
+
+    def _words(self, said: JobStatus | None) -> dict[str, Any]:
+        """What the job's status is to say now."""
+        state = self._task.record.state
+        if said and said.state in self._job.kind.active:
+            # A node that died is noticed late, and its task is put back: its last words are old.
+            fresh = time.monotonic() - self._beat[1] < 3 * HEARTBEAT_SECONDS
+            if fresh or state != "waiting":
+                return mirrored(said)
+        elif said is None and state != "waiting":
+            return {"state": "starting", "message": f"Its task starts{self._on}."}
+        why = f" ({self._task.record.reason})" if self._task.record.reason else ""
+        message = f"Waits in {self._where}'s queue{why}. {self._task.refused}".rstrip()
+        return {"state": "queued", "message": message, "seconds_left": None}
+
+    @property
+    def _on(self) -> str:
+        return f" on {self._task.record.node}" if self._task.record.node else ""
+
+    def _tell(self, changes: dict[str, Any]) -> None:
+        if changes != self._told:
+            self._told = changes
+            self._status.update(**changes)
+            self._report(self._status.status)
+
+
+def mirrored(said: JobStatus) -> dict[str, Any]:
+    """What a task's status says of the job: all but who wrote it."""
+    names = (one.name for one in dataclasses.fields(said) if one.name not in OWN)
+    values = {name: getattr(said, name) for name in names}
+    return {**values, "state": "starting" if said.state == "queued" else said.state}
+
+
+def follow(
+    job: Job, status: StatusWriter[Any], stop: Callable[[], bool], report: Callable[[Any], None]
+) -> Outcome:
+    """Have a placed job done where it is to run; its placement is in its folder.
+
+    Raises:
+      RunError: where it is to run cannot be read.
+      ClusterError, ConfigError: the task is not taken.
+    """
+    try:
+        placement = read_placement(job.path)
+    except (OSError, ValueError) as error:
+        raise RunError(
+            f"Where this job is to run cannot be read ({error}): start it again, and say where."
+        ) from error
+    if placement is None:
+        raise RunError("Where this job is to run has been removed meanwhile: start it again.")
+    cluster = cluster_for(placement, job.path)
+    return Follower(job, status, stop, report, cluster, placement).follow()

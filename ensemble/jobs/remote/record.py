@@ -1,0 +1,92 @@
+"""What is noted of a job's task: `task/task.json` in the job's folder, by who follows it."""
+
+import contextlib
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ensemble.errors import ClusterError
+from ensemble.jobs.job import STOP_FILE
+from ensemble.jobs.placement import FILE as PLACEMENT
+from ensemble.jobs.placement import Placement, read_placement, write_placement
+from ensemble.jobs.remote.clusters import cluster_for
+from ensemble.jobs.remote.inside import FOLDER
+from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.records.fields import odd, read_as
+
+STATES = ("waiting", "running", "ended")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A job's task, as the scheduler last told of it.
+
+    Attributes:
+      name: what it is called among the scheduler's, one of its kind.
+      id: the scheduler's word for it; "" while it is being submitted.
+      asked: what the job asks for, as `JobStatus.asked` has it.
+      settings: what the scheduler was asked for.
+      state: "waiting", "running" or "ended".
+      node: where it works, or worked last.
+      reason: why it waits.
+    """
+
+    name: str
+    id: str = ""
+    asked: dict[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    state: str = "waiting"
+    node: str = ""
+    reason: str = ""
+
+
+def read_record(job_folder: Path) -> Record | None:
+    """What was last noted of the task of the job in a folder; None where nothing can be read."""
+    try:
+        found = read_as(Record, read_json(job_folder / FOLDER / "task.json"))
+        if found.state not in STATES:
+            raise odd("state", found.state)
+    except (OSError, ValueError):
+        return None
+    return found
+
+
+def write_record(job_folder: Path, record: Record) -> None:
+    """Note it; OSError where it cannot be written."""
+    write_json(job_folder / FOLDER / "task.json", dataclasses.asdict(record))
+
+
+def place(job_folder: Path, placement: Placement | None) -> None:
+    """Note where a job that is asked for (again) is to run.
+
+    A task that works for it elsewhere, since whoever followed that was killed, is asked to stop
+    where it is no longer wanted.
+
+    Raises:
+      OSError: that cannot be written.
+    """
+    if placement is None:
+        end_task(job_folder)
+        (job_folder / PLACEMENT).unlink(missing_ok=True)
+    else:
+        write_placement(job_folder, placement)
+
+
+def placement_of(job_folder: Path) -> Placement | None:
+    """Where the job in a folder is to run; None for this machine, or where that cannot be read."""
+    try:
+        return read_placement(job_folder)
+    except (OSError, ValueError):
+        return None
+
+
+def end_task(job_folder: Path) -> None:
+    """Stop the task that may be at work for the job in a folder, as far as that can be done."""
+    record = read_record(job_folder)
+    if record is None or record.state == "ended":
+        return
+    with contextlib.suppress(OSError, ValueError, ClusterError):
+        (job_folder / FOLDER / STOP_FILE).touch()
+        if record.id and (placement := read_placement(job_folder)):
+            cluster_for(placement, job_folder).cancel(record.id)

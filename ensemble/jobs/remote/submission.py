@@ -1,0 +1,151 @@
+"""A job's task at a scheduler: handed in or found again, looked at, told to stop."""
+
+import contextlib
+import dataclasses
+import secrets
+import sys
+import time
+from typing import Any
+
+from ensemble.cluster import Task
+from ensemble.errors import ClusterError, RunError
+from ensemble.jobs.job import STATUS_FILE, STOP_FILE, Job, forget_stop
+from ensemble.jobs.remote.clusters import Cluster
+from ensemble.jobs.remote.inside import FOLDER, VARIABLE, word
+from ensemble.jobs.remote.record import Record, read_record, write_record
+
+POLL_SECONDS = 0.5
+# A task that was told to stop is cancelled after so long, and given up after as long again.
+PATIENCE_SECONDS = 60.0
+LOG_BYTES = 8_000
+
+
+class Submission:
+    """The one task of a job. It outlives this process; the next one for the job finds it.
+
+    Args:
+      job: whose.
+      cluster: who takes it.
+      settings: what that is asked for.
+
+    Attributes:
+      record: how it stands, as was last heard.
+      refused: why nothing was heard at the last look; "" where something was.
+      ended: when it was first heard to have ended, on this machine's clock; None before.
+      stopped: when it was told to stop; None before.
+      cancelled: whether it was also taken back.
+    """
+
+    def __init__(self, job: Job, cluster: Cluster, settings: dict[str, Any]) -> None:
+        self._job, self._cluster, self._settings = job, cluster, settings
+        self._folder = job.path / FOLDER
+        self.record, self.refused = Record(""), ""
+        self.ended: float | None = None
+        self.stopped: float | None = None
+        self.cancelled = False
+
+    def begin(self) -> None:
+        """Find the task that does what is asked for, or hand one in; another is ended first.
+
+        Raises:
+          ClusterError, ConfigError: the task is not taken, with what to do.
+          RunError: that of an earlier request does not end.
+        """
+        asked, left = self._job.status.asked, read_record(self._job.path)
+        forget_stop(self._folder)
+        # One that has said its last word may be seen to work for a while yet.
+        if left and left.state != "ended":
+            same = (left.asked, left.settings) == (asked, self._settings)
+            if task := self._known(left):
+                left = dataclasses.replace(left, id=task.id)
+                if same:
+                    self.record = left
+                    return self._note(task)
+                self._outlive(left)
+                forget_stop(self._folder)
+            elif same and not asked and (self._folder / STATUS_FILE).exists():
+                # What is done once for all may be done already; the first look tells.
+                self.record = left
+                return None
+        self._hand_in(asked)
+        return None
+
+    def _hand_in(self, asked: dict[str, Any]) -> None:
+        (self._folder / STATUS_FILE).unlink(missing_ok=True)
+        name = f"{self._job.id} {self._job.kind.name} {secrets.token_hex(2)}"
+        # Noted beforehand: whoever is killed before it knows the id has left its name.
+        record = Record(name, asked=asked, settings=self._settings)
+        write_record(self._job.path, record)
+        words = (self._job.kind.command, self._job.id)
+        task_id = self._cluster.submit(words, name, {VARIABLE: word(self._job)})
+        self.record = dataclasses.replace(record, id=task_id)
+        write_record(self._job.path, self.record)
+
+    def look(self) -> None:
+        """Note how the scheduler says that it stands; where it says nothing, all is as before."""
+        try:
+            task = self._cluster.look().get(self.record.id)
+        except ClusterError as error:
+            if str(error) != self.refused:
+                print(f"{self._cluster.where} could not be asked: {error}", file=sys.stderr)
+            self.refused = str(error)
+            return
+        self.refused = ""
+        self._note(task or Task(self.record.id, "ended", "", self.record.node, ""))
+
+    def stop(self) -> None:
+        """Have it stop: a file tells one that works; one that waits, or is late, is cancelled."""
+        now = time.monotonic()
+        if self.stopped is None:
+            self.stopped = now
+            (self._folder / STOP_FILE).touch()
+        late = now - self.stopped > PATIENCE_SECONDS
+        if not self.cancelled and (late or self.record.state == "waiting"):
+            with contextlib.suppress(ClusterError):  # It is asked again at the next look.
+                self._cluster.cancel(self.record.id)
+                self.cancelled = True
+
+    def over(self) -> None:
+        """Note that it has said its last word, whatever the scheduler still has to tidy up."""
+        self._note(Task(self.record.id, "ended", "", self.record.node, ""))
+
+    def give_up(self) -> None:
+        """Leave none at work that nobody follows any more."""
+        if self.record.id:
+            with contextlib.suppress(OSError, ClusterError):
+                (self._folder / STOP_FILE).touch()
+                self._cluster.cancel(self.record.id)
+
+    def show_log(self) -> None:
+        """Put the end of what it printed where the job's own log is."""
+        with contextlib.suppress(OSError):
+            tail = self._cluster.log(self.record.id).read_bytes()[-LOG_BYTES:]
+            print(tail.decode(errors="replace"), file=sys.stderr, flush=True)
+
+    def _note(self, task: Task) -> None:
+        node = task.nodes or self.record.node
+        now = dataclasses.replace(self.record, state=task.state, node=node, reason=task.reason)
+        if now != self.record:
+            self.record = now
+            write_record(self._job.path, now)
+        self.ended = (self.ended or time.monotonic()) if task.state == "ended" else None
+
+    def _known(self, record: Record) -> Task | None:
+        """The task of a record, where it waits or works."""
+        return next(
+            (one for one in self._cluster.look().values()
+             if one.name == record.name and one.state != "ended"), None,
+        )  # fmt: skip
+
+    def _outlive(self, record: Record) -> None:
+        """End a task that does not do what is asked for now, and wait until it has."""
+        (self._folder / STOP_FILE).touch()
+        self._cluster.cancel(record.id)
+        end = time.monotonic() + PATIENCE_SECONDS
+        while self._known(record):
+            if time.monotonic() > end:
+                raise RunError(
+                    f"The task {record.id} of an earlier request works still: try again when "
+                    f"{self._cluster.where} has ended it."
+                )
+            time.sleep(POLL_SECONDS)

@@ -1,0 +1,132 @@
+"""Members that the devices do not divide: two devices take turns at one, and no bit changes."""
+
+import jax
+import numpy as np
+import pytest
+
+from ensemble.engine import Trainer
+from ensemble.engine.forms.looped import Looped
+from ensemble.engine.forms.shared import Shared
+from ensemble.engine.forms.sharing import Sharing, parts
+from ensemble.engine.layout import Layout
+from tests.engine.conftest import devices, small_config
+
+SIZES = [(3, 2), (5, 2), (7, 2), (5, 3), (7, 3), (5, 4), (9, 8), (10, 8), (13, 8), (27, 8)]
+
+
+def shared(members: int, count: int) -> Shared:
+    layout = Shared.of(Layout.over(members, devices(count)))
+    assert isinstance(layout, Shared)
+    return layout
+
+
+def turns_of(layout: Shared, steps: int) -> list[list[tuple[int, int, int, int]]]:
+    """(member, device, first step, steps) of each part."""
+    found = []
+    for part in parts(layout, steps):
+        lanes = np.argwhere(part.counts).tolist()
+        found.append(
+            [
+                (int(layout.holds[d, k]), d, int(part.starts[d, k]), int(part.counts[d, k]))
+                for d, k in lanes
+            ]
+        )
+    return found
+
+
+@pytest.mark.parametrize(("members", "count"), SIZES)
+@pytest.mark.parametrize("steps", [1, 2, 3, 7, 24])
+def test_each_step_of_each_member_is_done_once_and_in_order(members, count, steps):
+    done = [0] * members
+    for part in turns_of(shared(members, count), steps):
+        assert len({member for member, *_ in part}) == len(part), "a member in two places"
+        for member, _, first, number in part:
+            assert first == done[member]
+            done[member] += number
+    assert done == [steps] * members
+
+
+@pytest.mark.parametrize(("members", "count"), SIZES)
+def test_all_devices_have_the_same_to_do_between_two_waits(members, count):
+    """M / D of one member's steps for each device, and one more for each cut."""
+    steps = 24
+    cut = turns_of(shared(members, count), steps)
+    longest = 0
+    for part in cut:
+        each = np.zeros(count, int)
+        for _, device, _, number in part:
+            each[device] += number
+        longest += each.max()
+    assert longest <= steps * members / count + len(cut)
+    assert longest < steps * -(-members // count), "no less than unshared"
+    if count == 2:
+        assert len(cut) == 2
+    if count == 2:
+        assert len(cut) == 2
+
+
+@pytest.mark.parametrize(("members", "count"), SIZES)
+def test_shared_members_come_back_as_they_were_laid_out(members, count):
+    layout = shared(members, count)
+    assert layout.real.sum() == members
+    assert layout.real.any(axis=1).all(), "a device without a member"
+    tree = np.arange(members * 6, dtype=np.float32).reshape(members, 2, 3)
+    there = layout.spread(tree)
+    np.testing.assert_array_equal(layout.gather(there), tree)
+    for device, guest in enumerate(layout.guests):
+        if guest >= 0:
+            assert layout.homes[guest] == device - 1
+            assert not layout.real[device, -1]
+            np.testing.assert_array_equal(np.asarray(there)[device, -1], tree[guest])
+
+
+def test_what_a_guest_has_learnt_is_at_its_home_too():
+    layout = shared(5, 3)
+    sharing = Sharing(layout)
+    state = np.asarray(layout.spread(np.zeros((5, 2), np.float32))).copy()
+    for device, guest in enumerate(layout.guests):
+        if guest >= 0:
+            state[device, -1] = guest
+    home = layout.gather(sharing.go_home(layout.put(state)))
+    np.testing.assert_array_equal(home[layout.guests[layout.guests >= 0]], [[1, 1], [3, 3]])
+    np.testing.assert_array_equal(home[[0, 2, 4]], 0)
+
+
+@pytest.mark.parametrize(("members", "count"), [(4, 2), (2, 2), (1, 2), (2, 8), (3, 1)])
+def test_members_that_divide_or_are_fewer_than_devices_are_not_shared(members, count):
+    plain = Layout.over(members, devices(count))
+    assert Shared.of(plain) is plain
+
+
+@pytest.mark.parametrize(
+    ("network", "members", "count", "own"),
+    [("cnn", 3, 2, False), ("logistic", 3, 2, True), ("logistic", 5, 3, False)],
+)
+def test_sharing_changes_no_bit_of_members_figures_or_predictions(
+    few, network, members, count, own
+):
+    config = small_config(members=members, network=network, shuffle_per_member=own)
+    trainer = Trainer(config, few, devices(count))
+    with_turns = everything(trainer)
+    form = trainer._form
+    assert isinstance(form, Looped)
+    assert isinstance(form._layout, Shared)
+    trainer._form = Looped(form._work, share=False)
+    trainer._test = trainer._form.to_judge(few.test_images, few.test_labels)
+    trainer._epoch.cache_clear()
+    without = everything(trainer)
+    for name, found in with_turns.items():
+        np.testing.assert_array_equal(found, without[name], err_msg=name)
+
+
+def everything(trainer: Trainer) -> dict[str, object]:
+    """All that a run reports, of an epoch in calls of 1, 2 and 3 steps, put back between two."""
+    found: dict[str, object] = {}
+    state = trainer.start()
+    for start, count in ((0, 1), (1, 2), (3, 3)):
+        state, figures = trainer.train(state, 1, start, count)
+        found |= {f"{name} from {start}": value for name, value in vars(figures).items()}
+        state = trainer.put(trainer.get(state)) if start == 1 else state
+    leaves = jax.tree.leaves(trainer.get(state))
+    assert all(np.isfinite(leaf).all() for leaf in leaves)
+    return found | vars(trainer.evaluate(state)) | {f"leaf {n}": x for n, x in enumerate(leaves)}

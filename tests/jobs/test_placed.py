@@ -1,0 +1,118 @@
+"""Jobs that are given a place on a cluster: no turn of this machine, and no measure of it."""
+
+import socket
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+from ensemble import regression, runs, shift
+from ensemble.cli.program import main
+from ensemble.cluster import asking
+from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError
+from ensemble.jobs.placement import Placement, read_placement, write_placement
+from ensemble.jobs.queue import ahead_of, comes_first, in_order
+from ensemble.jobs.status import write_status
+from ensemble.race import RaceConfig, queue_race, read_race_job
+from ensemble.race.results import read_race, read_races, write_race
+from ensemble.regression import LbfgsConfig, create_solve
+from ensemble.shift.status import StressStatus, stress_folder
+from ensemble.ui.devices import loader
+from ensemble.ui.inspect.shift import job
+from ensemble.wording.jobs import stage
+from tests.race.test_race import RACE
+from tests.workers import at_work_here
+
+THERE = Placement("slurm", {"partition": "gpu"})
+
+
+@pytest.fixture(autouse=True)
+def data_of_one_test(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+
+
+def test_a_regression_and_a_race_on_a_cluster_hold_nobody_up_here() -> None:
+    solve = create_solve(LbfgsConfig(), THERE)
+    race = queue_race(RaceConfig(), THERE)
+    assert (solve.placed, race.placed) == (True, True)
+    assert read_placement(solve.path) == read_placement(race.path) == THERE
+    assert (in_order(), comes_first()) == ([], [])
+    here = create_solve(LbfgsConfig())
+    assert [one.id for one in in_order()] == [here.id]
+
+
+def test_the_next_race_is_here_again_where_no_place_is_said() -> None:
+    before = queue_race(RaceConfig(), THERE)
+    write_status(before.path, replace(before.status, state="finished"))
+    assert not queue_race(RaceConfig()).placed
+    assert [one.id for one in in_order()] == ["race"]
+
+
+def test_a_race_in_a_task_is_no_measure_of_this_machine_even_on_it() -> None:
+    here = replace(RACE, host=socket.gethostname())
+    there = replace(here, created=RACE.created + 60, on="slurm")
+    names = [write_race(one).name for one in (here, there)]
+    assert [read_race(name).on for name in names] == ["", "slurm"]
+    assert read_races() == [here, there]
+    assert loader.races() == [here]
+
+
+@pytest.mark.parametrize("command", [["stress", "digits-0101-000000"], ["lbfgs"], ["race"]])
+@pytest.mark.parametrize(
+    ("words", "status", "says"),
+    [
+        (["--time", "5"], 2, "Error: --time goes with --on slurm: say where as well."),
+        (["--on", "slurm"], 1, "Error: There is no Slurm on this machine (sinfo cannot be run): "
+         "start this on a machine of the cluster."),
+    ],
+)  # fmt: skip
+def test_a_place_that_cannot_be_is_said_before_anything_is_made(
+    command, words, status, says, monkeypatch, tmp_path, runs_of_one_test
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("SLURM_CONF", raising=False)
+    asking.forget()
+    ended = CliRunner().invoke(main, [*command, *words])
+    assert (ended.exit_code, ended.stderr.splitlines()[-1]) == (status, says)
+    assert not list(runs_of_one_test.glob("*"))
+    assert read_race_job() is None
+
+
+def test_only_a_regression_that_was_left_behind_on_a_cluster_is_followed_again() -> None:
+    with pytest.raises(RunError, match="it is on no cluster"):
+        regression.follow_solve(create_solve(LbfgsConfig()).id)
+    solve = create_solve(LbfgsConfig(), THERE)
+    with pytest.raises(RunError, match="is followed already"):
+        regression.follow_solve(solve.id)
+    lost = replace(solve.status, state="solving", pid=2**22 + 1, host=socket.gethostname())
+    write_status(solve.path, lost)
+    assert regression.follow_solve(solve.id).state == "queued"
+    write_status(solve.path, replace(lost, **at_work_here(solve.path)))
+    with pytest.raises(RunError, match="is followed already"):
+        regression.follow_solve(solve.id)
+    write_status(solve.path, replace(lost, state="finished"))
+    with pytest.raises(RunError, match="it has ended, finished"):
+        regression.follow_solve(solve.id)
+
+
+def test_a_job_that_waits_on_a_cluster_comes_after_nobody_here_and_says_why_it_waits() -> None:
+    create_solve(LbfgsConfig())
+    solve = create_solve(LbfgsConfig(), THERE)
+    write_status(solve.path, replace(solve.status, message="Waits in Slurm's queue (no node)."))
+    solve = regression.find_solve(solve.id)
+    assert ahead_of(solve) == []
+    assert stage(solve, ahead_of(solve)) == "Waits in Slurm's queue (no node)"
+
+
+def test_a_measuring_that_is_gone_on_with_stays_where_it_was(runs_of_one_test) -> None:
+    run = runs.create(EnsembleConfig(members=2))
+    folder = stress_folder(run.path)
+    folder.mkdir()
+    status = StressStatus(state="stopped", queued=1.0, updated=1.0)
+    write_status(folder, status)
+    assert job.place_of(shift.read_stress(run.id)) is None
+    write_placement(folder, THERE)
+    assert job.place_of(shift.read_stress(run.id)) == THERE
+    (folder / "placement.json").write_text("{")
+    assert job.place_of(shift.read_stress(run.id)) is None

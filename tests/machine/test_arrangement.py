@@ -1,0 +1,37 @@
+"""In how many groups a machine trains members fastest."""
+
+import pytest
+
+from ensemble.config import EnsembleConfig
+from ensemble.machine.arrangement import best_groups, groups_here
+
+
+@pytest.mark.parametrize(
+    ("members", "cores", "seconds", "groups"),
+    [
+        (4, 2, 3600, 2),
+        (8, 4, 3600, 4),
+        (64, 32, 3600, 32),
+        (4, 2, 20, 1),  # Two starts cost more than two groups gain.
+        (5, 2, 3600, 1),  # Three members and two: a core would wait for the other.
+        (2, 2, 3600, 1),  # A group of one member does its sums in another order.
+        (6, 4, 3600, 1),
+        (4, 1, 3600, 1),
+        (128, 64, 3600, 1),  # More than a run may have.
+    ],
+)
+def test_groups_are_one_a_core_where_each_has_as_much_to_do_and_it_pays(
+    members, cores, seconds, groups
+):
+    assert best_groups(members, cores, seconds) == groups
+
+
+def test_a_run_gets_as_many_groups_as_are_allowed_to_it(monkeypatch):
+    long = EnsembleConfig(members=64, epochs=1000)
+    groups = groups_here(long, 60_000)
+    assert groups in (1, *range(2, 33))
+    assert long.members >= 2 * groups
+    assert groups_here(EnsembleConfig(members=64, epochs=1), 100) == 1
+    assert groups_here(EnsembleConfig(members=64, epochs=1000, devices=1), 60_000) == 1
+    monkeypatch.setenv("JAX_PLATFORMS", "cuda,cpu")
+    assert groups_here(long, 60_000) == 1
