@@ -114,20 +114,21 @@ class Coordinator:
             self._noted = dict(tasks)
         self._merger.merge()
         self._tell()
-        if not self._stopping and (self._stop() or self._merger.over or self._diverged):
+        if not self._stopping and (self._stop() or self._merger.early or self._diverged):
             self._end_all()
         for group in self._groups:
             if self._stopping and self._hearing.silent(group):
                 self._tasks.kill(group)
-        open_ones = [one for one in self._groups if not self._is_over(one, tasks)]
-        return not open_ones
+        return all([self._is_over(one, tasks) for one in self._groups])
 
     def _is_over(self, group: Group, tasks: Mapping[int, Task]) -> bool:
         """Whether nothing is at a group any more; a task that was lost is started again."""
         task = tasks.get(group.number)
-        if self._hearing.at_work(group) or (task and task.state != "ended"):
+        if self._hearing.at_work(group):
             return False
-        if group.status.state in ENDED or self._stopping:
+        if group.status.state in ENDED or not (task is None or task.state == "ended"):
+            return group.status.state in ENDED
+        if self._stopping:
             return True
         # Whoever looked at the file before the task ended has not seen its last word.
         group = self._read()[group.number - 1]

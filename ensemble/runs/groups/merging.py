@@ -69,6 +69,11 @@ class Merger:
         """Whether the run has its last epoch: all of them, or patience has run out."""
         return is_over(self.status, self._config, len(self.closed))
 
+    @property
+    def early(self) -> bool:
+        """Whether it ended before the groups do by themselves."""
+        return self.over and len(self.closed) < self._config.epochs
+
     def what_is_lacking(self) -> str:
         """Why the next epoch is not merged, though every group says that it is at its end."""
         ends = (by(tail.lines(), "epoch", "epoch") for tail in self._tails)

@@ -185,6 +185,12 @@ def test_stopped_runs_go_on_to_the_same_bits() -> None:
     assert arrays(done.path, "parameters") == arrays(whole.path, "parameters")
 
 
+def test_groups_that_have_done_all_epochs_say_that_they_finished() -> None:
+    run = trained(CONFIG)
+    assert [one.status.state for one in groups_of(run)] == ["finished", "finished"]
+    assert not list((run.path / "groups").glob("*/stop"))
+
+
 def test_a_run_whose_groups_are_at_work_is_not_deleted() -> None:
     run = trained(CONFIG)
     folder: Path = run.path / "groups" / "1"
