@@ -56,6 +56,9 @@ class Nobody:
     def end(self) -> None:
         """Nothing waits."""
 
+    def kill(self, group: Any) -> None:
+        """Nothing works."""
+
 
 def merged(groups: int, members: int, dataset: str, network: str) -> dict[str, float]:
     """Seconds and memory of merging an epoch, the least of some; the first loads the labels too."""

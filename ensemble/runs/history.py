@@ -44,7 +44,8 @@ def drop_predictions(folder: Path, after: int, what: str = "predictions") -> Non
     """Delete the predictions, or those of "validation", of every epoch after this one."""
     for epoch in _epochs_in(folder, what):
         if epoch > after:
-            epoch_file(folder, what, epoch).unlink()
+            # Of a group's, whoever merges them may have been first.
+            epoch_file(folder, what, epoch).unlink(missing_ok=True)
 
 
 def prediction_epochs(run_id: str) -> list[int]:

@@ -50,9 +50,10 @@ def drop_parameters(folder: Path, after: int) -> None:
     """Delete the parameters of every epoch after this one, and what a kill left half-written."""
     for epoch in kept_epochs(folder):
         if epoch > after:
-            epoch_file(folder, "parameters", epoch).unlink()
+            # Of a group's, whoever merges them may have been first.
+            epoch_file(folder, "parameters", epoch).unlink(missing_ok=True)
     for torn in (folder / "parameters").glob(".epoch-*"):
-        torn.unlink()
+        torn.unlink(missing_ok=True)
 
 
 def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:

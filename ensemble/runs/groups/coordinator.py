@@ -1,16 +1,19 @@
 """The worker of a run in groups: sees to their tasks, merges what they write, tells how it ends."""
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from ensemble.errors import RunError
 from ensemble.jobs.job import STOP_FILE, forget_stop
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter, write_status
+from ensemble.runs.groups.hearing import Hearing, said_of_silent
 from ensemble.runs.groups.merging import Merger
 from ensemble.runs.groups.part import Group, groups_of, make
-from ensemble.runs.groups.tasks import Task, Tasks, write_tasks
+from ensemble.runs.groups.tasks import Task, Tasks, said_of_waiting, write_tasks
 from ensemble.runs.status import Status, blank_best, how_it_ended
 from ensemble.runs.store import Run, trained_here
 
@@ -18,6 +21,8 @@ POLL_SECONDS = 0.3
 # How often a task that ended without a word is started again, of each group.
 RESTARTS = 3
 ENDED = "finished", "diverged", "failed"
+AT_END = "finished", "diverged"
+MOST_UNREAD = 10  # looks in a row: a shared disk may have a file that is replaced gone meanwhile
 LAST_EPOCH = ("ensemble_test_accuracy", "ensemble_test_nll", "member_test_accuracy")
 
 
@@ -45,7 +50,8 @@ class Coordinator:
         self._starts: dict[int, int] = {}
         self._told: tuple[Any, ...] = ()
         self._noted: Mapping[int, Task] = {}
-        self._stopping = False
+        self._stopping, self._unread = False, 0
+        self._hearing = Hearing()
         # Of training, by whichever groups were at it.
         self._seconds, self._looked = status.status.seconds, time.monotonic()
 
@@ -71,7 +77,11 @@ class Coordinator:
         """Have a task for each group that is not at its end and has none."""
         for group in self._groups:
             forget_stop(group.path)
-        missing = [one for one in self._groups if not self._at_its_end(one) and not _at_work(one)]
+        self._hearing.listen(self._groups)
+        at_work = self._hearing.at_work
+        missing = [
+            one for one in self._groups if one.status.state not in AT_END and not at_work(one)
+        ]
         for group in missing:
             now = time.time()
             again = replace(group.status, state="queued", message="", pid=None, queued=now,
@@ -80,14 +90,23 @@ class Coordinator:
         self._groups = groups_of(self._run)
         self._tasks.start(missing)
 
-    def _at_its_end(self, group: Group) -> bool:
-        return group.status.state in ("finished", "diverged")
+    def _read(self) -> list[Group]:
+        """The groups as they stand; as they stood where the disk fails for a moment."""
+        try:
+            found, self._unread = groups_of(self._run), 0
+        except RunError:
+            self._unread += 1
+            if self._unread > MOST_UNREAD:
+                raise
+            return self._groups
+        return found
 
     def _look(self) -> bool:
         """One look at everything; whether all is over."""
-        self._groups = groups_of(self._run)
+        self._groups = self._read()
+        self._hearing.listen(self._groups)
         before, self._looked = self._looked, time.monotonic()
-        if any(one.status.state == "training" and _at_work(one) for one in self._groups):
+        if any(one.status.state == "training" for one in self._working):
             self._seconds += self._looked - before
         tasks = self._tasks.look()
         if tasks != self._noted:
@@ -97,19 +116,22 @@ class Coordinator:
         self._tell()
         if not self._stopping and (self._stop() or self._merger.over or self._diverged):
             self._end_all()
+        for group in self._groups:
+            if self._stopping and self._hearing.silent(group):
+                self._tasks.kill(group)
         open_ones = [one for one in self._groups if not self._is_over(one, tasks)]
         return not open_ones
 
     def _is_over(self, group: Group, tasks: Mapping[int, Task]) -> bool:
         """Whether nothing is at a group any more; a task that was lost is started again."""
         task = tasks.get(group.number)
-        if _at_work(group) or (task and task.state != "ended"):
+        if self._hearing.at_work(group) or (task and task.state != "ended"):
             return False
         if group.status.state in ENDED or self._stopping:
             return True
         # Whoever looked at the file before the task ended has not seen its last word.
-        [group] = [one for one in groups_of(self._run) if one.number == group.number]
-        if group.status.state in ENDED or _at_work(group):
+        group = self._read()[group.number - 1]
+        if group.status.state in ENDED or self._hearing.at_work(group):
             return group.status.state in ENDED
         times = self._starts.get(group.number, 0)
         if times >= RESTARTS:
@@ -120,6 +142,10 @@ class Coordinator:
         return False
 
     @property
+    def _working(self) -> list[Group]:
+        return [one for one in self._groups if self._hearing.at_work(one)]
+
+    @property
     def _diverged(self) -> bool:
         return any(one.status.state == "diverged" for one in self._groups)
 
@@ -128,7 +154,8 @@ class Coordinator:
         self._stopping = True
         for group in self._groups:
             if group.status.state not in ENDED and group.path.is_dir():
-                (group.path / STOP_FILE).touch()
+                with contextlib.suppress(OSError):  # The others are to be told all the same.
+                    (group.path / STOP_FILE).touch()
         self._tasks.end()
 
     def _outcome(self) -> Outcome:
@@ -142,8 +169,10 @@ class Coordinator:
                     return Outcome(state, self._said_of(group))
         if self._stop():
             return Outcome("stopped", "Stopped. Resume continues from here.")
-        lost = next(one for one in groups if one.status.state != "finished")
-        return Outcome("failed", self._said_of(lost))
+        for group in groups:
+            if group.status.state != "finished":
+                return Outcome("failed", self._said_of(group))
+        return Outcome("failed", self._merger.what_is_lacking())
 
     def _said_of(self, group: Group) -> str:
         if group.status.state == "diverged":
@@ -172,7 +201,7 @@ class Coordinator:
     def _place(self) -> dict[str, Any]:
         """How far the run has come: as its groups together."""
         every = [one.status for one in self._groups]
-        working = [one for one in self._groups if _at_work(one)]
+        working = self._working
         left = [one.seconds_left for one in every if one.state not in ENDED]
         known = [one for one in left if one is not None]
         steps = max(one.steps for one in every)
@@ -201,7 +230,7 @@ class Coordinator:
         return round(images / seconds, 1) if seconds else None
 
     def _state(self) -> str:
-        states = {one.status.state for one in self._groups if _at_work(one)}
+        states = {one.status.state for one in self._working}
         waits = any(task.state == "waiting" for task in self._noted.values())
         if waits and not states and not self._stopping and self._tasks.where != "this machine":
             return "queued"  # however far it had come before
@@ -210,18 +239,15 @@ class Coordinator:
         return "starting" if states or self._tasks.where == "this machine" else "queued"
 
     def _message(self) -> str:
-        """What holds groups up: the wait of their tasks for a place."""
-        waiting = [task for task in self._noted.values() if task.state == "waiting"]
+        """What holds groups up: the wait of their tasks for a place, or that they are stopped."""
+        for group in filter(self._hearing.silent, self._groups):
+            if self._noted.get(group.number, Task("running")).state == "running":
+                return said_of_silent(group)
+        # A node that is cut off goes on at what waits for another.
+        busy = {one.number for one in self._groups if one.status.state in ENDED}
+        busy |= {one.number for one in self._working}
+        tasks = [task for number, task in self._noted.items() if number not in busy]
+        waiting = [task for task in tasks if task.state == "waiting"]
         if not waiting or self._stopping:
             return ""
-        reasons = ", ".join(sorted({task.reason for task in waiting if task.reason}))
-        many, of = len(waiting), len(self._groups)
-        who = "The run waits" if many == of == 1 else (
-            f"{many} of {of} groups wait" if many > 1 else f"1 of {of} groups waits"
-        )  # fmt: skip
-        return f"{who} for {self._tasks.where}{f' ({reasons})' if reasons else ''}."
-
-
-def _at_work(group: Group) -> bool:
-    """Whether a process is at a group; one that is but asked for is not."""
-    return group.status.pid is not None and group.active
+        return said_of_waiting(waiting, len(self._groups), self._tasks.where)

@@ -25,6 +25,10 @@ from ensemble.storage.arrays.npz import Arrays, Joined, read_arrays
 from ensemble.storage.records.lines import Line, plain
 
 
+class NotThereError(RunError):
+    """A group's file of an epoch that it has closed is not there."""
+
+
 def merge_epoch(run: Run, groups: Sequence[Group], lines: Sequence[Line], status: Status) -> Line:
     """Join what every group has of an epoch, in the run's folder, and judge the ensemble by it.
 
@@ -38,7 +42,8 @@ def merge_epoch(run: Run, groups: Sequence[Group], lines: Sequence[Line], status
       The run's line of the epoch.
 
     Raises:
-      RunError: a group's file is missing, damaged, or of other members.
+      NotThereError: a group's file is missing.
+      RunError: one is damaged, or of other members.
     """
     epoch = lines[0]["epoch"]
     line = joined(lines, [len(one.numbers) for one in groups])
@@ -146,13 +151,15 @@ def _read(group: Group, what: str, epoch: int, only: str | None = None) -> Array
     try:
         return read_arrays(path, None, path.stat().st_size, need_checksum=True, only=only)
     except FileNotFoundError as error:
-        raise _refused(group, what, epoch, "they are missing") from error
+        raise _refused(group, what, epoch, "they are missing", NotThereError) from error
     except DamagedFileError as error:
         raise _refused(group, what, epoch, str(error)) from error
 
 
-def _refused(group: Group, what: str, epoch: int, why: str) -> RunError:
-    return RunError(
+def _refused(
+    group: Group, what: str, epoch: int, why: str, kind: type[RunError] = RunError
+) -> RunError:
+    return kind(
         f"{group.title}: its {said(what)} of epoch {epoch} cannot be merged ({why}). Take "
         f"the folder groups/{group.path.name} of the run away and resume: that group is then "
         "trained anew, the others stay as they are."

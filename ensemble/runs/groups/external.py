@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from ensemble.jobs.job import stop_requested
 from ensemble.jobs.outcome import Outcome
 from ensemble.runs.groups.coordinator import Coordinator
+from ensemble.runs.groups.hearing import Hearing
 from ensemble.runs.groups.part import Group, groups_of
 from ensemble.runs.groups.tasks import Task
 from ensemble.runs.store import Run
@@ -32,6 +33,7 @@ class ExternalTasks:
         self._run = run
         self._since = dict.fromkeys(range(1, len(groups_of(run)) + 1), time.monotonic())
         self._taken_back = False
+        self._hearing = Hearing()
 
     def start(self, groups: Sequence[Group]) -> None:
         """Expect them from now on: nothing here could start them."""
@@ -39,14 +41,19 @@ class ExternalTasks:
 
     def look(self) -> Mapping[int, Task]:
         """How they stand, as the groups' own files say."""
-        return {group.number: self._task(group) for group in groups_of(self._run)}
+        groups = groups_of(self._run)
+        self._hearing.listen(groups)
+        return {group.number: self._task(group) for group in groups}
 
     def end(self) -> None:
         """Expect no more: whichever begins after this ends at once, as it is told to stop."""
         self._taken_back = True
 
+    def kill(self, group: Group) -> None:
+        """Nothing: they are Kubernetes' own."""
+
     def _task(self, group: Group) -> Task:
-        if group.status.pid is not None and group.active:
+        if self._hearing.at_work(group):
             self._since[group.number] = time.monotonic()
             return Task("running", node=group.status.host)
         over = group.status.state in ("finished", "diverged")

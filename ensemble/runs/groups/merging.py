@@ -16,13 +16,13 @@ import os
 import time
 from dataclasses import replace
 
-from ensemble.runs.groups.epochs import drop_merged, merge_epoch
+from ensemble.runs.groups.epochs import NotThereError, drop_merged, merge_epoch
 from ensemble.runs.groups.part import Group, check
 from ensemble.runs.groups.rows import UNFINISHED, is_whole, joined_by
 from ensemble.runs.history import prediction_epochs
 from ensemble.runs.status import Status, after_epoch, blank_best, is_over
 from ensemble.runs.store import Run, trained_here
-from ensemble.storage.reading import opened_to_append
+from ensemble.storage.atomic import write_bytes
 from ensemble.storage.records.lines import Line, plain, read_lines
 from ensemble.storage.records.tail import JsonlTail
 
@@ -69,11 +69,26 @@ class Merger:
         """Whether the run has its last epoch: all of them, or patience has run out."""
         return is_over(self.status, self._config, len(self.closed))
 
+    def what_is_lacking(self) -> str:
+        """Why the next epoch is not merged, though every group says that it is at its end."""
+        ends = (by(tail.lines(), "epoch", "epoch") for tail in self._tails)
+        epoch, every = len(self.closed) + 1, zip(self._groups, ends, strict=True)
+        group = next(group for group, one in every if epoch not in one)
+        return (
+            f"{group.title}: its history.jsonl has lost epoch {epoch}. Take the folder "
+            f"groups/{group.path.name} of the run away and resume: that group is then trained "
+            "anew, the others stay as they are."
+        )
+
     def merge(self, hold: float = HOLD_SECONDS) -> None:
         """Merge what has come since, and what some groups have not reached for `hold` seconds.
 
+        Args:
+          hold: 0 where nothing more will come.
+
         Raises:
-          RunError: what a group wrote is missing, damaged, or belongs to another run.
+          RunError: what a group wrote is damaged, or belongs to another run; or is missing, and
+            will not come.
         """
         lines = [tail.lines() for tail in self._tails]
         if any(tail.replaced for tail in self._tails):  # What stayed may be another now.
@@ -83,7 +98,7 @@ class Merger:
         if same and self._all_written:
             return
         before = len(self.closed)
-        while not self.over and self._close(lines):
+        while not self.over and self._close(lines, last=not hold):
             pass
         closed = len(self.closed) > before
         if hold and not closed and time.monotonic() < self._rest_until:
@@ -110,7 +125,7 @@ class Merger:
         )
         return tail.forget(behind)
 
-    def _close(self, lines: list[list[Line]]) -> bool:
+    def _close(self, lines: list[list[Line]], last: bool) -> bool:
         """Merge the next epoch, if every group has closed it."""
         epoch = len(self.closed) + 1
         ends = [by(one, "epoch", "epoch").get(epoch) for one in lines]
@@ -118,7 +133,14 @@ class Merger:
         if len(there) < len(ends):
             return False
         check(self._run, self._groups)
-        self._closes(merge_epoch(self._run, self._groups, there, self.status))
+        try:
+            line = merge_epoch(self._run, self._groups, there, self.status)
+        except NotThereError:
+            if last:
+                raise
+            # A task that began anew at its checkpoint deletes what it will write again.
+            return False
+        self._closes(line)
         return True
 
     def _closes(self, line: Line) -> None:
@@ -142,7 +164,9 @@ class Merger:
         stay = next((n for n, row in enumerate(rows) if not is_whole(row)), len(rows))
         now = time.monotonic()
         since = (self._late_since or now) if stay < len(rows) else 0.0
-        later = rows[stay:] if now - since >= hold else []
+        # What is merged is in no other file: its lines are never held back.
+        merged = next((n for n in range(len(rows), 0, -1) if rows[n - 1]["kind"] == "epoch"), 0)
+        later = rows[stay:] if now - since >= hold else rows[stay:merged]
         if stay or later != self._later or self._length is None:
             self._put(_text(rows[:stay]), _text(later))
         self._later, self._late_since = later, since
@@ -152,12 +176,14 @@ class Merger:
 
     def _put(self, stays: bytes, later: bytes) -> None:
         """Write from where the lines end that stay; a reader meets whole lines, old or new."""
-        begin = self._length or 0
-        opened_to_append(self._history).close()  # made, if it is a plain file
-        with open(self._history, "r+b", buffering=0) as file:
-            os.pwrite(file.fileno(), stays + later, begin)
-            file.truncate(begin + len(stays) + len(later))
-        self._length = begin + len(stays)
+        begin, text = self._length, stays + later
+        if begin is None:  # Beside, as a whole: a kill or a full disk costs no merged epoch's line.
+            write_bytes(self._history, text)
+        else:
+            with open(self._history, "r+b", buffering=0) as file:
+                _write_at(file.fileno(), text, begin)
+                file.truncate(begin + len(text))
+        self._length = (begin or 0) + len(stays)
 
     def _closed_before(self) -> list[Line]:
         """The lines of epochs that were merged before, as far as their predictions are there."""
@@ -179,6 +205,13 @@ def _place_of(line: Line) -> tuple[int, int]:
 
 def _is(one: object, other: object) -> bool:
     return one is other
+
+
+def _write_at(descriptor: int, text: bytes, begin: int) -> None:
+    """All of it: a disk that fills up takes a part, and says so only when asked for the rest."""
+    done = 0
+    while done < len(text):
+        done += os.pwrite(descriptor, text[done:], begin + done)
 
 
 def _text(rows: list[Line]) -> bytes:

@@ -31,6 +31,7 @@ class SlurmTasks:
     def __init__(self, run: Run, config: SlurmConfig) -> None:
         self._run, self._config = run, config
         self._found = {number: task for number, task in read_tasks(run.path).items() if task.id}
+        self._asked_away: set[str] = set()
         self._gone: dict[int, int] = {}
         self._ending = False
 
@@ -62,7 +63,7 @@ class SlurmTasks:
         except ClusterError:
             return dict(self._found)  # It is none of the tasks' business.
         for number, task in self._found.items():
-            self._found[number] = self._now(number, task, there.get(task.id))
+            self._found[number] = self._now(number, task, self._known(task, there))
         if self._ending:
             self._take_back()
         return dict(self._found)
@@ -72,15 +73,30 @@ class SlurmTasks:
         self._ending = True
         self._take_back()
 
+    def kill(self, group: Group) -> None:
+        """Have Slurm end the task of a group that does not answer."""
+        task = self._found.get(group.number)
+        if task and task.state != "ended" and task.id not in self._asked_away:
+            self._asked_away.add(task.id)
+            self._cancel([task.id])
+
     @property
     def _folder(self) -> Path:
         return self._run.path / FOLDER / LOGS
 
     def _goes_on(self, group: Group, there: Mapping[str, cluster.Task]) -> bool:
         task = self._found.get(group.number)
-        known = there.get(task.id) if task else None
-        # Another cluster, or another time, may have had the same id.
-        return bool(known and known.name == self._run.id and known.state != "ended")
+        known = self._known(task, there) if task else None
+        return bool(known and known.state != "ended")
+
+    def _known(self, task: Task, there: Mapping[str, cluster.Task]) -> cluster.Task | None:
+        """What Slurm says of a task of this run.
+
+        Another cluster, another time or the run that this one's folder was copied from may have
+        had the same id: that task is none of ours, and never to be cancelled.
+        """
+        known = there.get(task.id)
+        return known if known and known.name == self._run.id else None
 
     def _now(self, number: int, task: Task, known: cluster.Task | None) -> Task:
         if known and known.state != "ended":
@@ -93,7 +109,10 @@ class SlurmTasks:
     def _take_back(self) -> None:
         waiting = [task.id for task in self._found.values() if task.state == "waiting"]
         if waiting:
-            try:
-                cluster.cancel(waiting)
-            except ClusterError as error:
-                print(f"Tasks that wait could not be taken back: {error}", flush=True)
+            self._cancel(waiting)
+
+    def _cancel(self, ids: list[str]) -> None:
+        try:
+            cluster.cancel(ids)
+        except ClusterError as error:
+            print(f"Tasks could not be taken back: {error}", flush=True)

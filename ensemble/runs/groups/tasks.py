@@ -53,6 +53,9 @@ class Tasks(Protocol):
     def end(self) -> None:
         """Take back what has not begun. Whatever works is told by a file, and ends by itself."""
 
+    def kill(self, group: Group) -> None:
+        """End the task of a group that does not answer, from its last checkpoint on."""
+
 
 class LocalTasks:
     """Tasks on this machine: each has processor cores, or cards, of its own.
@@ -95,6 +98,11 @@ class LocalTasks:
             self._found[group.number] = Task("ended")
         self._queue = []
 
+    def kill(self, group: Group) -> None:
+        """End its process, if it is one of these."""
+        if group.number in self._at_work:
+            self._at_work[group.number][1].kill()
+
     def _fill(self) -> None:
         units = self._cards or [str(core) for core in self._cores]
         wanted = len(self._at_work) + len(self._queue)
@@ -132,6 +140,16 @@ def read_tasks(run_folder: Path) -> dict[int, Task]:
         return {int(number): _task(values) for number, values in found.items()}
     except (OSError, ValueError):
         return {}
+
+
+def said_of_waiting(waiting: Sequence[Task], of: int, where: str) -> str:
+    """What so many of a run's groups wait for: a place for their tasks."""
+    reasons = ", ".join(sorted({task.reason for task in waiting if task.reason}))
+    many = len(waiting)
+    who = "The run waits" if many == of == 1 else (
+        f"{many} of {of} groups wait" if many > 1 else f"1 of {of} groups waits"
+    )  # fmt: skip
+    return f"{who} for {where}{f' ({reasons})' if reasons else ''}."
 
 
 def _task(values: Any) -> Task:

@@ -13,6 +13,7 @@ from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.placement import nodes_of
 from ensemble.jobs.status import StatusWriter
 from ensemble.runs.groups.part import Group, GroupStatus, find_group
+from ensemble.runs.groups.takeover import Place, is_heard_elsewhere
 from ensemble.runs.training.stretch import train
 from ensemble.storage.lock import is_held
 
@@ -63,11 +64,12 @@ def work(name: str) -> None:
 def _work(name: str) -> Group:
     group = find_group(name)
     told = False
-    while is_held(group.path / LOCK_FILE):
+    while is_held(group.path / LOCK_FILE) or is_heard_elsewhere(group):
         if not told:
             print(f"{group.title} has a task already: this one waits until it ends.", flush=True)
             told = True
         time.sleep(WAIT_SECONDS)
+        group = find_group(name)
     group = find_group(name)
     if group.status.state == "finished":
         print(f"{group.title} is trained already.", flush=True)
@@ -75,7 +77,7 @@ def _work(name: str) -> Group:
 
     def begin(status: StatusWriter[GroupStatus], stop: StopRequest) -> Outcome:
         status.update(state="starting", message="", started=time.time())
-        return train(group, status, stop, lambda status: None)
+        return train(group, status, stop, Place(group).check)
 
     worker.do(group, begin, lambda status: None, TaskStop(group))
     return find_group(name)

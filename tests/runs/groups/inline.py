@@ -41,6 +41,9 @@ class InlineTasks:
     def end(self) -> None:
         pass
 
+    def kill(self, group: Group) -> None:
+        pass
+
 
 def follow(run: Run, tasks: InlineTasks) -> Run:
     """Bring a queued run in groups to its end, as its worker does."""

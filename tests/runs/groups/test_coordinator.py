@@ -174,8 +174,8 @@ def differing(config: object) -> dict[str, object]:
 
 
 def test_stopped_runs_go_on_to_the_same_bits() -> None:
+    whole = trained(CONFIG)  # first: one that is queued would be waited for
     run = made()
-    whole = trained(CONFIG)
     (run.path / "stop").touch()
     stopped = follow(run, InlineTasks())
     assert stopped.state == "stopped"

@@ -24,6 +24,9 @@ class FullCluster:
     def look(self) -> Mapping[int, Task]:
         return dict(self._found)
 
+    def kill(self, group: Group) -> None:
+        pass
+
     def end(self) -> None:
         self._found = {number: Task("ended", task.id) for number, task in self._found.items()}
 

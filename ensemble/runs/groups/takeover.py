@@ -1,0 +1,74 @@
+"""Two tasks on one group, of hosts that do not see each other's locks: one of them goes on.
+
+A node whose cable is cut goes on computing while its scheduler takes it for dead and starts the
+task again elsewhere. Whoever comes second waits while the first is heard of. One that was silent
+so long that another took its place ends without a word when it wakes.
+"""
+
+import os
+import secrets
+import socket
+import time
+from pathlib import Path
+
+from ensemble.jobs.status import HEARTBEAT_SECONDS
+from ensemble.runs.groups.part import Group
+from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.reading import opened
+
+FILE = "task.json"
+# Three heartbeats that did not come.
+QUIET_SECONDS = 3 * HEARTBEAT_SECONDS
+LOOK_SECONDS = 1.0
+
+
+def is_heard_elsewhere(group: Group) -> bool:
+    """Whether a task of another host is at a group, by its heartbeat and the disk's own clock."""
+    status = group.status
+    if status.state not in group.kind.active or status.pid is None:
+        return False
+    if status.host == socket.gethostname():  # Its lock has told.
+        return False
+    try:
+        with opened(group.status_file) as file:
+            beat = os.fstat(file.fileno()).st_mtime
+        return _disk_time(group.path) - beat < QUIET_SECONDS
+    except OSError:
+        return False
+
+
+class Place:
+    """A task's place at a group, which another may take; made by the one that is to have it.
+
+    Raises:
+      OSError: the group's folder cannot be written.
+    """
+
+    def __init__(self, group: Group) -> None:
+        self._file, self._title = group.path / FILE, group.title
+        self._token, self._looked = secrets.token_hex(8), time.monotonic()
+        who = {"host": socket.gethostname(), "pid": os.getpid()}
+        write_json(self._file, {"token": self._token, **who})
+
+    def check(self, status: object = None) -> None:
+        """End this process, here and now, if another has the place: nothing more is written."""
+        if time.monotonic() - self._looked < LOOK_SECONDS:
+            return
+        self._looked = time.monotonic()
+        try:
+            mine = read_json(self._file).get("token") == self._token
+        except (OSError, ValueError):
+            return
+        if not mine:
+            print(f"{self._title} has another task by now: this one ends.", flush=True)
+            os._exit(0)
+
+
+def _disk_time(folder: Path) -> float:
+    """What the disk takes the time to be: it stamps files with it, whoever writes them."""
+    path = folder / f".now-{secrets.token_hex(8)}"
+    try:
+        path.touch()
+        return path.stat().st_mtime
+    finally:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,93 @@
+"""Files of a run that somebody else made: nothing in them is executed, or cancels what is mine."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ensemble import runs
+from ensemble.cluster import SlurmConfig, asking
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError, RunError
+from ensemble.jobs.placement import SLURM, Placement
+from ensemble.runs.groups.part import groups_of, make
+from ensemble.runs.groups.places import tasks_for
+from ensemble.runs.groups.tasks import read_tasks
+from tests.cluster.test_slurm import commands_that
+
+HERE = Placement(SLURM, SlurmConfig(partition="gpu").as_dict())
+
+
+@pytest.fixture
+def run() -> runs.Run:
+    """A run that is placed on Slurm."""
+    made = runs.create(EnsembleConfig(groups=2), HERE)
+    make(made)
+    return made
+
+
+def test_tasks_of_others_that_a_run_names_are_not_cancelled(
+    run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    said = f'echo "$(basename "$0") $*" >>{tmp_path}/called\n'
+    said += "echo '7_0|PENDING||Resources|thesis'\necho '7_1|RUNNING|node1|None|thesis'"
+    monkeypatch.setattr(asking, "FRESH", 0.0)
+    monkeypatch.setenv("PATH", commands_that(tmp_path, said))
+    asking.forget()
+    named = {"1": {"state": "running", "id": "7_0"}, "2": {"state": "running", "id": "7_1"}}
+    (run.path / "groups" / "tasks.json").write_text(json.dumps(named))
+    tasks = tasks_for(run)
+    for _ in range(3):
+        found = tasks.look()
+    tasks.end()
+    for group in groups_of(run):
+        tasks.kill(group)
+    assert {task.state for task in found.values()} == {"ended"}
+    assert "scancel" not in (tmp_path / "called").read_text()
+
+
+ODD_TASKS = [
+    "[]", "{}", "nul", '{"x": {"state": "running"}}', '{"1": 5}', '{"1": {"state": "flying"}}',
+    '{"1": {"state": "running", "id": 7}}', "[" * 100_000,
+    '{"1": {"state": "running", "id": "--user=root"}}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ODD_TASKS)
+def test_odd_words_of_tasks_are_no_tasks_or_harmless_ones(text: str, run) -> None:
+    (run.path / "groups" / "tasks.json").write_text(text)
+    read_tasks(run.path)
+    tasks_for(run)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("partition", "a b"), ("partition", "main\n#SBATCH --wrap=x"), ("partition", "$(touch x)"),
+        ("account", "-x"), ("account", "a;b"), ("time", "1; touch x"), ("time", True),
+        ("gpus", -1), ("memory", 1.5), ("cpus", [1]), ("nodes", None), ("partition", 7),
+    ],
+)  # fmt: skip
+def test_a_placement_that_is_no_setting_of_slurms_is_refused(name: str, value, run) -> None:
+    file = run.path / "placement.json"
+    values = json.loads(file.read_text())
+    file.write_text(json.dumps({**values, "settings": {**values["settings"], name: value}}))
+    with pytest.raises((ConfigError, RunError), match=name):
+        tasks_for(run)
+
+
+def test_lines_of_shell_code_in_a_runs_folder_are_not_taken(run) -> None:
+    file = run.path / "placement.json"
+    values = json.loads(file.read_text())
+    values["settings"]["setup"] = ["touch /tmp/never"]
+    file.write_text(json.dumps(values))
+    assert tasks_for(run)._config.setup == ()
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", '{"on": "moon"}', '{"on": 7}', '{"on": "slurm", "settings": 1}']
+)
+def test_a_placement_that_cannot_be_told_is_said_with_what_to_do(text: str, run) -> None:
+    (run.path / "placement.json").write_text(text)
+    with pytest.raises(RunError, match=r"placement\.json back, or remove it to train here"):
+        tasks_for(runs.find(run.id))

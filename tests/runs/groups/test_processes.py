@@ -1,0 +1,81 @@
+"""Groups that are processes of this machine: struck down, or with a fault of their own."""
+
+import os
+import signal
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from ensemble import runs
+from ensemble.engine import Trainer
+from ensemble.runs.groups.part import Group, groups_of
+from tests.runs.groups.inline import InlineTasks, arrays, follow, in_groups, trained
+from tests.workers import wait_for_end, wait_until
+
+CONFIG = in_groups(2, members=4, network="logistic", epochs=60)
+
+
+def killed(pid: int | None) -> None:
+    assert pid
+    os.kill(pid, signal.SIGKILL)
+
+
+def test_a_group_its_coordinator_or_both_are_killed_and_no_bit_is_lost(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "1")
+    run = runs.launch(CONFIG)
+    wait_until(run, lambda run: max(one.status.epoch for one in groups_of(run)) > 2)
+    first = next(one for one in groups_of(run) if one.status.epoch > 2)
+    killed(first.status.pid)
+    run = wait_until(run, lambda run: groups_of(run)[first.number - 1].status.pid
+                     not in (None, first.status.pid))  # fmt: skip
+    killed(run.status.pid)
+    killed(groups_of(run)[first.number - 1].status.pid)
+    run = wait_for_end(run)
+    assert run.state == "failed"
+    assert "Every group of its members keeps its own place; resume" in run.message
+    run = wait_for_end(runs.resume(run.id))
+    assert run.state == "finished", run.message
+    whole = trained(replace(CONFIG, groups=1))
+    for what in ("predictions", "parameters"):
+        assert arrays(run.path, what) == arrays(whole.path, what)
+    ended = [line["epoch"] for line in runs.read_history(run.id) if line["kind"] == "epoch"]
+    assert ended == list(range(1, CONFIG.epochs + 1))
+
+
+class Lenient(InlineTasks):
+    """Tasks whose errors are their own, as those of processes."""
+
+    def start(self, groups: Sequence[Group]) -> None:
+        for group in groups:
+            with suppress(ValueError):
+                super().start([group])
+
+
+def test_an_exception_in_one_group_is_told_and_that_group_alone_is_resumed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config = replace(CONFIG, epochs=3)
+    plain = Trainer.train
+
+    def train(self: Trainer, state: object, epoch: int, start: int, count: int) -> object:
+        if self.numbers.start == 2 and epoch == 2:
+            raise ValueError("boom")
+        return plain(self, state, epoch, start, count)
+
+    run = runs.create(config)
+    with monkeypatch.context() as faulty:
+        faulty.setattr(Trainer, "train", train)
+        ended = follow(run, Lenient())
+    assert ended.state == "failed"
+    assert "Group 2 of 2 (members 3–4): An unexpected error" in ended.message
+    assert "ValueError('boom')" in ended.message
+    assert groups_of(ended)[0].state == "finished"
+    runs.requeue(run.id)
+    again = Lenient()
+    assert follow(runs.find(run.id), again).state == "finished"
+    assert again.started == [2]
+    assert arrays(run.path, "parameters") == arrays(trained(config).path, "parameters")

@@ -1,0 +1,203 @@
+"""Clocks that differ, heartbeats that fall silent, and two tasks on one group without locks."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ensemble import runs
+from ensemble.jobs.status import StatusWriter, write_status
+from ensemble.runs import Run
+from ensemble.runs.groups import hearing, takeover
+from ensemble.runs.groups.coordinator import Coordinator
+from ensemble.runs.groups.hearing import Hearing
+from ensemble.runs.groups.part import Group, groups_of, make
+from ensemble.runs.groups.takeover import Place, is_heard_elsewhere
+from ensemble.runs.groups.tasks import Task
+from ensemble.runs.status import Status
+from tests.runs.groups.inline import InlineTasks, arrays, follow, in_groups, trained
+
+ROOT = Path(__file__).resolve().parents[3]
+CONFIG = in_groups(2, members=4, network="logistic", epochs=15)
+HOUR = 3600.0
+# A process on another host, on a disk whose locks are each host's own.
+ELSEWHERE = """
+import fcntl, os, socket, sys
+name = os.environ["HOST"]
+socket.gethostname = lambda: name
+fcntl.flock = lambda *words: None
+from ensemble.runs.groups import takeover
+takeover.QUIET_SECONDS = 1.0
+from ensemble.jobs import status
+status.HEARTBEAT_SECONDS = 0.3
+from ensemble.__main__ import main
+main(sys.argv[1:])
+"""
+
+
+def made() -> Run:
+    run = runs.create(CONFIG)
+    make(run)
+    return run
+
+
+def working(run: Run, number: int = 1, **changes: object) -> Group:
+    """A group as a task of another host tells of it now."""
+    group = groups_of(run)[number - 1]
+    status = replace(group.status, state="training", pid=7, host="node7", updated=time.time())
+    write_status(group.path, replace(status, **changes))
+    return groups_of(run)[number - 1]
+
+
+@pytest.mark.parametrize("off", [-HOUR, HOUR])
+def test_a_group_whose_node_has_another_time_is_at_work_while_it_is_heard_of(
+    off: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, heard = made(), Hearing()
+    for second in (0, 5):
+        group = working(run, updated=time.time() + off + second)
+        heard.listen([group])
+    assert heard.at_work(group)
+    monkeypatch.setattr(hearing, "SILENCE_SECONDS", 0.0)
+    assert not heard.at_work(group)
+    assert heard.silent(group)
+
+
+def test_a_group_that_has_ended_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hearing, "SILENCE_SECONDS", 0.0)
+    run, heard = made(), Hearing()
+    group = working(run, state="finished")
+    heard.listen([group])
+    assert not heard.silent(group)
+
+
+class Followed:
+    """Tasks that somebody has started, as Slurm tells of them, until they are killed."""
+
+    where = "Slurm"
+
+    def __init__(self, run: Run, state: str) -> None:
+        self._run, self.state = run, state
+        self.killed: list[int] = []
+
+    def start(self, groups: Sequence[Group]) -> None:
+        pass
+
+    def look(self) -> Mapping[int, Task]:
+        return {number: Task(self.state, f"7_{number}", "node7") for number in (1, 2)}
+
+    def end(self) -> None:
+        if self.state == "waiting":
+            working(self._run, 2, state="stopped")
+            self.state = "ended"
+
+    def kill(self, group: Group) -> None:
+        self.killed.append(group.number)
+        working(self._run, group.number, state="failed")
+        self.state = "ended"
+
+
+def followed(run: Run, tasks: Followed) -> list[Status]:
+    """What is told of a run whose groups are at work, and which is stopped at the first word."""
+    for number in (1, 2):
+        working(run, number, state="finished" if number == 1 else "training")
+    said: list[Status] = []
+    with StatusWriter(run.status_file, run.status) as status:
+        Coordinator(run, status, lambda: bool(said), said.append, tasks).follow()
+    return said
+
+
+def test_a_group_that_is_silent_is_named_and_ended_by_a_stop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hearing, "SILENCE_SECONDS", 0.0)
+    tasks = Followed(run := made(), "running")
+    told = followed(run, tasks)[0].message
+    assert told.startswith("Group 2 of 2 (members 3–4) has said nothing for a minute: its process")
+    assert "7 on node7" in told
+    assert tasks.killed == [2]
+
+
+def test_a_group_whose_lost_node_goes_on_is_not_said_to_wait() -> None:
+    assert not followed(run := made(), Followed(run, "waiting"))[0].message
+
+
+def test_a_second_task_waits_for_one_that_is_heard_of_and_not_for_one_that_is_not() -> None:
+    run = made()
+    assert is_heard_elsewhere(working(run, updated=time.time() - HOUR)), "by the disk's clock"
+    assert not is_heard_elsewhere(working(run, state="stopped"))
+    assert not is_heard_elsewhere(working(run, host=socket.gethostname()))
+    group = working(run)
+    before = time.time() - takeover.QUIET_SECONDS - 1
+    os.utime(group.status_file, (before, before))
+    assert not is_heard_elsewhere(group)
+    assert not list(group.path.glob(".now*"))
+
+
+class Elsewhere:
+    """A group's task on a host of this name, as long as the context lasts."""
+
+    def __init__(self, group: Group, host: str) -> None:
+        environment = {**os.environ, "HOST": host, "PYTHONPATH": str(ROOT),
+                       "JAX_NUM_CPU_DEVICES": "1"}  # fmt: skip
+        self.log = group.path / f"{host}.txt"
+        with self.log.open("wb") as log:
+            self.child = subprocess.Popen(
+                [sys.executable, "-c", ELSEWHERE, "work-group", group.id],
+                env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            )  # fmt: skip
+
+    def __enter__(self) -> "Elsewhere":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.child.kill()
+        self.child.wait()
+
+
+def wait(condition: Callable[[], object], seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_two_tasks_on_one_group_without_locks_end_as_one_to_the_same_bits() -> None:
+    run = made()
+    group = groups_of(run)[0]
+    with Elsewhere(group, "node1") as first:
+        wait(lambda: groups_of(run)[0].status.epoch > 1)
+        first.child.send_signal(signal.SIGSTOP)  # The file says that it beats while it is touched.
+        with Elsewhere(group, "node2") as second:
+            wait(
+                lambda: group.status_file.touch() or "has a task already" in second.log.read_text()
+            )
+            wait(lambda: json.loads((group.path / takeover.FILE).read_text())["host"] == "node2")
+            first.child.send_signal(signal.SIGCONT)
+            assert first.child.wait(20) == 0
+            assert "has another task by now: this one ends" in first.log.read_text()
+            assert second.child.wait(60) == 0, second.log.read_text()
+    assert follow(run, InlineTasks()).state == "finished"
+    whole = trained(CONFIG)
+    for what in ("predictions", "parameters"):
+        assert arrays(run.path, what) == arrays(whole.path, what)
+    epochs = [line["epoch"] for line in runs.read_history(run.id) if line["kind"] == "epoch"]
+    assert epochs == list(range(1, 16))
+
+
+def test_a_task_whose_place_is_its_own_or_cannot_be_told_goes_on() -> None:
+    group = groups_of(made())[0]
+    place = Place(group)
+    place._looked = 0.0
+    place.check()
+    (group.path / takeover.FILE).write_text("{")
+    place._looked = 0.0
+    place.check()
