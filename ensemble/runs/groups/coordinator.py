@@ -180,10 +180,8 @@ class Coordinator:
         said = group.message if group.state == "failed" else "its task ended without a word."
         if group.of == 1:
             return f"{said[0].upper()}{said[1:]}"
-        return (
-            f"{group.title}: {said} What the other groups learnt is kept; resume trains those that "
-            "are not at their end."
-        )
+        rest = "resume trains those that are not at their end."
+        return f"{group.title}: {said} What the other groups learnt is kept; {rest}"
 
     def _tell(self) -> None:
         """Write the run's status, where anything has changed."""
@@ -201,10 +199,8 @@ class Coordinator:
     def _place(self) -> dict[str, Any]:
         """How far the run has come: as its groups together."""
         every = [one.status for one in self._groups]
-        working = self._working
         left = [one.seconds_left for one in every if one.state not in ENDED]
         known = [one for one in left if one is not None]
-        steps = max(one.steps for one in every)
         return {
             "state": self._state(),
             "message": self._message(),
@@ -212,10 +208,10 @@ class Coordinator:
             "epoch": len(self._merger.closed),
             "epochs": self._config.epochs,
             "step": sum(one.step for one in every) // len(every),
-            "steps": steps,
+            "steps": max(one.steps for one in every),
             "seconds": round(max(self._seconds, *(one.seconds for one in every)), 3),
             "compile_seconds": max(one.compile_seconds or 0.0 for one in every),
-            "img_member_per_s": self._rate(working),
+            "img_member_per_s": self._rate(self._working),
             "seconds_left": max(known) if known and len(known) == len(left) else None,
         }
 
