@@ -18,12 +18,20 @@ PORTS = NODES + 1
 class MiniSlurm:
     """Three nodes of two CPUs each; commands find it by SLURM_CONF.
 
-    Attributes:
+    Args:
       folder: everything that belongs to it.
+      cables: whether each node has a network of its own, whose cable can be cut.
+
+    Attributes:
+      folder: as given.
       nodes: the nodes' names.
+      inside: what commands begin with that are to reach it.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, cables: bool = False) -> None:
+        self.mode = "netns" if cables else "plain"
+        place = f"--net={folder}/ns/ctl", f"--mount={folder}/ns/ctl.mnt", "--wd=."
+        self.inside = ("nsenter", *place, "--") if cables else ()
         self.folder, self.nodes = folder, tuple(f"node{k}" for k in range(1, NODES + 1))
         self.conf = folder / "slurm.conf"
 
@@ -38,6 +46,7 @@ class MiniSlurm:
     def run(self, *command: str, seconds: float = 20) -> str:
         """What one of its commands prints."""
         environment = {**os.environ, "SLURM_CONF": str(self.conf)}
+        command = (*self.inside, *command)
         ended = subprocess.run(command, env=environment, timeout=seconds, check=True, text=True,
                                capture_output=True)  # fmt: skip
         return ended.stdout
@@ -50,6 +59,10 @@ class MiniSlurm:
         """A node that was killed comes back, and is idle within some seconds."""
         self._script("start-node", name.removeprefix("node"), str(self.folder))
         self.wait(lambda: "idle" in self.run("sinfo", "-h", "-n", name, "-o", "%t"))
+
+    def cut(self, name: str) -> None:
+        """Cut a node's cable: it goes on with its work, and hears and says nothing."""
+        self._script("cut", name.removeprefix("node"), str(self.folder))
 
     def start_now(self, task: str) -> None:
         """Start a task that was requeued, for which Slurm waits two minutes otherwise."""
@@ -67,7 +80,8 @@ class MiniSlurm:
 
     def _script(self, *words: str, seconds: float = 20) -> None:
         environment = {
-            **os.environ, "NODES": str(NODES), "CPUS": str(CPUS), "SLURMD_TIMEOUT": "5",
+            **os.environ, "MODE": self.mode, "NODES": str(NODES), "CPUS": str(CPUS),
+            "SLURMD_TIMEOUT": "5",
             "BASE_PORT": str(free_ports()) if words[0] == "start" else "0",
         }  # fmt: skip
         said = self.folder.with_suffix(".said")

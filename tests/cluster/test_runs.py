@@ -31,11 +31,14 @@ def one_device_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @contextmanager
-def training(*words: str) -> Iterator[tuple[Run, "subprocess.Popen[str]"]]:
+def training(
+    *words: str, inside: tuple[str, ...] = ()
+) -> Iterator[tuple[Run, "subprocess.Popen[str]"]]:
     """`train` with these options at work, as soon as it has a run."""
     before = {run.id for run in runs.list_runs()}
-    command = [sys.executable, "-m", "ensemble", "train", *words]
-    child = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": ROOT}, text=True,
+    command = [*inside, sys.executable, "-m", "ensemble", "train", *words]
+    paths = os.pathsep.join(filter(None, (ROOT, os.environ.get("PYTHONPATH"))))
+    child = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths}, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
     try:
         end, found = time.monotonic() + 60, list[Run]()

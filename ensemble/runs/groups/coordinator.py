@@ -13,7 +13,7 @@ from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.runs.groups.hearing import Hearing, said_of_silent
 from ensemble.runs.groups.merging import Merger
 from ensemble.runs.groups.part import Group, groups_of, make
-from ensemble.runs.groups.tasks import Task, Tasks, said_of_waiting, write_tasks
+from ensemble.runs.groups.tasks import Task, Tasks, said_of_lost, said_of_waiting, write_tasks
 from ensemble.runs.status import Status, blank_best, how_it_ended
 from ensemble.runs.store import Run, trained_here
 
@@ -177,7 +177,7 @@ class Coordinator:
     def _said_of(self, group: Group) -> str:
         if group.status.state == "diverged":
             return group.message
-        said = group.message if group.state == "failed" else "its task ended without a word."
+        said = group.message if group.state == "failed" else said_of_lost(self._tasks.where)
         if group.of == 1:
             return f"{said[0].upper()}{said[1:]}"
         rest = "resume trains those that are not at their end."
@@ -220,10 +220,9 @@ class Coordinator:
         if working:
             rates = [one.status.img_member_per_s or 0.0 for one in working]
             return round(sum(rates), 1) or None
-        members = sum(one.status.step * len(one.numbers) for one in self._groups)
-        images = members * self._config.batch_size
+        members = sum(one.status.step * len(one.numbers) for one in self._groups)  # times steps
         seconds = max(self._seconds, *(one.status.seconds for one in self._groups))
-        return round(images / seconds, 1) if seconds else None
+        return round(members * self._config.batch_size / seconds, 1) if seconds else None
 
     def _state(self) -> str:
         states = {one.status.state for one in self._working}

@@ -142,6 +142,16 @@ def read_tasks(run_folder: Path) -> dict[int, Task]:
         return {}
 
 
+def said_of_lost(where: str) -> str:
+    """What is to be said of a task that ended again and again before it said anything."""
+    if where == "this machine":
+        return "its task ended without a word: see its log."
+    return (
+        f"its task on {where} ended without a word. See that the folder of runs is on a disk that "
+        "all machines share and has room, and what the logs say."
+    )
+
+
 def said_of_waiting(waiting: Sequence[Task], of: int, where: str) -> str:
     """What so many of a run's groups wait for: a place for their tasks."""
     reasons = ", ".join(sorted({task.reason for task in waiting if task.reason}))

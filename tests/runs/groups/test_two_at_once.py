@@ -79,7 +79,7 @@ def test_a_group_that_has_ended_is_not_silent(monkeypatch: pytest.MonkeyPatch) -
     assert not heard.silent(group)
 
 
-class Followed:
+class Submitted:
     """Tasks that somebody has started, as Slurm tells of them, until they are killed."""
 
     where = "Slurm"
@@ -105,7 +105,7 @@ class Followed:
         self.state = "ended"
 
 
-def followed(run: Run, tasks: Followed) -> list[Status]:
+def followed(run: Run, tasks: Submitted) -> list[Status]:
     """What is told of a run whose groups are at work, and which is stopped at the first word."""
     for number in (1, 2):
         working(run, number, state="finished" if number == 1 else "training")
@@ -119,7 +119,7 @@ def test_a_group_that_is_silent_is_named_and_ended_by_a_stop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hearing, "SILENCE_SECONDS", 0.0)
-    tasks = Followed(run := made(), "running")
+    tasks = Submitted(run := made(), "running")
     told = followed(run, tasks)[0].message
     assert told.startswith("Group 2 of 2 (members 3–4) has said nothing for a minute: its process")
     assert "7 on node7" in told
@@ -127,7 +127,7 @@ def test_a_group_that_is_silent_is_named_and_ended_by_a_stop(
 
 
 def test_a_group_whose_lost_node_goes_on_is_not_said_to_wait() -> None:
-    assert not followed(run := made(), Followed(run, "waiting"))[0].message
+    assert not followed(run := made(), Submitted(run, "waiting"))[0].message
 
 
 def test_a_second_task_waits_for_one_that_is_heard_of_and_not_for_one_that_is_not() -> None:
