@@ -25,7 +25,7 @@ from tests.hosts.pair import Processes, train
 from tests.runs.test_workers import assert_same_bits
 
 ALL_END_SECONDS = 20
-SETTINGS = ("--members", "2", "--network", "logistic", "--batch-size", "64", "--epochs", "120")
+SETTINGS = ("--members", "2", "--network", "logistic", "--batch-size", "64", "--epochs", "60")
 SLURM = ("--on", "slurm", "--distributed", "--nodes", "2", "--cpus", "1", "--time", "5")
 RAISES = """
 import os, sys
@@ -93,7 +93,7 @@ def is_told_to_stop(both: Processes, run: Run) -> None:
 
 
 def test_whatever_ends_one_process_ends_both_and_the_run_goes_on_to_the_same_bits(truth, tmp_path):
-    run, words = None, SETTINGS
+    words: tuple[str, ...] = SETTINGS
     ends: list[tuple[Callable[[Processes, Run], None], str]] = [
         (is_killed, "failed"), (is_stopped_and_wakes, "failed"), (raises, "failed"),
         (is_told_to_stop, "stopped"),
@@ -108,19 +108,12 @@ def test_whatever_ends_one_process_ends_both_and_the_run_goes_on_to_the_same_bit
         run, words = runs.find(run.id), ("--resume", run.id)
         assert run.state == state
         assert "resume" in run.message.lower()
-        assert run.status.epoch < 120, "too late for this test to mean something"
+        assert run.status.epoch < 60, "too late for this test to mean something"
     with train(tmp_path, *words) as both:
         assert both.statuses() == [0, 0], both.said()
     run = runs.find(words[1])
     assert run.state == "finished"
     assert_same_bits(run, truth)
-
-
-def test_more_processes_than_members_are_refused_by_all(tmp_path):
-    with train(tmp_path, "--members", "1", "--epochs", "1") as both:
-        assert both.statuses() == [1, 1], both.said()
-        assert "would have no member to train" in both.log(0)
-        assert "Traceback" not in both.said()
 
 
 @contextmanager
@@ -154,18 +147,10 @@ def state_of(child: "subprocess.Popen[str]") -> str:
     return str(json.loads(out.splitlines()[-1])["state"])
 
 
-def test_a_run_on_two_nodes_outlives_a_stop_and_a_node(slurm: MiniSlurm, truth, tmp_path):
-    def at_work() -> list[Run]:
-        return [run for run in runs.list_runs() if run.state == "training"]
-
+def test_a_run_on_two_nodes_outlives_one_of_them(slurm: MiniSlurm, truth):
     with followed(*SETTINGS, *SLURM) as child:
-        slurm.wait(at_work)
-        [run] = at_work()
-        runs.request_stop(run.id)
-        assert state_of(child) == "stopped"
-    assert not slurm.run("squeue", "-h", "-t", "pending,running")
-    with followed("--resume", run.id) as child:
-        slurm.wait(at_work)
+        slurm.wait(lambda: any(run.state == "training" for run in runs.list_runs()))
+        run = runs.list_runs()[0]
         task = read_tasks(run.path)[1]
         _, second = nodes_of(run, slurm)
         slurm.kill_node(second)

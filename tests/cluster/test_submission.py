@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.cluster import SlurmConfig, cancel, queue, submit
+from ensemble.cluster import SlurmConfig, cancel, check, queue, submit
 from ensemble.cluster.slurm import Task
 from ensemble.cluster.submission import outside_of_tasks
 from ensemble.errors import ConfigError
@@ -139,4 +139,6 @@ def test_a_partition_that_is_not_there_is_said_and_nothing_is_left(slurm, tmp_pa
     with pytest.raises(ConfigError) as refused:
         submit([["runs"]], tmp_path / "tasks", asked, "a run", {})
     assert str(refused.value) == "This cluster has no partition gpu: choose one of main."
+    with pytest.raises(ConfigError, match="has 3 nodes, and a task cannot have 4"):
+        check(SlurmConfig(nodes=4))
     assert not (tmp_path / "tasks").exists()

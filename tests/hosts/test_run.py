@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -10,11 +11,15 @@ from ensemble import runs
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
+from ensemble.hosts.company import depart, enter
+from ensemble.hosts.kinds import Leader
 from ensemble.jobs.job import STOP_FILE, forget_stop
 from ensemble.jobs.placement import Placement
 from ensemble.runs import Run
 from ensemble.runs.groups.part import Group, make
 from ensemble.runs.groups.places import tasks_for
+from ensemble.runs.test_set import dataset_of
+from ensemble.runs.training.distributed import LedTrainer
 from tests.hosts.pair import Processes
 from tests.pages.grouped import SLURM, in_groups
 
@@ -69,6 +74,18 @@ def alone(run: Run, folder: Path) -> Processes:
 
 def both_of(group: Group, folder: Path) -> Processes:
     return Processes(folder, "-m", "ensemble", "work-group", group.id)
+
+
+def test_a_process_that_would_have_no_member_is_named():
+    digits = dataset_of(runs.create(CONFIG))
+    company = Leader(0, ("node1", "node2"), {})
+    enter(company)
+    try:
+        with pytest.raises(ConfigError, match=r"Process 2 of 2 \(on node2\) would have no member"):
+            LedTrainer(CONFIG, digits, jax.devices()[:2], range(3))
+    finally:
+        depart()
+        company.close()
 
 
 @pytest.mark.parametrize(

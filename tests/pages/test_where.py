@@ -93,9 +93,11 @@ def test_a_page_does_not_wait_for_a_slurm_that_hangs(
 
 
 def test_a_partition_is_chosen_with_what_is_free_and_what_is_asked_goes_with_the_run(
-    train: Train, commands_of: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    train: Train, commands_of: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     commands_of("\n".join(SINFO))
+    monkeypatch.chdir(tmp_path)
+    Path("ensemble.toml").write_text("[slurm]\nnodes = 4\n")  # for --distributed
     started: list[runs.Run] = []
     monkeypatch.setattr(commands, "_start_worker", started.append)
     at = train()
@@ -114,6 +116,7 @@ def test_a_partition_is_chosen_with_what_is_free_and_what_is_asked_goes_with_the
     assert placed.on == "slurm"
     assert placed.settings["partition"] == "long"
     assert placed.settings["time"] == 90
+    assert placed.settings["nodes"] == 1
     assert run.trained is not None
     assert run.trained.groups == 2
 

@@ -181,10 +181,8 @@ class Coordinator:
         said = group.message if group.state == "failed" else said_of_lost(self._tasks.where)
         if group.of == 1:
             return f"{said[0].upper()}{said[1:]}"
-        return (
-            f"{group.title}: {said} What the other groups learnt is kept; resume trains those that "
-            "are not at their end."
-        )
+        rest = "resume trains those that are not at their end."
+        return f"{group.title}: {said} What the other groups learnt is kept; {rest}"
 
     def _tell(self) -> None:
         """Write the run's status, where anything has changed."""
