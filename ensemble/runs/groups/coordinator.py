@@ -119,7 +119,8 @@ class Coordinator:
         for group in self._groups:
             if self._stopping and self._hearing.silent(group):
                 self._tasks.kill(group)
-        return all([self._is_over(one, tasks) for one in self._groups])
+        over = [self._is_over(one, tasks) for one in self._groups]
+        return all(over)
 
     def _is_over(self, group: Group, tasks: Mapping[int, Task]) -> bool:
         """Whether nothing is at a group any more; a task that was lost is started again."""
