@@ -12,6 +12,7 @@ from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.placement import SLURM, Placement
 from ensemble.runs.groups.part import groups_of, make
 from ensemble.runs.groups.places import tasks_for
+from ensemble.runs.groups.slurm import SlurmTasks
 from ensemble.runs.groups.tasks import read_tasks
 from tests.cluster.test_slurm import commands_that
 
@@ -81,7 +82,9 @@ def test_lines_of_shell_code_in_a_runs_folder_are_not_taken(run) -> None:
     values = json.loads(file.read_text())
     values["settings"]["setup"] = ["touch /tmp/never"]
     file.write_text(json.dumps(values))
-    assert tasks_for(run)._config.setup == ()
+    tasks = tasks_for(run)
+    assert isinstance(tasks, SlurmTasks)
+    assert tasks._config.setup == ()
 
 
 @pytest.mark.parametrize(
