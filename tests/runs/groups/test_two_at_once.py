@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ensemble import runs
+from ensemble.jobs.job import LOCK_FILE
 from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.runs import Run
 from ensemble.runs.groups import hearing, takeover
@@ -69,6 +70,15 @@ def test_a_group_whose_node_has_another_time_is_at_work_while_it_is_heard_of(
     monkeypatch.setattr(hearing, "SILENCE_SECONDS", 0.0)
     assert not heard.at_work(group)
     assert heard.silent(group)
+
+
+def test_a_process_of_this_host_that_died_is_not_at_work_from_then_on() -> None:
+    run, heard = made(), Hearing()
+    for second in (0, 5):
+        group = working(run, host=socket.gethostname(), updated=time.time() + second)
+        (group.path / LOCK_FILE).touch()
+        heard.listen([group])
+    assert not heard.at_work(group), "nobody holds its lock"
 
 
 def test_a_group_that_has_ended_is_not_silent(monkeypatch: pytest.MonkeyPatch) -> None:
