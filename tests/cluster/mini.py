@@ -92,8 +92,12 @@ class MiniSlurm:
 
 
 def free_ports() -> int:
-    """The first of `PORTS` numbers in a row that nobody listens on."""
-    for first in range(17_200, 30_000, 100):
+    """The first of `PORTS` numbers in a row that nobody listens on.
+
+    Two processes of pytest-xdist look in different places: both may start one at the same time.
+    """
+    which = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    for first in range(17_200 + 4_000 * which % 12_000, 30_000, 100):
         try:
             for port in range(first, first + PORTS):
                 with socket.socket() as one:
@@ -121,7 +125,17 @@ def installed() -> str:
     if not shutil.which("apt-get"):
         return "Slurm is not here, and neither is apt-get to install it"
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    command = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *PACKAGES]
+    # Whoever comes second waits until the first has installed them.
+    command = [
+        "apt-get",
+        "install",
+        "-y",
+        "-q",
+        "-o",
+        "DPkg::Lock::Timeout=150",
+        "--no-install-recommends",
+        *PACKAGES,
+    ]
     try:
         ended = subprocess.run(command, env=environment, timeout=180, capture_output=True,
                                stdin=subprocess.DEVNULL)  # fmt: skip

@@ -87,7 +87,7 @@ def test_at_the_end_what_waits_is_taken_back_also_what_slurm_has_put_back(
     [
         (["--time", "5"], 2, "Error: --time goes with --on slurm: say where as well."),
         (["--on", "slurm", "--nodes", "2"], 2, "Error: A group takes one node: ask for more "
-         "--groups, not --nodes."),
+         "--groups, not --nodes, or for one program on several nodes by --distributed."),
         (["--on", "slurm"], 1, "Error: There is no Slurm on this machine (sinfo cannot be run): "
          "start this on a machine of the cluster."),
         (["--on", "slurm", "--partition", "a b"], 2, "Error: partition is 'a b': it has to be a "
