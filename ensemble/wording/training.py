@@ -57,7 +57,7 @@ def no_training_curve(run: Run) -> str:
         return ""
     if not config.own_views:
         apart = "The ensemble has no training curve: its members are trained apart, in groups."
-        return apart if run.in_groups else ""
+        return apart if config.groups > 1 else ""
     if config.shift_pixels or config.rotation_degrees:
         return "The ensemble has no training curve: each member shifts and turns its images anew."
     if config.flip:

@@ -30,7 +30,7 @@ def joined(lines: Sequence[Line | None], sizes: Sequence[int]) -> Line:
     """One line of all members; null for those of groups that have none at this place.
 
     The members' mean stands only where every group has come. What their averaged probabilities
-    were in training nobody knows who trains only some of them.
+    were in training nobody knows who trains only some of them, but a group that is the only one.
 
     Args:
       lines: of each group the line at one place; at least one has.
@@ -46,7 +46,8 @@ def joined(lines: Sequence[Line | None], sizes: Sequence[int]) -> Line:
                 for figure in (line or {}).get(name, [None] * size)
             ]
     row["ensemble_train_loss"] = mean(row["train_loss"])
-    row["ensemble_train_nll"] = row["ensemble_train_accuracy"] = None
+    for name in ("ensemble_train_nll", "ensemble_train_accuracy"):
+        row[name] = there[0].get(name) if len(lines) == 1 else None
     row["seconds"] = max(line.get("seconds") or 0.0 for line in there)
     rates = [line.get("img_member_per_s") or 0.0 for line in there]
     row["img_member_per_s"] = round(sum(rates), 1) if all(rates) else None

@@ -118,7 +118,7 @@ def stage(run: runs.Run) -> str:
         done = formats.count(status.epoch, "epoch")
         return f"{run.state.capitalize()} after {done} of {status.epochs}"
     said = f"epoch {min(status.epoch + 1, status.epochs)} of {status.epochs}"
-    if run.in_groups:  # They need not be at the same one.
+    if run.trained and run.trained.groups > 1:  # They need not be at the same one.
         said = f"{status.epoch} of {formats.count(status.epochs, 'epoch')} by every group"
     return f"{said} · {formats.throughput(status.img_member_per_s)}{jobs_words.no_news(status)}"
 

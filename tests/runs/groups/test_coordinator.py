@@ -10,6 +10,7 @@ import pytest
 from ensemble import runs
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.job import LOCK_FILE
+from ensemble.jobs.placement import Placement
 from ensemble.runs import Run
 from ensemble.runs.groups import worker
 from ensemble.runs.groups.merging import Merger
@@ -201,3 +202,16 @@ def test_a_run_whose_groups_are_at_work_is_not_deleted() -> None:
     with held, pytest.raises(RunError, match="trains a part of its members still"):
         runs.delete(run.id)
     assert run.path.exists()
+
+
+def test_the_only_group_of_a_run_knows_what_the_ensemble_was_in_training() -> None:
+    settings = in_groups(1, members=4, network="logistic")
+    done = follow(runs.create(settings, Placement("slurm")), InlineTasks())
+    assert done.state == "finished"
+    placed, alone = (
+        {line["epoch"]: line["ensemble_train_nll"] for line in runs.read_history(run.id)
+         if line["kind"] == "epoch"}
+        for run in (done, runs.work(runs.create(settings).id))
+    )  # fmt: skip
+    assert placed == alone
+    assert None not in placed.values()
