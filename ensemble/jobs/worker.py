@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ensemble.jobs import slots
-from ensemble.jobs.job import STATUS_FILE, STOP_FILE, Job
+from ensemble.jobs.job import STOP_FILE, Job
 from ensemble.jobs.outcome import Outcome, StopRequest, bugs_written_down, outcome_of
 from ensemble.jobs.queue import ahead_of, hold, wait_for_turn
 from ensemble.jobs.remote import inside
@@ -49,7 +49,7 @@ def do(
     kind, stop, folder = job.kind, stop or stop_request(job), inside.folder_of(job)
     inside.wait_until_alone(job)
     hand = hold(folder, f"{kind.title} “{job.id}”")
-    with stop, hand, StatusWriter(folder / STATUS_FILE, inside.first_words(job)) as status:
+    with stop, hand, StatusWriter(inside.status_file_of(job), inside.first_words(job)) as status:
         with bugs_written_down(job, status):
             outcome = outcome_of(
                 job,

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ensemble.errors import NotPreparedError
-from ensemble.jobs.job import LOCK_FILE, Job
+from ensemble.jobs.job import LOCK_FILE, STATUS_FILE, Job
 from ensemble.jobs.status import JobStatus
 from ensemble.storage.folders import data_folder
 from ensemble.storage.lock import is_held
@@ -33,6 +33,11 @@ def is_inside(job: Job) -> bool:
 def folder_of(job: Job) -> Path:
     """Where this process keeps its status, its lock and its stop file, as the job's worker."""
     return job.path / FOLDER if is_inside(job) else job.path
+
+
+def status_file_of(job: Job) -> Path:
+    """Where this process says how the job stands."""
+    return folder_of(job) / STATUS_FILE if is_inside(job) else job.status_file
 
 
 def first_words(job: Job) -> JobStatus:
