@@ -146,5 +146,8 @@ def installed() -> str:
 
 
 def new_folder() -> Path:
-    """A folder for one, with a short path: a socket's may have 107 letters."""
-    return Path(tempfile.mkdtemp(prefix="slurm-")) / "s"
+    """A folder for one, with a short path: a socket's may have 107 letters.
+
+    That of the tests' own files is too long where pytest-xdist has begun one within another.
+    """
+    return Path(tempfile.mkdtemp(prefix="slurm-", dir=os.environ["PYTEST_DEBUG_TEMPROOT"])) / "s"
