@@ -13,7 +13,7 @@ from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.runs.groups.hearing import Hearing, said_of_silent
 from ensemble.runs.groups.merging import Merger
 from ensemble.runs.groups.part import Group, groups_of, make
-from ensemble.runs.groups.tasks import Task, Tasks, said_of_lost, said_of_waiting, write_tasks
+from ensemble.runs.groups.tasks import Task, Tasks, over, said_of_lost, said_of_waiting, write_tasks
 from ensemble.runs.status import Status, blank_best, how_it_ended
 from ensemble.runs.store import Run, trained_here
 
@@ -108,7 +108,7 @@ class Coordinator:
         before, self._looked = self._looked, time.monotonic()
         if any(one.status.state == "training" for one in self._working):
             self._seconds += self._looked - before
-        tasks = self._tasks.look()
+        tasks = over(self._tasks.look(), self._groups)
         if tasks != self._noted:
             write_tasks(self._run.path, tasks)
             self._noted = dict(tasks)
@@ -119,8 +119,8 @@ class Coordinator:
         for group in self._groups:
             if self._stopping and self._hearing.silent(group):
                 self._tasks.kill(group)
-        over = [self._is_over(one, tasks) for one in self._groups]
-        return all(over)
+        ended = [self._is_over(one, tasks) for one in self._groups]
+        return all(ended)
 
     def _is_over(self, group: Group, tasks: Mapping[int, Task]) -> bool:
         """Whether nothing is at a group any more; a task that was lost is started again."""

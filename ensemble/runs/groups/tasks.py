@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -125,6 +125,15 @@ class LocalTasks:
                 stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
                 env=environment, start_new_session=True,
             )  # fmt: skip
+
+
+def over(tasks: Mapping[int, Task], groups: Sequence[Group]) -> dict[int, Task]:
+    """Tasks, those of groups that have said their last word as ended before a scheduler says so."""
+    done = {one.number for one in groups if one.status.state in ("finished", "diverged")}
+    return {
+        number: replace(task, state="ended", reason="") if number in done else task
+        for number, task in tasks.items()
+    }
 
 
 def write_tasks(run_folder: Path, tasks: Mapping[int, Task]) -> None:
