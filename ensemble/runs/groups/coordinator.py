@@ -127,9 +127,9 @@ class Coordinator:
         task = tasks.get(group.number)
         if self._hearing.at_work(group):
             return False
-        if group.status.state in ENDED or not (task is None or task.state == "ended"):
-            return group.status.state in ENDED
-        if self._stopping:
+        if group.status.state in AT_END or (task and task.state != "ended"):
+            return group.status.state in AT_END  # One that failed may be put back by Slurm.
+        if group.status.state in ENDED or self._stopping:
             return True
         # Whoever looked at the file before the task ended has not seen its last word.
         group = self._read()[group.number - 1]
