@@ -28,7 +28,7 @@ from ensemble.shift import StressStatus
 KINDS = [Status, SolveStatus, RaceStatus, StressStatus, FetchStatus]
 # No field of any status may be one of these.
 NOWHERE: list[Any] = [True, [[1]], 10**400, float("inf"), "\ud800"]
-WORDS = {"state", "message", "host", "platform", "best_on"}
+WORDS = {"state", "message", "host", "platform", "best_on", "race"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
