@@ -19,7 +19,7 @@ _answers: dict[tuple[str, ...], tuple[float, "str | ClusterError"]] = {}
 _asking = threading.Lock()
 
 
-class NotSetUp(ClusterError):  # noqa: N818 -- a state rather than a fault
+class NotSetUpError(ClusterError):
     """Slurm's commands are here, and no cluster that they would speak to."""
 
 
@@ -31,7 +31,7 @@ def ask(*command: str) -> str:
     """
     if (named := os.environ.get("SLURM_CONF")) and not os.path.isfile(named):
         # Slurm's commands would wait a minute for it.
-        raise NotSetUp(f"SLURM_CONF names no file: {named}.")
+        raise NotSetUpError(f"SLURM_CONF names no file: {named}.")
     try:
         ended = subprocess.run(
             command, stdin=subprocess.DEVNULL, capture_output=True, timeout=SECONDS,
@@ -43,7 +43,7 @@ def ask(*command: str) -> str:
             "lost; try again in a while, or ask who runs the cluster."
         ) from error
     except OSError as error:
-        raise NotSetUp(
+        raise NotSetUpError(
             f"There is no Slurm on this machine ({command[0]} cannot be run): start this on a "
             "machine of the cluster."
         ) from error
@@ -56,7 +56,7 @@ def refused(command: str, said: str) -> None:
     """Raise ClusterError for what a command of Slurm's wrote to stderr when it refused."""
     why = last_words(said) or "it gave no reason"
     if "configuration source" in said:
-        raise NotSetUp(
+        raise NotSetUpError(
             "Slurm's commands are here, and no cluster that they belong to: set SLURM_CONF, or "
             "start this on a machine of the cluster."
         )

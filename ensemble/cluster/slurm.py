@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ensemble.cluster.asking import NotSetUp, ask, cached, forget
+from ensemble.cluster.asking import NotSetUpError, ask, cached, forget
 from ensemble.cluster.reasons import reason
 from ensemble.errors import ClusterError
 
@@ -79,7 +79,7 @@ def available() -> bool:
         return False
     try:
         cached("sinfo", "--noheader", f"--Format={FORMAT}")
-    except NotSetUp:
+    except NotSetUpError:
         return False
     except ClusterError:
         return True

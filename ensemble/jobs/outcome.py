@@ -44,17 +44,27 @@ class StopRequest:
         return self.signalled or self._file.exists()
 
     def __enter__(self) -> "StopRequest":
-        both = signal.SIGTERM, signal.SIGINT
-        self._before = {one: signal.signal(one, self._note) for one in both}
+        self._told = told_to_end(self._note)
+        self._told.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        for one, handler in self._before.items():
-            signal.signal(one, handler)
+        self._told.__exit__(None, None, None)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.signalled = True
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@contextmanager
+def told_to_end(note: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    """SIGTERM and Ctrl-C are told to `note` within this; after it they mean what they did."""
+    before = {one: signal.signal(one, note) for one in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def outcome_of(job: Job, work: Callable[[], Outcome]) -> Outcome:

@@ -1,6 +1,5 @@
 """A real Slurm for the tests of this folder, where one can be had; they say why where not."""
 
-import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -15,14 +14,8 @@ def cluster() -> Iterator[MiniSlurm]:
     """One for all tests."""
     if why := mini.missing():
         pytest.skip(f"No Slurm: {why}.")
-    made = MiniSlurm(mini.new_folder())
-    made.folder.mkdir()
-    try:
-        made.start()
+    with MiniSlurm(mini.new_folder()).running() as made:
         yield made
-    finally:
-        made.stop()
-        shutil.rmtree(made.folder.parent)
 
 
 @pytest.fixture

@@ -6,7 +6,8 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 SCRIPT = Path(__file__).with_name("minislurm.sh")
@@ -70,6 +71,17 @@ class MiniSlurm:
         # Within the same second its node takes it for the one that was revoked.
         time.sleep(1.5)
         self.run("scontrol", "update", f"jobid={task}", "StartTime=now")
+
+    @contextmanager
+    def running(self) -> Iterator["MiniSlurm"]:
+        """It, started within this; nothing of it is left afterwards."""
+        self.folder.mkdir()
+        try:
+            self.start()
+            yield self
+        finally:
+            self.stop()
+            shutil.rmtree(self.folder.parent)
 
     def wait(self, condition: Callable[[], object], seconds: float = 60) -> None:
         """Until the condition holds; AssertionError where it does not in so many seconds."""

@@ -55,14 +55,8 @@ def cluster_with_cables(small_disk: Path) -> Iterator[MiniSlurm]:
     why = mini.missing() or ("" if shutil.which("ip") else "there is no command ip")
     if why:
         pytest.skip(f"No Slurm: {why}.")
-    made = MiniSlurm(mini.new_folder(), cables=True)
-    made.folder.mkdir()
-    try:
-        made.start()
+    with MiniSlurm(mini.new_folder(), cables=True).running() as made:
         yield made
-    finally:
-        made.stop()
-        shutil.rmtree(made.folder.parent)
 
 
 @pytest.fixture

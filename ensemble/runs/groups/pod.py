@@ -1,7 +1,6 @@
 """One pod of a run on Kubernetes: it trains a group, and the first merges what all have written."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from ensemble.errors import ConfigError
 from ensemble.jobs.folders import changing
 from ensemble.jobs.job import Job, stop_requested
 from ensemble.jobs.launch import worker_environment
+from ensemble.jobs.outcome import told_to_end
 from ensemble.jobs.placement import KUBERNETES, Placement
 from ensemble.runs.groups.applied import make_once, take_up
 from ensemble.runs.groups.part import find_group
@@ -69,13 +69,12 @@ class _Ending:
         self.asked = self.at_work = False
 
     def __enter__(self) -> "_Ending":
-        both = signal.SIGTERM, signal.SIGINT
-        self._before = {one: signal.signal(one, self._note) for one in both}
+        self._told = told_to_end(self._note)
+        self._told.__enter__()
         return self
 
     def __exit__(self, *error: object) -> None:
-        for one, handler in self._before.items():
-            signal.signal(one, handler)
+        self._told.__exit__(None, None, None)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.asked = True

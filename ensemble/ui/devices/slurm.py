@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ensemble.cluster import settings
 from ensemble.cluster import slurm as cluster
-from ensemble.cluster.asking import NotSetUp
+from ensemble.cluster.asking import NotSetUpError
 from ensemble.cluster.slurm import NEEDED, Partition, Task
 from ensemble.errors import ClusterError, ConfigError
 
@@ -74,7 +74,7 @@ def asked() -> Answer:
     """What Slurm answers now; as long as that takes."""
     try:
         return Answer(tuple(cluster.partitions()), tuple(cluster.queue().values()), there=True)
-    except NotSetUp:
+    except NotSetUpError:
         return named_only()
     except ClusterError as error:
         return Answer(problem=str(error), there=True)
