@@ -7,15 +7,16 @@ The command line's options and the page's sliders are both derived from the fiel
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ensemble import architectures
+from ensemble import architectures, varying
 from ensemble.architectures import ARCHITECTURES
 from ensemble.datasets.registry import find, names
 from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError
-from ensemble.settings import Kept, Settings, setting
+from ensemble.settings import Kept, Settings, checked, setting, setting_fields
 
 SCHEDULES = ("constant", "cosine")
 PRECISIONS = ("float32", "bfloat16")
+OPTIMIZERS = ("sgd", "adamw")
 LEAST_IN_A_GROUP = 2  # a member alone in its process may round otherwise than beside others
 
 
@@ -60,6 +61,26 @@ class EnsembleConfig(Settings):
     learning_rate: float = setting(0.1, "Step size of SGD.", low=1e-5, high=10.0)
     momentum: float = setting(
         0.9, "Share of the last step that SGD keeps in the next.", low=0.0, high=0.999
+    )
+    optimizer: str = setting(
+        "sgd",
+        "SGD with momentum, or AdamW (Adam where weight_decay is 0), whose beta 1 is the momentum.",
+        choices=OPTIMIZERS,
+    )
+    weight_decay: float = setting(
+        0.0,
+        "Pull of all parameters towards zero: SGD adds it to the gradient, AdamW to the step.",
+        low=0.0,
+        high=1.0,
+    )
+    label_smoothing: float = setting(
+        0.0, "Share of the label that is spread evenly over all classes.", low=0.0, high=0.5
+    )
+    vary: str = setting(
+        "",
+        "Settings that differ from member to member, such as learning_rate=0.01..1:log or "
+        "momentum=0.8,0.9.",
+        form=varying.FORM,
     )
     epochs: int = setting(10, "Passes over the training images.", low=1, high=1000)
     batch_size: int = setting(128, "Images in one step.", low=1, high=4096)
@@ -125,6 +146,13 @@ class EnsembleConfig(Settings):
         moved = self.shift_pixels > 0 or self.rotation_degrees > 0
         return own_batches or moved or self.flip
 
+    @property
+    def per_member(self) -> dict[str, tuple[float, ...]]:
+        """What may differ from member to member, by its setting's name: each (M,)."""
+        return {
+            name: (float(getattr(self, name)),) * self.members for name in varying.NAMES
+        } | varying.values(self.vary, self.members)
+
     def __post_init__(self) -> None:
         if not isinstance(self.network, Kept) and architectures.is_own(str(self.network)):
             architectures.check_allowed(self.network)
@@ -134,6 +162,7 @@ class EnsembleConfig(Settings):
                 f"warmup_epochs is {self.warmup_epochs:g}, more than the run's {self.epochs} "
                 "epochs: choose a shorter warm-up or more epochs."
             )
+        self._check_varied()
         self._check_network()
         self._check_validation()
         if self.groups > 1 and self.members < LEAST_IN_A_GROUP * self.groups:
@@ -142,6 +171,12 @@ class EnsembleConfig(Settings):
                 f"groups is {self.groups}, but a group has at least {LEAST_IN_A_GROUP} of the "
                 f"{self.members} members: choose at most {most}, or more members."
             )
+
+    def _check_varied(self) -> None:
+        found = varying.values(self.vary, self.members)
+        for field in setting_fields(type(self)):
+            for value in found.get(field.name, ()):
+                checked(field, value)
 
     def _check_network(self) -> None:
         fixed = self.network not in ARCHITECTURES or ARCHITECTURES[self.network].width is None

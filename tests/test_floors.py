@@ -15,7 +15,7 @@ REPO = Path(__file__).resolve().parent.parent
 
 # From the bottom to the top: each may import those before it.
 FLOORS = (
-    "errors", "settings", "architectures", "storage", "analysis", "datasets", "pictures", "config",
+    "errors", "settings", "varying", "architectures", "storage", "analysis", "datasets", "pictures", "config",
     "machine", "hosts", "engine", "cluster", "jobs", "runs", "regression", "race", "shift",
     "recognition", "exchange", "wording", "figures", "api", "cli", "ui", "pages", "app",
 )  # fmt: skip
@@ -26,7 +26,16 @@ BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("a
 FACE = {"api", "datasets", "figures", "runs"}
 # These draw and say what others have reckoned; nothing else may reach Streamlit.
 SHOWS_PAGES = {"ui", "pages", "app"}
-WITHOUT_JAX = {"errors", "settings", "storage", "analysis", "cluster", "wording", "figures"}
+WITHOUT_JAX = {
+    "errors",
+    "settings",
+    "varying",
+    "storage",
+    "analysis",
+    "cluster",
+    "wording",
+    "figures",
+}
 
 
 def read_sources() -> dict[str, str]:

@@ -4,7 +4,7 @@ from ensemble import datasets, runs
 from ensemble.api.following import Progress, follow
 from ensemble.api.run import Run
 from ensemble.config import EnsembleConfig
-from ensemble.runs.store import checked_name
+from ensemble.runs.annotations.names import checked_name
 
 
 def train(

@@ -7,7 +7,7 @@ from ensemble.datasets.entry import Entry
 from ensemble.errors import RunError
 from ensemble.exchange.outputs import MemberOutputs
 from ensemble.jobs.folders import NAME_LENGTH
-from ensemble.runs.notes import NOTE_LENGTH, write_note
+from ensemble.runs.annotations.notes import NOTE_LENGTH, write_note
 
 TITLE = "Imported "  # what stands before the split
 

@@ -13,6 +13,7 @@ Every worker imports this before it trains; what asks a run's members about pict
 from ensemble.jobs.launch import worker_environment
 from ensemble.jobs.queue import ahead_of
 from ensemble.jobs.worker import give_way
+from ensemble.runs.annotations.names import rename
 from ensemble.runs.commands import (
     keep_warm_worker,
     launch,
@@ -35,7 +36,6 @@ from ensemble.runs.store import (
     delete,
     find,
     list_runs,
-    rename,
     trained_here,
     unreadable,
 )

@@ -1,4 +1,4 @@
-"""The folder of runs: make, find, list, rename, delete.
+"""The folder of runs: make, find, list, delete.
 
 A run's id is made here and checked wherever one comes in: it is a name, never a path.
 """
@@ -6,6 +6,7 @@ A run's id is made here and checked wherever one comes in: it is a name, never a
 import contextlib
 import functools
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -16,8 +17,6 @@ from ensemble.datasets.record import entry_from
 from ensemble.datasets.registry import Entry
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import (
-    NAME_LENGTH,
-    changing,
     folder_of,
     new_run,
     not_readable,
@@ -31,10 +30,11 @@ from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import active_in, jobs_in, without_worker
 from ensemble.machine.arrangement import groups_here
+from ensemble.runs.annotations.tags import FILE as TAGS
+from ensemble.runs.annotations.tags import checked_tags, read_tags
 from ensemble.runs.contents import fill
 from ensemble.runs.status import Status, read_status
-from ensemble.storage.atomic import write_bytes
-from ensemble.storage.folder_index import FolderIndex
+from ensemble.storage.folder_index import FILES, FolderIndex
 
 
 class OtherKindError(UnknownRunError):
@@ -53,6 +53,7 @@ class Run(Job):
       status: what its worker last wrote.
       data: what is known of the images that it learns and is tested on.
       member_names: what its members are called, M of them; none where they only have numbers.
+      tags: words by which it is found and compared with others.
     """
 
     id: str
@@ -62,6 +63,7 @@ class Run(Job):
     status: Status
     data: Entry
     member_names: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
     kind: Kind = TRAINING
 
     @property
@@ -99,7 +101,7 @@ def find(run_id: str) -> Run:
         known = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
         data = known.data or registry.find(known.config.dataset)
         return Run(run_id, read_name(folder), folder, known.config, read_status(folder), data,
-                   known.member_names)  # fmt: skip
+                   known.member_names, read_tags(folder))  # fmt: skip
     except (OSError, ValueError, ConfigError) as error:
         raise not_readable(run_id, folder, error) from error
 
@@ -133,49 +135,29 @@ def unreadable() -> dict[str, str]:
     return {name: str(error) for name, error in sorted(found.items())}
 
 
-_index = FolderIndex(find)
+_index = FolderIndex(find, (*FILES, TAGS))
 
 
-def create(config: EnsembleConfig, placement: Placement | None = None) -> Run:
+def create(
+    config: EnsembleConfig, placement: Placement | None = None, tags: Iterable[str] = ()
+) -> Run:
     """A new run's folder, state `queued`; nothing works on it yet.
 
     Args:
       config: its settings.
       placement: where it is to be trained; by default on this machine.
+      tags: words to find it by.
 
     Raises:
-      RunError: the folder cannot be written.
+      RunError: the folder cannot be written, or a tag is too long.
     """
+    tags = checked_tags(tags)
     if not config.groups:
         images = registry.find(config.dataset).train_size
         config = replace(config, groups=groups_here(config, images))
     with new_run(config.dataset, time.time()) as folder:
-        fill(folder, config, placement)
+        fill(folder, config, placement, tags)
     return find(folder.name)
-
-
-def rename(run_id: str, name: str) -> Run:
-    """Give a run a name for people; an empty one takes the name away.
-
-    Raises:
-      RunError: longer than 80 characters, or the folder cannot be written.
-    """
-    folder, name = folder_of(run_id), checked_name(name)
-    with changing(folder):
-        write_bytes(folder / "name.txt", name.encode())
-    return find(run_id)
-
-
-def checked_name(name: str) -> str:
-    """A name for a run, on one line.
-
-    Raises:
-      RunError: longer than 80 characters.
-    """
-    name = " ".join(name.split())
-    if len(name) > NAME_LENGTH:
-        raise RunError(f"A name has at most {NAME_LENGTH} characters; this has {len(name)}.")
-    return name
 
 
 def delete(run_id: str) -> None:

@@ -40,7 +40,7 @@ from ensemble.errors import EnsembleError
 from ensemble.jobs import worker
 from ensemble.jobs.job import Job, request_stop
 from ensemble.jobs.launch import start_worker
-from ensemble.runs.notes import write_note
+from ensemble.runs.annotations.notes import write_note
 
 for name in ("filelock", "ensemble.cli.train", "ensemble.cli.runs", "ensemble.cli.jobs"):
     import_module(name)  # An ordinary user may not look where root's Python lies.

@@ -15,7 +15,7 @@ from ensemble.datasets import registry
 from ensemble.race.results import write_race
 from ensemble.regression import LbfgsConfig
 from ensemble.runs import Run
-from ensemble.runs.notes import write_note
+from ensemble.runs.annotations.notes import write_note
 from ensemble.ui.inspect.views import VIEWS
 from ensemble.ui.parallel import loader as parallel_loader
 from ensemble.ui.shared import address, loaders

@@ -11,7 +11,7 @@ from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
-from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
+from ensemble.runs.annotations.notes import NOTE_LENGTH, read_note, write_note
 from ensemble.ui.shared import loaders
 from tests.pages.ensembles import trained
 

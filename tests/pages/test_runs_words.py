@@ -4,7 +4,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.runs.notes import write_note
+from ensemble.runs.annotations.notes import write_note
 from ensemble.ui.runs import overview, table
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened, value

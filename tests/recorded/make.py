@@ -20,7 +20,7 @@ import numpy as np
 from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.machine.jax_settings import prepare_jax
-from ensemble.runs.notes import write_note
+from ensemble.runs.annotations.notes import write_note
 from tests.recorded.recording import (
     ARCHIVE,
     ARRAYS,

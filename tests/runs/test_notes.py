@@ -3,7 +3,7 @@ import pytest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError, UnknownRunError
-from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
+from ensemble.runs.annotations.notes import NOTE_LENGTH, read_note, write_note
 
 
 def test_a_note_comes_back_as_it_was_written() -> None:

@@ -21,7 +21,7 @@ from ensemble.jobs.queue import comes_first, in_order
 from ensemble.race.status import RaceStatus
 from ensemble.regression import LbfgsConfig, SolveStatus
 from ensemble.runs import Status
-from ensemble.runs.notes import read_note
+from ensemble.runs.annotations.notes import read_note
 from ensemble.runs.training.session import _devices
 from ensemble.shift import StressStatus
 

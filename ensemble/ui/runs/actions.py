@@ -8,7 +8,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.errors import EnsembleError
 from ensemble.jobs.folders import NAME_LENGTH
-from ensemble.runs.notes import NOTE_LENGTH, read_note, write_note
+from ensemble.runs.annotations.notes import NOTE_LENGTH, read_note, write_note
 from ensemble.ui.frame import danger
 from ensemble.ui.runs import groups
 from ensemble.ui.shared import address, guard, job_panel, loaders, run_panel, widget

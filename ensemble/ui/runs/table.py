@@ -10,7 +10,7 @@ import pandas as pd
 from ensemble import runs
 from ensemble.datasets import registry
 from ensemble.jobs.queue import QueuedJob, in_order, place_of
-from ensemble.runs.notes import read_note
+from ensemble.runs.annotations.notes import read_note
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import settings
 from ensemble.wording import escaping, formats

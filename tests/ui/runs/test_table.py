@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from ensemble import datasets, runs
-from ensemble.runs.notes import write_note
+from ensemble.runs.annotations.notes import write_note
 from ensemble.ui.predictions import downloads
 from ensemble.ui.runs import table as runs_table
 from tests.pages.ensembles import trained

@@ -1,0 +1,53 @@
+"""tags.json: words by which runs are found and compared together; a sweep tags its trials."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from ensemble.errors import RunError
+from ensemble.jobs.folders import changing, folder_of
+from ensemble.storage.atomic import read_json, write_json
+
+FILE = "tags.json"
+TAG_LENGTH, MOST = 40, 20
+
+
+def read_tags(folder: Path) -> tuple[str, ...]:
+    """The tags of the run in `folder`, in the order in which they were given; () for none."""
+    try:
+        return checked_tags(read_json(folder / FILE)["tags"])
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RunError):
+        return ()  # Whatever it is, it is no tags.
+
+
+def write_tags(run_id: str, tags: Iterable[str]) -> None:
+    """Give a run these tags and no others.
+
+    Raises:
+      UnknownRunError: there is no such run.
+      RunError: a tag too long, or too many; or the folder cannot be written.
+    """
+    folder, tags = folder_of(run_id), checked_tags(tags)
+    with changing(folder, "The tags could not be kept"):
+        keep_tags(folder, tags)
+
+
+def keep_tags(folder: Path, tags: tuple[str, ...]) -> None:
+    """Write the tags of the run in `folder`; none takes the file away."""
+    if tags:
+        write_json(folder / FILE, {"tags": list(tags)})
+    else:
+        (folder / FILE).unlink(missing_ok=True)
+
+
+def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags on one line each, without empty ones, each once.
+
+    Raises:
+      RunError: longer than 40 characters, or more than 20.
+    """
+    found = tuple(dict.fromkeys(filter(None, (" ".join(tag.split()) for tag in tags))))
+    if len(found) > MOST:
+        raise RunError(f"A run has at most {MOST} tags; these are {len(found):,}.")
+    if long := next((tag for tag in found if len(tag) > TAG_LENGTH), ""):
+        raise RunError(f"A tag has at most {TAG_LENGTH} characters; this has {len(long):,}.")
+    return found
