@@ -143,6 +143,7 @@ def _read(group: Group) -> _Read:
         except EnsembleError as error:
             said.append(f"“{run.name}” has no figures here: {error}")
             found.append((run, None))
+            continue
         if run.active:
             said.append(f"“{run.name}” is {run.state}: its figures are those so far.")
     made = [one for _, one in found if one is not None]
