@@ -1,5 +1,6 @@
 """The figures by which runs are compared, of one run and of a group, with their intervals."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -99,15 +100,27 @@ def figures(runs: Sequence[tuple[Run, Measures | None]]) -> dict[str, Figure]:
       runs: K runs and what their predictions come to, without repetitions.
     """
     each = [values_of(run, made) for run, made in runs]
-    made = [one for _, one in runs if one is not None]
     found = {metric.name: _of_values([one[metric.name] for one in each]) for metric in METRICS}
+    several = all(run.config.members > 1 for run, made in runs if made is not None)
+    return found | of_images(tuple(made for _, made in runs if made is not None), several)
+
+
+@functools.lru_cache(maxsize=128)  # of groups; what is brushed or toggled changes a few of them
+def of_images(made: tuple[Measures, ...], several: bool) -> dict[str, Figure]:
+    """Those figures of a group that are means over the images; {} of no run.
+
+    Args:
+      made: of its runs.
+      several: whether all of them have several members, so that there is a gain.
+    """
     if not made:
-        return found
-    several = all(run.config.members > 1 for run, one in runs if one is not None)
-    found["accuracy"] = _share([one.right for one in made])
-    found["member_accuracy"] = _share([one.share for one in made])
-    found["nll"] = _mean([one.nll for one in made])
-    found["brier"] = _mean([one.brier for one in made], most=2.0)
+        return {}
+    found = {
+        "accuracy": _share([one.right for one in made]),
+        "member_accuracy": _share([one.share for one in made]),
+        "nll": _mean([one.nll for one in made]),
+        "brier": _mean([one.brier for one in made], most=2.0),
+    }
     if several:
         gained = _mean([one.right - one.share for one in made], low=-1.0, most=1.0)
         found["gain"] = _times(gained, made[0].n)

@@ -89,8 +89,8 @@ class _Read:
     warnings: tuple[str, ...]
 
     @property
-    def made(self) -> list[Measures]:
-        return [made for _, made in self.runs if made is not None]
+    def made(self) -> tuple[Measures, ...]:
+        return tuple(made for _, made in self.runs if made is not None)
 
     @property
     def images(self) -> str:
