@@ -9,6 +9,7 @@ from scipy.stats import t as student
 
 from ensemble.comparison.groups import Group
 from ensemble.comparison.histories import lines
+from ensemble.errors import RunError
 from ensemble.runs.store import Run
 
 Doubles = NDArray[np.float64]
@@ -61,7 +62,7 @@ class Curves:
         runs alone that went on so long, and need not be that of all.
       runs: how many runs have the figure, without repetitions of a seed.
       band: "range" (least to most of the lines) or "interval" (95 % of the mean over runs).
-      missing: names of the runs without the figure.
+      missing: names of the runs without the figure, and of those whose history cannot be read.
     """
 
     group: Group
@@ -101,7 +102,6 @@ def curves(
 
     Raises:
       ValueError: there is no such choice.
-      RunError: a history cannot be read.
 
     Source of the interval: Student, "The probable error of a mean", Biometrika 6 (1908), 1-25.
     """
@@ -115,7 +115,10 @@ def _of_group(group: Group, x: str, figure: str, split: str, who: str, band: str
     found, missing, counted = [], [], []
     counts = {run.id for run in group.counted}
     for run in group.runs:
-        of_run = [line for line in _lines(run, x, figure, split, who) if len(line.x)]
+        try:
+            of_run = _lines(run, x, figure, split, who)
+        except RunError:
+            of_run = []
         found += of_run
         if not of_run:
             missing.append(run.name)

@@ -140,6 +140,14 @@ def test_a_history_that_grows_is_read_anew():
     assert len(of(run).x) == 2
 
 
+def test_a_history_that_cannot_be_read_costs_its_own_line_alone():
+    torn, whole = of_losses(0, [4.0]), of_losses(1, [2.0])
+    (torn.path / "history.jsonl").unlink()
+    (torn.path / "history.jsonl").mkdir()
+    found = of(torn, whole)
+    assert (found.missing, found.mean.tolist()) == ((torn.name,), [2])
+
+
 def test_a_choice_that_there_is_none_of_is_refused():
     with pytest.raises(ValueError, match="'hours' is none of epochs, steps, seconds, img_member"):
         curves([], x="hours")
