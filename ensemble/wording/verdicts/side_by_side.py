@@ -103,7 +103,7 @@ def basis(found: Table) -> str:
     if max(counts, default=0) < 2:
         many = "are for these trained runs on new images: another seed may differ"
     elif min(counts) < 2:
-        many += "; where one run stands alone, for the trained runs on new images"
+        many += "; the figures of one run alone are for that trained run on new images"
     said = f"95 % intervals {many}."
     if found.tests:
         said += (
