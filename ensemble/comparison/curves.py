@@ -128,8 +128,7 @@ def _of_group(group: Group, x: str, figure: str, split: str, who: str, band: str
     each = np.array([_mean_line(of_run, grid) for of_run in counted])
     each = each.reshape(len(counted), len(grid))
     n = np.isfinite(each).sum(axis=0)
-    mean = np.full(len(grid), np.nan)
-    np.divide(np.nansum(each, axis=0), n, out=mean, where=n > 0)
+    mean = mean_of(each)
     if band == "range":
         every = [_at(line, grid) for of_run in counted for line in of_run]
         low, high = _range(np.array(every).reshape(len(every), len(grid)), n)
@@ -153,7 +152,7 @@ def _lines(run: Run, x: str, figure: str, split: str, who: str) -> list[Line]:
     if who == "members":
         named = [(f"member {m + 1}", y) for m, y in enumerate(members.T)]
     else:
-        named = [(who, whole if who == "ensemble" else members.mean(axis=1))]
+        named = [(who, whole if who == "ensemble" else mean_of(members.T))]
     known = np.isfinite(place)
     return [
         Line(run.id, run.name, name, place[known], y[known])
@@ -189,8 +188,17 @@ def _at(line: Line, grid: Doubles) -> Doubles:
 
 
 def _mean_line(of_run: Sequence[Line], grid: Doubles) -> Doubles:
-    """The mean of a run's lines, where all of its members have figures."""
-    return np.asarray(np.mean([_at(line, grid) for line in of_run], axis=0))
+    return mean_of(np.array([_at(line, grid) for line in of_run]))
+
+
+def mean_of(each: Doubles) -> Doubles:
+    """The mean of K lines (K, P), (P,), at each place of those that are known there; else NaN.
+
+    A member that diverges is set aside while the others of its run go on.
+    """
+    n = np.isfinite(each).sum(axis=0)
+    mean = np.full(each.shape[1], np.nan)
+    return np.divide(np.nansum(each, axis=0), n, out=mean, where=n > 0)
 
 
 def _range(every: Doubles, n: NDArray[np.int64]) -> tuple[Doubles, Doubles]:
