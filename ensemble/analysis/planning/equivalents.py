@@ -22,6 +22,7 @@ from ensemble.analysis.quality.temperature import fit_temperature, tempered
 Doubles = NDArray[np.float64]
 
 LEVEL = 0.95
+ROUNDING = 1e-12  # nats: the same members, added in another order, are worth as many
 COMMITTEES = 8  # of a size, at most: a temperature is fitted for each
 RESAMPLES = 500
 TOGETHER = 50  # resamples at a time
@@ -216,10 +217,11 @@ def reached(sizes: NDArray[np.int64], mean: Doubles, wanted: float) -> float:
       ∞ where it is never reached, 0 where it is passed from the first on.
     """
     rising = np.maximum.accumulate(mean)
-    if wanted < rising[0]:
+    if wanted < rising[0] - ROUNDING:
         return 0.0
-    if wanted > rising[-1]:
+    if wanted > rising[-1] + ROUNDING:
         return math.inf
+    wanted = min(max(wanted, float(rising[0])), float(rising[-1]))
     at = int(np.searchsorted(rising, wanted))
     if not at:
         return float(sizes[0])
