@@ -1,0 +1,1 @@
+"""The commands that ask something of a run that is there: pictures, plans."""
