@@ -20,8 +20,57 @@ if TYPE_CHECKING:
 
 HEIGHT = 440
 POINTS = 60  # of a line of equal cost
+BEST, OTHER = 4.0, 1.5  # pixels of a frame
 FEW = 130  # cells, in which figures can be read
-SHARES = (1 / 2, 1 / 4, 1 / 8, 1 / 16)  # of the whole run's cost, that have a line
+SHARES = (1 / 2, 1 / 4, 1 / 10)  # of the whole run's cost, that have a line
+
+
+def edges(values: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Where the cells of (K,) rising whole numbers end: (K + 1,), half-way between them."""
+    between = (values[1:] + values[:-1]) / 2
+    return np.concatenate([[values[0] - 0.5], between, [values[-1] + 0.5]])
+
+
+def shades(found: Grid, figure: str) -> NDArray[np.float64]:
+    """(K, E), from 0 for the worst plan to 1 for the best; of NLL by its logarithm."""
+    means = found.means[figure].T
+    better = -np.log(np.maximum(means, 1e-12)) if LOWER_IS_BETTER[figure] else means
+    width = float(np.ptp(better))
+    shade: NDArray[np.float64] = (better - better.min()) / width if width else np.ones_like(better)
+    return shade
+
+
+def equal_cost(found: Grid, passes: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(x, y), where members times epochs is `passes`, within the map; none where it is outside."""
+    across, up = edges(found.epochs), edges(found.sizes)
+    left, right = max(across[0], passes / up[-1]), min(across[-1], passes / up[0])
+    if left >= right:
+        return np.empty(0), np.empty(0)
+    x = np.geomspace(left, right, POINTS)
+    return x, passes / x
+
+
+def figure(
+    found: Grid, choice: Choice | None, costs: Costs, name: str, title: str, palette: Palette
+) -> "go.Figure":
+    """The map by one figure: bluer is better; the best plan and the candidates are framed.
+
+    Args:
+      found: the map.
+      choice: for the budget that is drawn; None for no plan.
+      costs: what plans cost.
+      name: "nll" or "accuracy".
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    import plotly.graph_objects as go
+
+
+HEIGHT = 440
+POINTS = 60  # of a line of equal cost
+BEST, OTHER = 4.0, 1.5  # pixels of a frame
+FEW = 130  # cells, in which figures can be read
+SHARES = (1 / 2, 1 / 4, 1 / 10)  # of the whole run's cost, that have a line
 
 
 def edges(values: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -68,18 +117,21 @@ def figure(
     most = found.plans[-1].cost
     for share in SHARES:
         x, y = equal_cost(found, share * most)
-        if len(x) and share * most >= 1:
-            said = f"{formats.percent(share, figures=2)} of the cost"
-            chart.add_scatter(x=x, y=y, mode="lines", line={"color": palette.ink, "width": 1,
-                              "dash": "dot"}, opacity=0.7, name="equal cost", hoverinfo="text",
-                              hovertext=said, legendgroup="cost",
-                              showlegend=share == SHARES[0])  # fmt: skip
-            chart.add_annotation(x=x[0], y=y[0], text=formats.percent(share, figures=2),
-                                 showarrow=False, yanchor="bottom", xanchor="center",
-                                 font={"size": 11, "color": palette.ink})  # fmt: skip
-    for trace in marks(found, choice, palette):
-        chart.add_scatter(trace)
-    chart.update_layout(lines.layout(title, HEIGHT, palette))
+        if not len(x) or share * most < 1:
+            continue
+        said = formats.percent(share, figures=2)
+        chart.add_scatter(x=x, y=y, mode="lines", opacity=0.7, name="equal training cost",
+                          line={"color": palette.ink, "width": 1, "dash": "dot"},
+                          hoverinfo="text", hovertext=f"{said} of the whole run's cost",
+                          legendgroup="cost", showlegend=share == SHARES[0])  # fmt: skip
+        chart.add_annotation(x=x[-1], y=y[-1], text=said, showarrow=False, xanchor="left",
+                             font={"size": 11, "color": palette.ink}, xshift=3)  # fmt: skip
+    if choice:
+        for trace in marks(found, choice, palette):
+            chart.add_trace(go.Scatter(trace))
+        for plan in choice.candidates:
+            chart.add_shape(frame(found, plan, plan == choice.best, palette))
+    chart.update_layout(lines.layout(title, HEIGHT, palette), margin_r=48)
     chart.update_xaxes(title="epochs", fixedrange=True, range=ends(found.epochs),
                        **ticks(found.epochs))  # fmt: skip
     chart.update_yaxes(title="members", fixedrange=True, range=ends(found.sizes), showgrid=False,
@@ -99,30 +151,36 @@ def cells(found: Grid, costs: Costs, name: str, palette: Palette) -> dict[str, A
     few = found.means[name].size <= FEW
     return {
         "x": edges(found.epochs), "y": edges(found.sizes), "z": shades(found, name),
-        "colorscale": palette.scale, "showscale": False, "hoverinfo": "text", "text": hovers,
-        "customdata": said, "texttemplate": "%{customdata}" if few else "",
+        "colorscale": palette.scale, "showscale": False, "hoverinfo": "text", "hovertext": hovers,
+        "text": said, "texttemplate": "%{text}" if few else "",
         "textfont": {"size": 10}, "xgap": 1, "ygap": 1, "zmin": 0, "zmax": 1,
     }  # fmt: skip
 
 
-def marks(found: Grid, choice: Choice | None, palette: Palette) -> list[dict[str, Any]]:
-    """The budget as a line, the plans that are not shown to be worse, and the best."""
-    if choice is None:
-        return []
+def marks(found: Grid, choice: Choice, palette: Palette) -> list[dict[str, Any]]:
+    """The budget as a line, and what the frames mean, for the legend."""
     x, y = equal_cost(found, choice.budget + 0.5)
-    others = [plan for plan in choice.candidates if plan != choice.best]
-    square = {"mode": "markers", "hoverinfo": "skip", "cliponaxis": False}
-    traces: list[dict[str, Any]] = [
-        {"x": x, "y": y, "mode": "lines", "line": lines.bold(palette), "name": "the budget",
-         "hoverinfo": "skip"},
-        {**square, "x": [plan.epochs for plan in others], "y": [plan.members for plan in others],
-         "marker": {"symbol": "square-open", "size": 24, "color": palette.ink,
-                    "line": {"width": 1.5}}, "name": "not shown to be worse"},
-        {**square, "x": [choice.best.epochs], "y": [choice.best.members],
-         "marker": {"symbol": "circle-open", "size": 30, "color": palette.ink,
-                    "line": {"width": 3}}, "name": "best"},
+    line = {"x": x, "y": y, "mode": "lines", "line": lines.bold(palette), "name": "the budget",
+            "hoverinfo": "skip"}  # fmt: skip
+    kinds = {"best": BEST, **({"not shown to be worse": OTHER} if choice.candidates[1:] else {})}
+    framed = [
+        {"x": [None], "y": [None], "mode": "markers", "name": name, "marker": {
+            "symbol": "square-open", "size": 14, "color": palette.ink, "line": {"width": width},
+        }}
+        for name, width in kinds.items()
     ]  # fmt: skip
-    return [trace for trace in traces if len(trace["x"])]
+    return [*([line] if len(x) else []), *framed]
+
+
+def frame(found: Grid, plan: Plan, best: bool, palette: Palette) -> dict[str, Any]:
+    """The frame around a plan's cell."""
+    epoch, row = found.place(plan)
+    across, up = edges(found.epochs), edges(found.sizes)
+    return {
+        "type": "rect", "x0": across[epoch], "x1": across[epoch + 1], "y0": up[row],
+        "y1": up[row + 1], "name": "best" if best else "candidate",
+        "line": {"color": palette.ink, "width": BEST if best else OTHER},
+    }  # fmt: skip
 
 
 def ends(values: NDArray[np.int64]) -> list[float]:

@@ -51,8 +51,8 @@ def figure(choice: Choice, title: str, palette: Palette) -> "go.Figure":
     chart.update_layout(lines.layout(title, height, palette))
     chart.update_xaxes(title=UNITS[choice.figure], zeroline=True, fixedrange=True,
                        zerolinecolor=MUTED)  # fmt: skip
-    chart.update_yaxes(categoryorder="array", automargin=True, fixedrange=True,
-                       categoryarray=[words.called(one.plan) for one in reversed(rows)])  # fmt: skip
+    order = [words.called(one.plan) for one in reversed(rows)]
+    chart.update_yaxes(categoryorder="array", categoryarray=order, automargin=True, fixedrange=True)
     return chart
 
 

@@ -100,11 +100,7 @@ def others(found: Choice, costs: Costs) -> str:
     cheapest = found.cheapest
     if cheapest.cost >= found.best.cost:
         return f"{said}; none of them is cheaper."
-    share = formats.percent(cheapest.cost / found.best.cost, places=0)
-    return (
-        f"{said}. The cheapest is {called(cheapest)}: {share} of the cost "
-        f"({budget(costs, cheapest.cost)})."
-    )
+    return f"{said}. The cheapest is {called(cheapest)}: {budget(costs, cheapest.cost)}."
 
 
 def runner_up(found: Choice, costs: Costs, n: int, members: int) -> str:
@@ -167,12 +163,11 @@ def to_be_sure(found: ToBeSure, costs: Costs, n: int, members: int, epochs: int)
     return f"To tell them apart, if it is as large as it looks, takes {' or '.join(ways)}."
 
 
-def cheaper(found: Choice, costs: Costs) -> str:
+def cheaper(found: Choice) -> str:
     """Whether the run could have been cheaper, in one line.
 
     Args:
       found: the choice for all that the run has cost.
-      costs: what plans cost.
     """
     cheapest, whole = found.cheapest, found.budget
     if cheapest.cost >= whole:
