@@ -63,54 +63,6 @@ def figure(
       title: what stands over it, so that a saved picture says what it shows.
       palette: the page's colours.
     """
-    import plotly.graph_objects as go
-
-
-HEIGHT = 440
-POINTS = 60  # of a line of equal cost
-BEST, OTHER = 4.0, 1.5  # pixels of a frame
-FEW = 130  # cells, in which figures can be read
-SHARES = (1 / 2, 1 / 4, 1 / 10)  # of the whole run's cost, that have a line
-
-
-def edges(values: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Where the cells of (K,) rising whole numbers end: (K + 1,), half-way between them."""
-    between = (values[1:] + values[:-1]) / 2
-    return np.concatenate([[values[0] - 0.5], between, [values[-1] + 0.5]])
-
-
-def shades(found: Grid, figure: str) -> NDArray[np.float64]:
-    """(K, E), from 0 for the worst plan to 1 for the best; of NLL by its logarithm."""
-    means = found.means[figure].T
-    better = -np.log(np.maximum(means, 1e-12)) if LOWER_IS_BETTER[figure] else means
-    width = float(np.ptp(better))
-    shade: NDArray[np.float64] = (better - better.min()) / width if width else np.ones_like(better)
-    return shade
-
-
-def equal_cost(found: Grid, passes: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(x, y), where members times epochs is `passes`, within the map; none where it is outside."""
-    across, up = edges(found.epochs), edges(found.sizes)
-    left, right = max(across[0], passes / up[-1]), min(across[-1], passes / up[0])
-    if left >= right:
-        return np.empty(0), np.empty(0)
-    x = np.geomspace(left, right, POINTS)
-    return x, passes / x
-
-
-def figure(
-    found: Grid, choice: Choice | None, costs: Costs, name: str, title: str, palette: Palette
-) -> "go.Figure":
-    """The map by one figure: darker is better, the best plan ringed, the candidates dotted.
-
-    Args:
-      found: the map.
-      choice: for the budget that is drawn; None for no plan.
-      costs: what plans cost.
-      name: "nll" or "accuracy".
-      title: what stands over it, so that a saved picture says what it shows.
-      palette: the page's colours.
-    """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
     chart = go.Figure([go.Heatmap(cells(found, costs, name, palette))])
