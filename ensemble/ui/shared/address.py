@@ -152,6 +152,12 @@ KIND, AMOUNT, NUMBER, OOD = Text("kind"), Text("amount"), Whole("number"), Text(
 # Another run to compare with, its epoch, and which of the differences.
 WITH, WITH_EPOCH, SIDE = Text("with"), Whole("with_epoch"), Text("side")
 
+# Plan: what may be spent, in passes of one member over the training images; what is shown below the
+# map; two plans, members and epochs each, the second of another run where `WITH` names one; and
+# whether Train shows it.
+BUDGET, PLANS, PLAN, AGAINST = Whole("budget"), Text("plans"), Pair("plan"), Pair("against")
+CHEAPER = OneOf("cheaper", ("no", "yes"))
+
 # Data: the dataset that is chosen, and the upload that is looked at.
 DATASET, UPLOAD = Text("data"), Text("upload")
 

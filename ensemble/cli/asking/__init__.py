@@ -1,0 +1,1 @@
+"""The commands that ask what a run is worth: plans."""
