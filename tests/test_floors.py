@@ -15,8 +15,8 @@ REPO = Path(__file__).resolve().parent.parent
 
 # From the bottom to the top: each may import those before it.
 FLOORS = (
-    "errors", "settings", "varying", "architectures", "storage", "analysis", "datasets", "pictures",
-    "config", "machine", "hosts", "engine", "cluster", "jobs", "runs", "regression", "race",
+    "errors", "settings", "varying", "architectures", "epochs_of", "storage", "analysis",
+    "datasets", "pictures", "config", "machine", "hosts", "engine", "cluster", "jobs", "runs", "regression", "race",
     "shift", "recognition", "comparison", "planning", "exchange", "wording", "figures", "api",
     "cli", "ui", "pages", "app",
 )  # fmt: skip
@@ -27,7 +27,7 @@ BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("a
 FACE = {"api", "datasets", "figures", "runs"}
 # These draw and say what others have reckoned; nothing else may reach Streamlit.
 SHOWS_PAGES = {"ui", "pages", "app"}
-WITHOUT_JAX = {"errors", "settings", "varying", "storage", "analysis", "cluster", "wording",
+WITHOUT_JAX = {"errors", "settings", "varying", "epochs_of", "storage", "analysis", "cluster", "wording",
                "figures"}  # fmt: skip
 
 
