@@ -25,6 +25,7 @@ COMMANDS = {
     "manifest": "kubernetes",
     "work-pod": "kubernetes",
     "plan": "asking.plan",
+    "worth": "asking.worth",
     "predict": "results.predict",
     "stress": "jobs",
     "lbfgs": "jobs",

@@ -1,1 +1,1 @@
-"""The commands that ask what a run is worth: plans."""
+"""The commands that ask what a budget is best spent on: plans, wider networks, cheaper members."""
