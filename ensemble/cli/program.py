@@ -24,6 +24,7 @@ COMMANDS = {
     "train": "train",
     "manifest": "kubernetes",
     "work-pod": "kubernetes",
+    "budget": "asking.budget",
     "plan": "asking.plan",
     "worth": "asking.worth",
     "predict": "results.predict",
