@@ -116,9 +116,9 @@ def leaves(brush: Brush, value: float | str | None) -> bool:
 
 
 def in_words(brushes: Mapping[str, Brush], columns: Sequence[Column]) -> str:
-    """What is brushed, as a person reads it: "learning rate 0.01 to 0.1, network cnn"."""
-    labels = {column.name: column for column in columns}
-    return ", ".join(f"{labels[name].label} {one_in_words(brush, labels[name])}"
+    """What is brushed, as a person reads it: "learning rate 0.01 to 0.1, network MLP"."""
+    known = {column.name: column for column in columns}
+    return ", ".join(f"{known[name].spoken} {one_in_words(brush, known[name])}"
                      for name, brush in brushes.items())  # fmt: skip
 
 
