@@ -113,21 +113,23 @@ def curves(
 
 def _of_group(group: Group, x: str, figure: str, split: str, who: str, band: str) -> Curves:
     found, missing, counted = [], [], []
+    counts = {run.id for run in group.counted}
     for run in group.runs:
         of_run = [line for line in _lines(run, x, figure, split, who) if len(line.x)]
         found += of_run
         if not of_run:
             missing.append(run.name)
-        elif run in group.counted:
+        elif run.id in counts:
             counted.append(of_run)
     grid = _grid([line for of_run in counted for line in of_run])
-    each = np.array([_mean_line(of_run, grid) for of_run in counted]).reshape(-1, len(grid))
+    each = np.array([_mean_line(of_run, grid) for of_run in counted])
+    each = each.reshape(len(counted), len(grid))
     n = np.isfinite(each).sum(axis=0)
     mean = np.full(len(grid), np.nan)
     np.divide(np.nansum(each, axis=0), n, out=mean, where=n > 0)
     if band == "range":
         every = [_at(line, grid) for of_run in counted for line in of_run]
-        low, high = _range(np.array(every).reshape(-1, len(grid)), n)
+        low, high = _range(np.array(every).reshape(len(every), len(grid)), n)
     else:
         low, high = _interval(each, mean, n)
     return Curves(group, tuple(found), grid, mean, low, high, n, len(counted), band, tuple(missing))

@@ -1,5 +1,6 @@
 """What a group of runs is better by than the baseline, on the same test images."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -59,7 +60,8 @@ class Difference:
         return _sign(self.nll) * (self.nll_adjusted < LUCK)
 
 
-def difference(ours: Sequence[Measures], theirs: Sequence[Measures]) -> Difference:
+@functools.lru_cache(maxsize=256)  # of pairs of groups; another baseline changes all of them
+def difference(ours: tuple[Measures, ...], theirs: tuple[Measures, ...]) -> Difference:
     """What K runs are better by than L others, image by image; nothing is adjusted yet.
 
     One run against one: McNemar's exact p and the paired intervals of `gain.paired_gain`. Else

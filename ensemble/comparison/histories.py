@@ -2,14 +2,15 @@
 
 import functools
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble.runs.history import read_history
 from ensemble.runs.store import Run
 from ensemble.storage.folder_index import version
+from ensemble.storage.records.lines import read_lines
 
 Doubles = NDArray[np.float64]
 # Fields of a line with a number each, and with a number a member.
@@ -43,12 +44,12 @@ def lines(run: Run, kind: str) -> Lines:
       RunError: the history cannot be read.
     """
     path = run.path / "history.jsonl"
-    return _lines(run.id, str(path), version(str(path)), run.config.members)[kind]
+    return _lines(path, version(str(path)), run.config.members)[kind]
 
 
 @functools.lru_cache(maxsize=128)  # of 10 epochs on MNIST with 4 members some 50 kB each
-def _lines(run_id: str, path: str, seen: Any, members: int) -> dict[str, Lines]:
-    rows = read_history(run_id)
+def _lines(path: Path, seen: Any, members: int) -> dict[str, Lines]:
+    rows = read_lines(path, members)
     return {
         kind: _columns([row for row in rows if row.get("kind") == kind], members)
         for kind in ("steps", "epoch")

@@ -89,8 +89,8 @@ class _Read:
     warnings: tuple[str, ...]
 
     @property
-    def made(self) -> list[Measures]:
-        return [made for _, made in self.runs if made is not None]
+    def made(self) -> tuple[Measures, ...]:
+        return tuple(made for _, made in self.runs if made is not None)
 
     @property
     def images(self) -> str:
@@ -143,6 +143,7 @@ def _read(group: Group) -> _Read:
         except EnsembleError as error:
             said.append(f"“{run.name}” has no figures here: {error}")
             found.append((run, None))
+            continue
         if run.active:
             said.append(f"“{run.name}” is {run.state}: its figures are those so far.")
     made = [one for _, one in found if one is not None]
