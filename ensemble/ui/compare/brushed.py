@@ -94,7 +94,7 @@ def sound(brush: list[Any]) -> Brush | None:
     return (brush[0], brush[1]) if len(brush) == 2 and numbers else None
 
 
-def kept(brushes: Mapping[str, Brush], columns: Sequence[Column]) -> list[bool]:
+def remaining(brushes: Mapping[str, Brush], columns: Sequence[Column]) -> list[bool]:
     """Of every run whether all brushes leave it."""
     rows = max((len(column.values) for column in columns), default=0)
     left = [True] * rows
