@@ -43,7 +43,9 @@ def usual_axes(columns: Sequence[Column]) -> tuple[str, ...]:
     """The settings that differ, and what came of them; the seed only where no other does."""
     differ = [one.name for one in columns if one.varies and not one.is_figure]
     settings = [name for name in differ if name != "seed"] or differ
-    return (*settings[:MOST_AXES], *MEASURED)
+    known = [one.name for one in columns]
+    measured = [name for name in MEASURED if name in known]
+    return (*settings[:MOST_AXES], *measured) or tuple(known[:1])
 
 
 def usual_x(columns: Sequence[Column]) -> str:
