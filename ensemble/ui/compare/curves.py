@@ -68,7 +68,7 @@ def show(groups: Sequence[Group]) -> None:
     figure_panel.show(
         figure, key="compare_curves", name=f"compared-{what}", title=title,
         alt=alt(found, what, who, over), table=lambda: pictures.table(found, what, over),
-        sees=sees(found, band),
+        sees=sees(found, band, who),
     )  # fmt: skip
     left_out(found)
 
@@ -99,7 +99,7 @@ def value(what: str, end: float) -> str:
     return formats.percent(end) if what == "accuracy" else formats.significant(end)
 
 
-def sees(found: Sequence[tuple[str, Sequence[Curves]]], band: str) -> str:
+def sees(found: Sequence[tuple[str, Sequence[Curves]]], band: str, who: str) -> str:
     """What to see in the picture, in a sentence or two."""
     several = any(one.runs > 1 for _, each in found for one in each)
     many = any(len(each) > len(MEMBER_HUES) for _, each in found)
@@ -107,6 +107,9 @@ def sees(found: Sequence[tuple[str, Sequence[Curves]]], band: str) -> str:
             if many else "A colour a group."]  # fmt: skip
     if several and many:
         said.append(f"It is the mean of its runs; the band is {FOLLOWS[band]}.")
+    elif who == "members":
+        said.append(f"Bold: the mean member, each member thin; the band is {FOLLOWS[band]}."
+                    if several else "Bold: the mean member, each member thin.")  # fmt: skip
     elif several:
         said.append(f"Bold: the mean of its runs, each of them thin; the band is {FOLLOWS[band]}.")
     if len(found) > 1:
