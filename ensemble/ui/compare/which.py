@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from ensemble import runs
 from ensemble.errors import RunError
@@ -10,7 +11,13 @@ from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.tab import tab
 
 MOST = 50
-WORDS = (address.RUNS, address.TAG, address.SWEEP, address.BY, address.BASELINE)
+WORDS: tuple[address.Word[Any], ...] = (
+    address.RUNS,
+    address.TAG,
+    address.SWEEP,
+    address.BY,
+    address.BASELINE,
+)
 
 
 @dataclass(frozen=True)
