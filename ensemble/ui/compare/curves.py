@@ -108,7 +108,8 @@ def best(each: Sequence[Curves], what: str, split: str) -> tuple[str, str]:
     order = sorted(ends, key=lambda end: -end[0] if what == "accuracy" else end[0])
     (first, leader), (second, other) = order[:2]
     word = "highest" if what == "accuracy" else "lowest"
-    ours, theirs, titles = value(what, first), value(what, second), leader.group.title
+    ours, theirs = (value(what, end, one) for end, one in ((first, leader), (second, other)))
+    titles = leader.group.title
     said = f"{titles} ends {word} on {split}: {ours}, then {other.group.title} at {theirs}."
     if len(said) <= LINE:
         return said, ""
@@ -117,9 +118,11 @@ def best(each: Sequence[Curves], what: str, split: str) -> tuple[str, str]:
     )
 
 
-def value(what: str, end: float) -> str:
-    """A figure as people read it."""
-    return formats.percent(end) if what == "accuracy" else formats.significant(end)
+def value(what: str, end: float, of: Curves) -> str:
+    """A figure of a group as people read it."""
+    if what == "loss":
+        return formats.significant(end)
+    return formats.percent(end, of.group.runs[0].data.test_size)
 
 
 def sees(found: Sequence[tuple[str, Sequence[Curves]]], band: str, who: str) -> str:
@@ -147,7 +150,7 @@ def alt(found: Sequence[tuple[str, Sequence[Curves]]], what: str, who: str, over
     ends = []
     for split, each in found:
         for one in [one for one in each if len(one.mean)][:6]:
-            ends.append(f"{one.group.title} on {split} at last {value(what, one.mean[-1])}")
+            ends.append(f"{one.group.title} on {split} at last {value(what, one.mean[-1], one)}")
     return f"{said}: {'; '.join(ends)}"
 
 

@@ -42,11 +42,13 @@ def chosen() -> Chosen:
     if not asked():
         for word in WORDS:
             word.put(word.parse(tab.compared.get(word.name)))
-    found = of_address()
-    if found.runs:
-        tab.compared = {word.name: text for word in WORDS
-                        if (text := address.every().get(word.name))}  # fmt: skip
-    return found
+    return of_address()
+
+
+def remember() -> None:
+    """Keep what the address names for this tab's next visit."""
+    tab.compared = {word.name: text for word in WORDS
+                    if (text := address.every().get(word.name))}  # fmt: skip
 
 
 def asked() -> bool:
