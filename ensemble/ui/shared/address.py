@@ -169,6 +169,9 @@ WITH, WITH_EPOCH, SIDE = Text("with"), Whole("with_epoch"), Text("side")
 RUNS, TAG, SWEEP = Several("runs"), Text("tag"), Text("sweep")
 BY, BASELINE = Several("by"), Text("baseline")
 
+# Runs: the columns of its table, and whether the trials of sweeps stand in it.
+COLUMNS, TRIALS = Several("columns"), OneOf("trials", ("folded", "shown"))
+
 # Data: the dataset that is chosen, and the upload that is looked at.
 DATASET, UPLOAD = Text("data"), Text("upload")
 
