@@ -168,6 +168,12 @@ WITH, WITH_EPOCH, SIDE = Text("with"), Whole("with_epoch"), Text("side")
 # run or group that all others are compared with. What is brushed is called KEEP there.
 RUNS, TAG, SWEEP = Several("runs"), Text("tag"), Text("sweep")
 BY, BASELINE = Several("by"), Text("baseline")
+# How many per cent of the runs, the best; of the curves whose and of which images, over what, with
+# which band, on which log axes; of the table which rows; the axes of the pictures.
+TOP, WHO, SPLITS = Number("top", 100, 1, 100), Text("who"), Several("splits")
+OVER, BAND, LOG, LOGS = Text("over"), Text("band"), Several("log"), Several("logs")
+ROWS, COLUMNS, AXES = Text("rows"), Text("columns"), Several("axes")
+X, Y, COLOR = Text("x"), Text("y"), Text("color")
 
 # Runs: the columns of its table, and whether the trials of sweeps stand in it.
 COLUMNS, TRIALS = Several("columns"), OneOf("trials", ("folded", "shown"))
