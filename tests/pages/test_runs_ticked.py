@@ -156,7 +156,7 @@ def test_a_run_of_the_address_that_is_gone_is_said_and_the_others_are_there() ->
 
 def test_nonsense_in_the_address_is_no_run_and_no_column() -> None:
     run = untrained()
-    at = opened(page="runs", runs="<b>,../x,", columns="<b>,nll", trials="x")
+    at = opened(page="runs", runs="<b>,../x,", fields="<b>,nll", trials="x")
     assert "2 are not here" in at.warning[0].value
     shown: pd.DataFrame = at.dataframe[0].value
     assert (list(shown), shown["id"].tolist()) == (["name", "nll", "id"], [run.id])

@@ -109,11 +109,11 @@ def chosen(first: Collection[str] = ()) -> list[str]:
     Args:
       first: columns to show beside the usual ones until a person has chosen.
     """
-    asked = [name for name in address.COLUMNS.read() if name in COLUMNS]
+    asked = [name for name in address.FIELDS.read() if name in COLUMNS]
     wanted = asked or tab.runs_columns
     if wanted:
         tab.runs_columns = tuple(wanted)
-        address.COLUMNS.put(tuple(wanted))
+        address.FIELDS.put(tuple(wanted))
     else:
         wanted = [name for name, one in COLUMNS.items() if one.first or name in first]
     return [name for name in COLUMNS if name == ALWAYS or name in wanted]
@@ -135,13 +135,13 @@ def choose() -> None:
     """Callback: the address and the tab follow the choice."""
     wanted = {ALWAYS, *widget.value(KEY)}
     tab.runs_columns = tuple(name for name in COLUMNS if name in wanted)
-    address.COLUMNS.put(tab.runs_columns)
+    address.FIELDS.put(tab.runs_columns)
 
 
 def usual() -> None:
     """Callback: the columns that there are until a person has chosen."""
     del tab.runs_columns
-    address.COLUMNS.put(None)
+    address.FIELDS.put(None)
 
 
 def config(shown: list[str]) -> dict[str, Any]:

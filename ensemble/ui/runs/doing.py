@@ -1,6 +1,7 @@
 """What a press on Runs does, and how what came of it is told at the next drawing."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -27,7 +28,7 @@ def each(ids: Sequence[str], action: Callable[[str], Any], said: Callable[[int],
       action: what is done, given an id.
       said: what to tell where it was done to all, given how many there are.
     """
-    problems = [problem for run_id in ids if (problem := tried(lambda one=run_id: action(one)))]
+    problems = [problem for run_id in ids if (problem := tried(partial(action, run_id)))]
     loaders.forget_runs()
     if not problems:
         tab.runs_said = "done", said(len(ids))
