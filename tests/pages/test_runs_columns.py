@@ -36,6 +36,7 @@ def test_settings_and_figures_are_columns_of_numbers_also_where_none_is_known() 
         "float64")  # fmt: skip
     by_momentum = rows.sort_values("momentum")
     assert by_momentum["momentum"].tolist() == [0.8, 0.95]
+    assert rows["nll"].tolist() == [np.inf, np.inf], "sorted, they come after every figure"
     assert by_momentum["batch_size"].tolist() == [64.0, 128.0]
     assert by_momentum["learning_rate"].tolist()[0] == 0.05
     assert np.isnan(by_momentum["learning_rate"].tolist()[1]), "no rate is that of all members"
@@ -71,7 +72,7 @@ def test_the_calibration_error_is_that_of_the_last_epoch_counted_by_hand() -> No
         if here.any():
             error += here.mean() * abs(right[here].mean() - sure[here].mean())
     assert found[run.id] == pytest.approx(error, abs=1e-6)
-    assert np.isnan(found[without.id])
+    assert found[without.id] == np.inf, "it comes last where less is better"
 
 
 def test_many_runs_are_read_for_their_calibration_error_bit_by_bit(

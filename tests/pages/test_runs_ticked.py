@@ -86,7 +86,8 @@ def test_more_than_compare_takes_are_no_address_and_say_so() -> None:
 
 def test_all_are_tagged_and_a_tag_is_taken_from_all() -> None:
     one, other, third = untrained(), untrained(), untrained()
-    write_tags(one.id, ["rates", "old"])
+    sweep = "sweep-1123-052200"  # of which people take no trial out
+    write_tags(one.id, ["rates", "old", sweep])
     write_tags(third.id, ["other"])
     at = ticked(one, other)
     box = widget(at, "multiselect", "tags_of_")
@@ -94,7 +95,7 @@ def test_all_are_tagged_and_a_tag_is_taken_from_all() -> None:
     box.set_value(["rates", "to show"]).run()
     assert not at.exception
     assert [runs.find(run.id).tags for run in (one, other, third)] == [
-        ("rates", "to show"), ("to show",), ("other",),
+        ("rates", sweep, "to show"), ("to show",), ("other",),
     ]  # fmt: skip
     assert widget(at, "multiselect", "tags_of_").value == ["rates", "to show"]
 

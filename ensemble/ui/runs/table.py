@@ -5,6 +5,7 @@ from datetime import datetime
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ensemble import runs
@@ -22,7 +23,7 @@ from ensemble.wording.run_names import called
 from ensemble.wording.verdicts import chance
 
 NOTE_SHOWN = 60
-SHARES = ("best", "last", "mean")
+SHARES, LESS_IS_BETTER = ("best", "last", "mean"), ("nll", "ece")
 MOST = 4096  # runs whose rows are remembered
 
 # A run's row, with the run as it was read then and the version of its note: a list of a thousand
@@ -159,7 +160,9 @@ def styled(frame: pd.DataFrame, sizes: Sequence[int]) -> "pd.io.formats.style.St
       frame: from `table`.
       sizes: of the test set of each of its runs.
     """
-    style = downloads.on_screen(frame)
+    # Where less is better those without a figure come after the best, and not before it.
+    late = {name: np.inf for name in frame if name in LESS_IS_BETTER}
+    style = downloads.on_screen(frame.fillna(late))
     numbers = [name for name in frame if name in COLUMNS and is_number(str(name))]
     if shares := [name for name in numbers if name in SHARES]:
         of_size = pd.Series(sizes, frame.index, dtype=int)

@@ -92,12 +92,12 @@ def buttons(chosen: Sequence[runs.Run]) -> None:
         st.space("stretch")
         csv(chosen, "runs_ticked_csv", "ticked")
         st.button(
-            f"Stop {len(active):,}", icon=":material/stop:", key="runs_stop", disabled=not active,
-            on_click=stop, args=(tuple(run.id for run in active),),
+            numbered("Stop", len(active)), icon=":material/stop:", key="runs_stop",
+            disabled=not active, on_click=stop, args=(tuple(run.id for run in active),),
             help="What they have learnt so far is kept, and they can be resumed.",
         )  # fmt: skip
         st.button(
-            f"Resume {len(resumable):,}", icon=":material/resume:", key="runs_resume",
+            numbered("Resume", len(resumable)), icon=":material/resume:", key="runs_resume",
             disabled=not 0 < len(resumable) <= MOST_RESUMED, on_click=resume,
             args=(tuple(resumable),), help="Those that were stopped or failed go on, each from its "
             f"last checkpoint: at most {MOST_RESUMED} at once.",
@@ -106,6 +106,11 @@ def buttons(chosen: Sequence[runs.Run]) -> None:
                           on_click=ask, args=(tuple(run.id for run in chosen),))  # fmt: skip
     if said := why_not(chosen, resumable):
         st.caption(said)
+
+
+def numbered(verb: str, count: int) -> str:
+    """What a button does and to how many: "Stop 2"; "Stop" where there is none."""
+    return f"{verb} {count:,}" if count else verb
 
 
 def why_not(chosen: Sequence[runs.Run], resumable: Sequence[str]) -> str:

@@ -202,6 +202,8 @@ class Tab:
     runs_ticked = Remembered[tuple[str, ...]]("runs_ticked", ())
     # The runs whose deletion is asked about, all at once.
     runs_to_delete = Remembered[tuple[str, ...]]("runs_delete_all_asked", ())
+    # How often tags could not be kept: each time their box is replaced by one as it was.
+    runs_untagged = Remembered[int]("runs_untagged", 0)
     # How many runs are still to be read for their calibration error.
     runs_unread = Remembered[int]("runs_unread", 0)
     # The run whose deletion is asked about.

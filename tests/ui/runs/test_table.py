@@ -1,6 +1,7 @@
 """The table of runs: its figures, as they read and as a file has them."""
 
 import io
+import re
 
 import pandas as pd
 import pytest
@@ -81,3 +82,13 @@ def test_a_run_that_only_guesses_is_said_to_and_is_never_the_best() -> None:
     assert runs_table.table([run])["state"].tolist() == ["guesses"]
     assert summary.best([run]) == ""
     assert "(learns)" in summary.best([run, trained(name="learns")])
+
+
+def test_figures_of_which_less_is_better_read_as_a_dash_where_there_are_none() -> None:
+    some, none = trained(done=1, ensemble_test_nll=0.12345), trained(done=0, state="stopped")
+    frame = runs_table.table([some, none], ["nll", "ece", "gain"], ece={some.id: 0.0123})
+    shown = runs_table.styled(frame, [500, 500])
+    assert shown.data["nll"].tolist() == [0.12345, float("inf")]
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", shown.to_html())
+    assert cells[:2] == ["0.123", "0.0123"]
+    assert cells[4:7] == ["–", "–", "–"]
