@@ -1,10 +1,12 @@
 """What can be done with one run: open, rename, tag, note, pin, stop, resume, delete."""
 
+import contextlib
 from collections.abc import Sequence
 
 import streamlit as st
 
 from ensemble import runs
+from ensemble.errors import RunError
 from ensemble.jobs.folders import NAME_LENGTH
 from ensemble.runs.annotations.baseline import read_baseline, write_baseline
 from ensemble.runs.annotations.notes import NOTE_LENGTH, read_note, write_note
@@ -92,12 +94,19 @@ def naming(run: runs.Run) -> None:
 def rename(run_id: str, key: str) -> None:
     """Callback: keep the name."""
     name = widget.value(key)
+    with contextlib.suppress(RunError):  # where there is no such run, that is said below
+        run = runs.find(run_id)
+        if name == ("" if run.name == run.id else run.name):
+            return  # A drawing that was cut short has the browser tell of the box once more.
     doing.attempt(lambda: runs.rename(run_id, name), "The name is kept.")
 
 
 def note(run_id: str, key: str) -> None:
     """Callback: keep the note."""
     text = widget.value(key)
+    with contextlib.suppress(RunError):
+        if text.strip() == read_note(runs.find(run_id)):
+            return
     doing.attempt(lambda: write_note(run_id, text), "The note is kept.")
 
 

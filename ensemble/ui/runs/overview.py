@@ -108,7 +108,10 @@ def table(shown: Sequence[runs.Run]) -> list[str]:
     key = f"runs_table_{zlib.crc32(' '.join((*ids, *names)).encode()):08x}"
     wanted = set(ticked.ids())
     rows = [at for at, one in enumerate(ids) if one in wanted]
-    widget.put(key, {"selection": {"rows": rows, "columns": [], "cells": []}})
+    held = widget.value(key, None)
+    if held is None or sorted(held["selection"]["rows"]) != rows:
+        # Only then: what is ticked while this is drawn would be taken back by what is sent.
+        widget.put(key, {"selection": {"rows": rows, "columns": [], "cells": []}})
     st.dataframe(
         runs_table.styled(frame, [run.data.test_size for run in shown]), hide_index=True, key=key,
         on_select=lambda: ticked.pressed(key, ids), selection_mode="multi-row",
