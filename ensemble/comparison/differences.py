@@ -1,5 +1,6 @@
 """What a group of runs is better by than the baseline, on the same test images."""
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -28,7 +29,7 @@ class Difference:
       won: images that this group has right and the baseline wrong, mean over pairs of runs.
       lost: images that the baseline has right and this group wrong; digits = won − lost.
       over: what intervals and p hold for: "images" (these trained runs, on new images) where one
-        run stands on either side, else "seeds and images" (new runs too).
+        run stands on each side, else "seeds and images" (new runs too).
       adjusted: `p`, adjusted for all tests of the table (Holm).
       nll_adjusted: `nll_p`, likewise.
     """
@@ -59,11 +60,12 @@ class Difference:
         return _sign(self.nll) * (self.nll_adjusted < LUCK)
 
 
-def difference(ours: Sequence[Measures], theirs: Sequence[Measures]) -> Difference:
+@functools.lru_cache(maxsize=256)  # of pairs of groups; another baseline changes all of them
+def difference(ours: tuple[Measures, ...], theirs: tuple[Measures, ...]) -> Difference:
     """What K runs are better by than L others, image by image; nothing is adjusted yet.
 
     One run against one: McNemar's exact p and the paired intervals of `gain.paired_gain`. Else
-    `crossed.crossed`: over images and, where both sides have several runs, over seeds too.
+    `crossed.crossed`, over seeds and images: a run alone is taken to vary as the others do.
 
     Args:
       ours: K, at least one, all on the same images.

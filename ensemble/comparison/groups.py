@@ -71,20 +71,28 @@ def grouped(runs: Sequence[Run], by: Sequence[str] | None = None) -> list[Group]
     values: dict[str, dict[str, Value]] = {}
     for run in {one.id: one for one in runs}.values():
         its = _values(run, names)
-        key = hashlib.sha256(repr((run.id if run.trained is None else "", its)).encode())
-        found.setdefault(key.hexdigest()[:12], []).append(run)
-        values[key.hexdigest()[:12]] = its
+        key = _key(run, its)
+        found.setdefault(key, []).append(run)
+        values[key] = its
     keys = list(found)
     apart = differing(values[key] for key in keys if found[key][0].trained)
-    told = {key: {name: values[key][name] for name in apart if name in values[key]}
-            for key in keys}  # fmt: skip
-    if names:
-        for key in keys:
-            if found[key][0].trained:
-                told[key] = {name: values[key][name] for name in names} | told[key]
+    told = {key: _told(values[key], (*(names or ()), *apart)) for key in keys}
     titles = _titles(keys, told, found)
     groups = [Group(titles[key], key, tuple(found[key]), told[key]) for key in keys]
     return sorted(groups, key=lambda one: (one.runs[0].trained is None, _rank(one.values)))
+
+
+def _key(run: Run, values: Mapping[str, Value]) -> str:
+    """A word for a run's group: of one that was imported its own.
+
+    Another dataset that has come to the name of one's own is told by its fingerprint.
+    """
+    said = repr((run.id if run.trained is None else run.data.fingerprint, values))
+    return hashlib.sha256(said.encode()).hexdigest()[:12]
+
+
+def _told(values: Mapping[str, Value], names: Sequence[str]) -> dict[str, Value]:
+    return {name: values[name] for name in names if name in values}
 
 
 def _values(run: Run, names: Sequence[str] | None) -> dict[str, Value]:

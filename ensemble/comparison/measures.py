@@ -28,7 +28,7 @@ VALIDATION, LAST = "validation", "last"
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """A run's ensemble on its N test images. All arrays are read-only.
+    """A run's ensemble on its N test images. All arrays are read-only; equal is the same object.
 
     Attributes:
       run_id: the run.
@@ -74,26 +74,25 @@ def compared_epoch(run: Run) -> tuple[int, str]:
 
 
 def measures(run: Run) -> Measures:
-    """What the run reached at `compared_epoch`; shared, so treat it as read-only.
+    """What the run reached at `compared_epoch`: the same object until its files change.
 
     Raises:
       NotPreparedError: the run's dataset is not on this machine any more.
       RunError: there are no predictions, or they cannot be read.
     """
     epoch, chosen = compared_epoch(run)
-    path = epoch_file(run.path, "predictions", epoch)
-    found = _measured(run.id, str(run.path), epoch, version(str(path)), fingerprint(run))
-    return Measures(run.id, epoch, chosen, fingerprint(run), **found)
+    seen = version(str(epoch_file(run.path, "predictions", epoch)))
+    return _measured(run.id, str(run.path), epoch, chosen, seen, fingerprint(run))
 
 
 @functools.lru_cache(maxsize=64)  # of 10,000 images some 250 kB each
-def _measured(run_id: str, place: str, epoch: int, seen: Any, images: str) -> dict[str, Any]:
+def _measured(run_id: str, place: str, epoch: int, chosen: str, seen: Any, images: str) -> Measures:
     made_from = f"{place} {epoch} {seen} {images}"
     kept = cached("compared", made_from, lambda: _made(run_id, epoch))
-    found: dict[str, Any] = {name: kept[name] for name in ("right", "share", "nll", "brier")}
-    for values in found.values():
+    for values in kept.values():
         values.setflags(write=False)
-    return {**found, "ece": float(kept["ece"])}
+    arrays: dict[str, Any] = {name: kept[name] for name in ("right", "share", "nll", "brier")}
+    return Measures(run_id, epoch, chosen, images, ece=float(kept["ece"]), **arrays)
 
 
 def _made(run_id: str, epoch: int) -> Arrays:

@@ -1,7 +1,8 @@
 """The figures by which runs are compared, of one run and of a group, with their intervals."""
 
+import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -99,22 +100,30 @@ def figures(runs: Sequence[tuple[Run, Measures | None]]) -> dict[str, Figure]:
       runs: K runs and what their predictions come to, without repetitions.
     """
     each = [values_of(run, made) for run, made in runs]
-    made = [one for _, one in runs if one is not None]
     found = {metric.name: _of_values([one[metric.name] for one in each]) for metric in METRICS}
+    several = all(run.config.members > 1 for run, made in runs if made is not None)
+    return found | of_images(tuple(made for _, made in runs if made is not None), several)
+
+
+@functools.lru_cache(maxsize=128)  # of groups; what is brushed or toggled changes a few of them
+def of_images(made: tuple[Measures, ...], several: bool) -> dict[str, Figure]:
+    """Those figures of a group that are means over the images; {} of no run.
+
+    Args:
+      made: of its runs.
+      several: whether all of them have several members, so that there is a gain.
+    """
     if not made:
-        return found
-    several = all(run.config.members > 1 for run, one in runs if one is not None)
-    n = made[0].n
-    found["accuracy"] = _share([one.right for one in made])
-    found["member_accuracy"] = _share([one.share for one in made])
-    found["nll"] = _mean([one.nll for one in made])
-    found["brier"] = _mean([one.brier for one in made], most=2.0)
+        return {}
+    found = {
+        "accuracy": _share([one.right for one in made]),
+        "member_accuracy": _share([one.share for one in made]),
+        "nll": _mean([one.nll for one in made]),
+        "brier": _mean([one.brier for one in made], most=2.0),
+    }
     if several:
         gained = _mean([one.right - one.share for one in made], low=-1.0, most=1.0)
-        found["gain"] = Figure(
-            *(None if end is None else end * n for end in (gained.value, gained.low, gained.high)),
-            gained.over, gained.runs,
-        )  # fmt: skip
+        found["gain"] = _times(gained, made[0].n)
     return found
 
 
@@ -125,6 +134,14 @@ def _of_values(values: Sequence[float | None]) -> Figure:
     if len(known) == 1:
         return Figure(known[0], runs=1)
     return Figure(float(np.mean(known)), *mean_of_runs(known), SEEDS, len(known))
+
+
+def _times(found: Figure, n: int) -> Figure:
+    """A figure of one image as that of N."""
+    value, low, high = (
+        None if end is None else n * end for end in (found.value, found.low, found.high)
+    )
+    return replace(found, value=value, low=low, high=high)
 
 
 def _share(each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]") -> Figure:

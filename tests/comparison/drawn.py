@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
+from ensemble.datasets import registry
 from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
 from ensemble.runs.status import after_epoch
@@ -65,3 +66,9 @@ def closing(made: NDArray[np.float32], epoch: int) -> dict[str, Any]:
     line = stretch(made, epoch)
     names = {name: name.replace("train", "test") for name in line if "train" in name}
     return {**line, "kind": "epoch", **{test: line[name] for name, test in names.items()}}
+
+
+def imported(skill: float = 2.0, name: str = "", seed: int = 9) -> runs.Run:
+    """A run of predictions for digits' test images that were made elsewhere."""
+    made = probabilities(seed, 2, skill)
+    return runs.create_imported([made], labels(), registry.find("digits"), name=name)
