@@ -44,6 +44,11 @@ class Column:
         return f"{self.label}, {self.unit}" if self.unit else self.label
 
     @property
+    def spoken(self) -> str:
+        """The label within a sentence; NLL and ECE stay as they are."""
+        return self.label if self.label[1:2].isupper() else self.label[:1].lower() + self.label[1:]
+
+    @property
     def known(self) -> list[Value]:
         """The values that there are."""
         return [value for value in self.values if value is not None]
@@ -71,7 +76,7 @@ class Column:
             return value or "–"
         if self.percent:
             return formats.percent(value, places=2)
-        return formats.plain(value) if not self.is_figure else formats.significant(value, 4)
+        return formats.significant(value, 4) if self.is_figure else str(shown(self.name, value))
 
 
 def columns(found: Points) -> list[Column]:

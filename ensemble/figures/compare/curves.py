@@ -68,15 +68,16 @@ def traces(of_splits: Splits, what: str, wrong: bool) -> list[dict[str, Any]]:
     bands, thin, means = [], [], []
     count = sum(len(one.lines) for _, found in of_splits for one in found)
     most = max(LEAST, POINTS // max(1, count))
-    for place, (split, found) in enumerate(of_splits):
+    for place, (split, found) in enumerate(of_splits, 1):
         hues = colors.of_groups(len(found))
         for hue, one in zip(hues, found, strict=True):
-            shown = place == 0 and len(found) <= 2 * len(MEMBER_HUES)
+            few = len(found) <= len(MEMBER_HUES)
+            shown = place == len(of_splits) and few
             scaled = scale(what, wrong)
             bands += band(one, hue, scaled)
             if one.runs > 1 or len(one.lines) > 1:
                 thin += [single(line, hue, split, most, scaled, one) for line in one.lines]
-            means.append(mean(one, hue, split, scaled, shown))
+            means.append(mean(one, hue, split, scaled, shown, few))
     return [*bands, *thin, *means]
 
 
@@ -120,12 +121,13 @@ def single(line: Line, hue: str, split: str, most: int, scaled: Any, one: Curves
     }  # fmt: skip
 
 
-def mean(one: Curves, hue: str, split: str, scaled: Any, shown: bool) -> dict[str, Any]:
-    """The mean of a group, by which it stands in the legend."""
+def mean(one: Curves, hue: str, split: str, scaled: Any, shown: bool, few: bool) -> dict[str, Any]:
+    """The mean of a group: bold, and by name in the legend, where there are few."""
     title = escaping.figure(one.group.title)
     of = f" (mean of {one.runs})" if one.runs > 1 else ""
     return drawn(one.x, scaled(one.mean)) | {
-        "line": {"color": hue, "width": 3, "dash": DASHES[split]}, "name": f"{title}{of}",
+        "line": {"color": hue, "width": 3 if few else 1.5, "dash": DASHES[split]},
+        "name": f"{title}{of}", "opacity": 1 if few else 0.75,
         "showlegend": shown, "legendgroup": one.group.key,
         "hovertemplate": f"<b>{title}{of}</b>, {split}<br>%{{x:.4~g}}: %{{y:.4~g}}<extra></extra>",
     }  # fmt: skip

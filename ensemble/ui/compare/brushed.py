@@ -94,7 +94,7 @@ def sound(brush: list[Any]) -> Brush | None:
     return (brush[0], brush[1]) if len(brush) == 2 and numbers else None
 
 
-def kept(brushes: Mapping[str, Brush], columns: Sequence[Column]) -> list[bool]:
+def remaining(brushes: Mapping[str, Brush], columns: Sequence[Column]) -> list[bool]:
     """Of every run whether all brushes leave it."""
     rows = max((len(column.values) for column in columns), default=0)
     left = [True] * rows
@@ -116,9 +116,9 @@ def leaves(brush: Brush, value: float | str | None) -> bool:
 
 
 def in_words(brushes: Mapping[str, Brush], columns: Sequence[Column]) -> str:
-    """What is brushed, as a person reads it: "learning rate 0.01 to 0.1, network cnn"."""
-    labels = {column.name: column for column in columns}
-    return ", ".join(f"{labels[name].label} {one_in_words(brush, labels[name])}"
+    """What is brushed, as a person reads it: "learning rate 0.01 to 0.1, network MLP"."""
+    known = {column.name: column for column in columns}
+    return ", ".join(f"{known[name].spoken} {one_in_words(brush, known[name])}"
                      for name, brush in brushes.items())  # fmt: skip
 
 

@@ -43,6 +43,11 @@ def pills(
     """As `several`, of a few options that all stand there to be pressed.
 
     Args:
+      word: its word in the address.
+      label: what stands over it.
+      options: what can be chosen, as of `several`.
+      default: the choice where the address names none of them.
+      more: for `st.pills`.
       nothing: what the address says where none of them is pressed; "" where one has to be.
     """
     asked = tuple(one for one in options if one in word.read())
@@ -68,7 +73,7 @@ def one(word: Word[Any], label: str, options: Mapping[str, str], default: str, *
 
 
 def follow_several(word: Several, key: str, default: tuple[str, ...], nothing: str = "") -> None:
-    """Callback: the address follows; with nothing chosen it goes back to the default, or says so."""
+    """Callback: the address follows; with nothing chosen it says so, or is as usual again."""
     chosen = tuple(widget.value(key))
     word.put(chosen or ((nothing,) if nothing and default else ()), default)
 

@@ -12,6 +12,8 @@ from ensemble.wording import formats
 from ensemble.wording.verdicts.inspect import p_value, signed
 
 FIRST = "what"  # the first column, which stays in sight
+# Where a metric's own title is too long to stay in sight, or says no unit.
+TITLES = {"nll": "NLL, nats", "gain": "Gain, images", "member_accuracy": "Mean member"}
 # Why a column is not held against the baseline.
 WHY = {"baseline": "baseline", "no baseline": "–", "other images": "other images",
        "no predictions": "no predictions", "": "–"}  # fmt: skip
@@ -32,8 +34,8 @@ def frame(made: Table, differ: bool) -> pd.DataFrame:
         texts = [with_interval(metric, one.figures[metric.name], images(one))
                  for one in made.columns]  # fmt: skip
         if any(text != "–" for text in texts):
-            rows[metric.title] = texts
-    if made.baseline:
+            rows[TITLES.get(metric.name, metric.title)] = texts
+    if made.baseline and len(made.columns) > 1:
         rows |= {label: [against(one, say) for one in made.columns] for label, say in SAID.items()}
     titles = [one.group.title for one in made.columns]
     return pd.DataFrame.from_dict(rows, orient="index", columns=titles).reset_index(names=FIRST)
@@ -97,11 +99,11 @@ def alone(p: float) -> str:
 
 
 SAID: dict[str, Callable[[Difference], str]] = {
-    "Accuracy against the baseline": lambda d: verdict(d.in_digits, "more right", "fewer right"),
+    "Accuracy, verdict": lambda d: verdict(d.in_digits, "more right", "fewer right"),
     "More right, images": lambda d: interval(d.digits, d.digits_low, d.digits_high, 1),
     "Won and lost, images": lambda d: f"{d.won:,.1f} won, {d.lost:,.1f} lost",
     "p of accuracy, adjusted": lambda d: alone(d.adjusted),
-    "NLL against the baseline": lambda d: verdict(d.in_nll, "lower", "higher"),
+    "NLL, verdict": lambda d: verdict(d.in_nll, "lower", "higher"),
     "Change of NLL, nats": lambda d: interval(-d.nll, -d.nll_high, -d.nll_low, None),
     "p of NLL, adjusted": lambda d: alone(d.nll_adjusted),
 }

@@ -55,7 +55,7 @@ def selected(every: Sequence[runs.Run], wanted: bool) -> Selection:
         return Selection((True,) * len(every), {})
     columns = loader.columns(every)
     brushes = brushed.read(text, columns)
-    kept = brushed.kept(brushes, columns) or [True] * len(every)
+    kept = brushed.remaining(brushes, columns) or [True] * len(every)
     best = among_best(columns, top, len(every))
     return Selection(tuple(a and b for a, b in zip(kept, best, strict=True)), brushes,
                      tuple(columns))  # fmt: skip

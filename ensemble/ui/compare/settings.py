@@ -23,8 +23,10 @@ def show(every: Sequence[runs.Run], kept: Selection) -> None:
     """Both pictures, and the runs that are left."""
     columns = {column.name: column for column in kept.columns}
     labels = {name: column.label for name, column in columns.items()}
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        axes = controls.several(address.AXES, "Axes", labels, usual_axes(kept.columns))
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium",
+                      key="compare_controls_settings"):  # fmt: skip
+        with st.popover("Choose axes", icon=":material/view_column:", key="compare_choose_axes"):
+            axes = controls.several(address.AXES, "Axes", labels, usual_axes(kept.columns))
         colored = controls.one(address.COLOR, "Colour by", labels, usual_color(columns), width=240)
     color = columns[colored]
     st.caption(
@@ -41,7 +43,9 @@ def usual_axes(columns: Sequence[Column]) -> tuple[str, ...]:
     """The settings that differ, and what came of them; the seed only where no other does."""
     differ = [one.name for one in columns if one.varies and not one.is_figure]
     settings = [name for name in differ if name != "seed"] or differ
-    return (*settings[:MOST_AXES], *MEASURED)
+    known = [one.name for one in columns]
+    measured = [name for name in MEASURED if name in known]
+    return (*settings[:MOST_AXES], *measured) or tuple(known[:1])
 
 
 def usual_x(columns: Sequence[Column]) -> str:
@@ -62,25 +66,21 @@ def against(
     """Any figure against any setting."""
     labels = {name: column.label for name, column in columns.items()}
     first = usual_x(kept.columns)
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium",
+                      key="compare_controls_scatter"):  # fmt: skip
         x = columns[controls.one(address.X, "Across", labels, first, width=240)]
         y = columns[controls.one(address.Y, "Up", labels, usual_color(columns), width=240)]
         suits = tuple(axis for axis, one in (("x", x), ("y", y)) if one.log and one.may_log)
         log = controls.pills(address.LOGS, "Axes", LOGS, suits, "none")
     names = [told_apart(run) for run in every]
-    title = f"{y.label} by {lower(x.label)} · {count(len(every), 'run')}"
+    title = f"{y.label} by {x.spoken} · {count(len(every), 'run')}"
     figure_panel.show(
         scatter.figure(x, y, color, names, kept.kept, title, theme.palette(), log),
         key="compare_scatter", name=f"{y.name}-by-{x.name}", title=title, alt=alt(x, y, kept),
         table=lambda: scatter.table(kept.columns, [run.id for run in every], names, kept.kept),
-        sees=f"A point a run: its {lower(y.label)} by its {lower(x.label)}, coloured by its "
-        f"{lower(color.label)}.{left_out(kept)}",
+        sees=f"A point a run: its {y.spoken} by its {x.spoken}, coloured by its "
+        f"{color.spoken}.{left_out(kept)}",
     )  # fmt: skip
-
-
-def lower(label: str) -> str:
-    """A label within a sentence; NLL and ECE stay as they are."""
-    return label if label[1:2].isupper() else label[:1].lower() + label[1:]
 
 
 def left_out(kept: Selection) -> str:

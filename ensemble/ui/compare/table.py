@@ -21,7 +21,8 @@ ROW, MOST_ROWS = 35, 26
 
 def show(groups: Sequence[Group], every: Sequence[runs.Run]) -> None:
     """The controls, what the table shows, and the table."""
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium",
+                      key="compare_controls_table"):  # fmt: skip
         each = address.choose(address.COLUMNS, "A column for each of the", EACH, "groups")
         if each == "runs":
             groups = [Group(told_apart(run), run.id, (run,)) for run in every]

@@ -7,7 +7,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.comparison.groups import Group, grouped
 from ensemble.comparison.settings import NAMES, differing, label, settings_of
-from ensemble.ui.compare import controls, selection, which
+from ensemble.ui.compare import controls, curves, selection, which
 from ensemble.ui.compare.selection import Selection
 from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.guard import guarded
@@ -31,11 +31,15 @@ def body(was_active: bool) -> None:
             loaders.forget_runs()
             st.rerun()
         view = address.VIEW.among(VIEWS, USUAL)
-        with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        with st.container(
+            horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls"
+        ):
             address.choose(address.VIEW, "View", VIEWS, USUAL)
             if view != "plan":
                 by_control(found.runs)
                 selection.top_control()
+            if view == "curves":
+                curves.band_controls()
         kept = selection.selected(found.runs, wanted=view == "settings")
         if view != "plan":
             selection.line(kept)

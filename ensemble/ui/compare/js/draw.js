@@ -24,12 +24,18 @@ function isLog(chart, axis) {
   return axis.kind === 'number' && axis.may_log && (chart.state.log[axis.name] ?? axis.log)
 }
 
+// Room for the words beside the first axis.
+function leftOf(axis) {
+  const letters = Math.max(0, ...axis.categories.map((word) => Math.min(word.length, LETTERS)))
+  return Math.max(56, 12 + 7 * letters)
+}
+
 function draw(chart) {
   const axes = ordered(chart)
   const height = 360
-  const margin = 56
-  const width = Math.max(chart.root.clientWidth || 600, 2 * margin + LEAST * (axes.length - 1))
-  const step = axes.length > 1 ? (width - 2 * margin) / (axes.length - 1) : 0
+  const [margin, right] = [leftOf(axes[0]), 56]
+  const width = Math.max(chart.root.clientWidth || 600, margin + right + LEAST * (axes.length - 1))
+  const step = axes.length > 1 ? (width - margin - right) / (axes.length - 1) : 0
   const focused = chart.root.getRootNode().activeElement?.dataset?.focus
   Object.assign(chart, { width, height, step, margin })
   chart.x = Object.fromEntries(axes.map((axis, i) => [axis.name, axes.length > 1 ? margin + i * step : width / 2]))
