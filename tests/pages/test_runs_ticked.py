@@ -10,6 +10,7 @@ from ensemble import runs
 from ensemble.runs import Run
 from ensemble.runs.annotations.tags import write_tags
 from tests.pages.ensembles import trained
+from tests.pages.hostile import NAME, holes, literal
 from tests.pages.predictions_screen import opened, value, widget
 from tests.pages.test_runs import keys
 from tests.pages.test_runs_words import captions, rows
@@ -100,6 +101,27 @@ def test_all_are_tagged_and_a_tag_is_taken_from_all() -> None:
     assert widget(at, "multiselect", "tags_of_").value == ["rates", "to show"]
 
 
+def told_again(run_id: str) -> None:
+    """What the box of tags calls when the browser tells of it and nothing in it has changed."""
+    import streamlit as st
+
+    from ensemble.ui.runs import tagging
+    from ensemble.ui.shared.tab import tab
+
+    st.session_state["box"] = ["rates"]
+    tagging.change("box", [run_id], ["rates"])
+    st.write(repr(tab.runs_said))
+
+
+def test_a_box_of_tags_that_is_told_of_again_keeps_nothing_anew() -> None:
+    run = untrained()
+    write_tags(run.id, ["rates"])
+    before = (run.path / "tags.json").stat()
+    at = AppTest.from_function(told_again, args=(run.id,)).run()
+    assert at.markdown[0].value == "('', '')"
+    assert (run.path / "tags.json").stat() == before
+
+
 def test_a_tag_that_cannot_be_gives_a_sentence_and_changes_nothing() -> None:
     run = untrained()
     at = opened(run, "runs")
@@ -161,3 +183,18 @@ def test_nonsense_in_the_address_is_no_run_and_no_column() -> None:
     assert "2 are not here" in at.warning[0].value
     shown: pd.DataFrame = at.dataframe[0].value
     assert (list(shown), shown["id"].tolist()) == (["name", "nll", "id"], [run.id])
+
+
+def test_names_and_tags_stay_text_wherever_they_stand() -> None:
+    tag = "[zz](http://zz.ex) <b>zz</b> $zz$"
+    going = trained(name=NAME, done=0, state="training", working=True)
+    several = [going, *(untrained(name=NAME) for _ in range(6))]
+    for run in several:
+        write_tags(run.id, [tag])
+    at = ticked(*several)
+    widget(at, "multiselect", "runs_tags").set_value([tag]).run()
+    assert f"Compare all 7 tagged {tag}" in literal(at)
+    widget(at, "button", "runs_delete").click().run()
+    assert f"{NAME} · {going.id}” is active and stays" in literal(at)
+    assert holes(at) == []
+    assert holes(opened(several[1], "runs")) == []

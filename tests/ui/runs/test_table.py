@@ -2,12 +2,14 @@
 
 import io
 import re
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from ensemble import datasets, runs
 from ensemble.runs.annotations.notes import write_note
+from ensemble.runs.annotations.tags import write_tags
 from ensemble.ui.predictions import downloads
 from ensemble.ui.runs import columns, summary
 from ensemble.ui.runs import table as runs_table
@@ -92,3 +94,27 @@ def test_figures_of_which_less_is_better_read_as_a_dash_where_there_are_none() -
     cells = re.findall(r"<td[^>]*>([^<]*)</td>", shown.to_html())
     assert cells[:2] == ["0.123", "0.0123"]
     assert cells[4:7] == ["–", "–", "–"]
+
+
+def test_a_row_is_made_once_for_each_version_of_the_run_and_of_its_note(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trained(name="one", done=0, state="stopped")
+    other = trained(done=0, state="stopped")
+    made: list[str] = []
+    real = runs_table.made_row
+
+    def made_row(run: runs.Run) -> dict[str, Any]:
+        made.append(run.id)
+        return real(run)
+
+    monkeypatch.setattr(runs_table, "made_row", made_row)
+    for _ in range(3):
+        runs_table.table(runs.list_runs())
+    assert len(made) == 2
+    write_note(other.id, "new")
+    notes = runs_table.table(runs.list_runs())["note"].tolist()
+    assert sorted(notes) == ["", "new"]
+    write_tags(other.id, ["rates"])
+    assert sorted(runs_table.table(runs.list_runs())["tags"]) == ["", "rates"]
+    assert made[2:] == [other.id, other.id]
