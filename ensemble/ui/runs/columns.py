@@ -122,7 +122,9 @@ def chosen(first: Collection[str] = ()) -> list[str]:
 def choice(shown: list[str]) -> None:
     """The way to other columns than those that are shown."""
     with st.popover("Columns", icon=":material/view_column:", type="tertiary"):
-        widget.put(KEY, [name for name in shown if name != ALWAYS])
+        wanted = [name for name in shown if name != ALWAYS]
+        if set(widget.value(KEY, ())) != set(wanted):  # else what is pressed now would come back
+            widget.put(KEY, wanted)
         st.pills(
             "Columns of the table", [name for name in COLUMNS if name != ALWAYS],
             selection_mode="multi", format_func=lambda name: COLUMNS[name].title, key=KEY,

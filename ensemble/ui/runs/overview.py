@@ -96,13 +96,16 @@ def of_address(wanted: str, every: Sequence[runs.Run]) -> None:
 
 def table(shown: Sequence[runs.Run]) -> list[str]:
     """The table, of which what is ticked goes into the address; its columns, none without runs."""
+    tab.runs_unread = 0
     if not shown:
         st.info("No run is like that: take a filter away.", icon=":material/search_off:")
         return []
     ids = tuple(run.id for run in shown)
     baselines = set(read_baselines().values())
     names = columns.chosen(["baseline"] if baselines.intersection(ids) else [])
-    known, tab.runs_unread = ece.of_runs(shown) if "ece" in names else ({}, 0)
+    known: dict[str, float] = {}
+    if "ece" in names:
+        known, tab.runs_unread = ece.of_runs(shown)
     frame = runs_table.table(shown, names, baselines=baselines, ece=known)
     # Rows are ticked by place: another list of runs is another table, with the same runs ticked.
     key = f"runs_table_{zlib.crc32(' '.join((*ids, *names)).encode()):08x}"
