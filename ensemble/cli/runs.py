@@ -84,8 +84,8 @@ def runs_tag(run_ids: tuple[str, ...], add: tuple[str, ...], remove: tuple[str, 
     """Give runs tags, or take some away: words to find and compare them by."""
     if not (add or remove):
         raise click.UsageError("Say which: --add TAG, --remove TAG, or both.")
-    for run_id in run_ids:
-        stored.find(run_id)  # so that a slip in one of them changes none
+    for run_id in run_ids:  # so that a slip in one of them changes none
+        checked_tags([*(tag for tag in stored.find(run_id).tags if tag not in remove), *add])
     for run_id in run_ids:
         change_tags(run_id, add, remove)
         say(f"{run_id}: {', '.join(stored.find(run_id).tags) or 'no tags'}")

@@ -51,6 +51,16 @@ def test_a_slip_is_said_in_a_sentence_and_changes_no_run(
     assert runs.find(run.id).tags == ()
 
 
+def test_where_one_of_several_would_have_too_many_tags_none_is_changed() -> None:
+    few = runs.create(EnsembleConfig())
+    full = runs.create(EnsembleConfig(), tags=[f"{n}" for n in range(20)])
+    found = call("runs", "tag", few.id, full.id, "--add", "late")
+    assert (found.exit_code, "at most 20 tags" in found.output) == (1, True)
+    assert (runs.find(few.id).tags, len(runs.find(full.id).tags)) == ((), 20)
+    swapped = call("runs", "tag", few.id, full.id, "--add", "late", "--remove", "0")
+    assert (swapped.exit_code, runs.find(full.id).tags[-1]) == (0, "late")
+
+
 def test_a_run_that_is_trained_from_a_shell_has_its_tags(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(train_command.runs, "work", lambda run_id, _: runs.find(run_id))
     call("train", "--tag", "rates", "--tag", "to show")
