@@ -30,6 +30,7 @@ from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import active_in, jobs_in, without_worker
 from ensemble.machine.arrangement import groups_here
+from ensemble.runs.annotations.baseline import forget_baseline
 from ensemble.runs.annotations.tags import FILE as TAGS
 from ensemble.runs.annotations.tags import checked_tags, read_tags
 from ensemble.runs.contents import fill
@@ -161,7 +162,7 @@ def create(
 
 
 def delete(run_id: str) -> None:
-    """Delete a run and all its files.
+    """Delete a run and all its files; a baseline that it was, it is no more.
 
     Raises:
       RunError: a worker is at it: stop it first.
@@ -189,6 +190,8 @@ def delete(run_id: str) -> None:
                 if job.awaited:
                     raise RunError(measured if job.kind is STRESS else busy)
             remove(folder)
+    with contextlib.suppress(RunError):  # It is gone, and read as none, all the same.
+        forget_baseline(run_id)
 
 
 # What a run of any kind has in common.
