@@ -7,7 +7,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.ui.shared import address, guard, job_panel, settings
-from ensemble.wording import escaping
+from ensemble.wording import escaping, varied
 from ensemble.wording.verdicts import chance
 
 
@@ -51,6 +51,8 @@ def diverged(run: runs.Run) -> None:
     """The loss ran away: a lower rate is the usual cure, one press away."""
     guard.problem(run.message or "The loss ran away to infinity.", ":material/trending_up:")
     config = runs.trained_here(run)
+    if "learning_rate" in varied.of(config):  # another one would change nothing
+        return
     another_rate(config, max(0.00001, float(f"{config.learning_rate / 3:.0e}")))
 
 

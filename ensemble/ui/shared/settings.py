@@ -12,7 +12,7 @@ from ensemble import architectures
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.settings import choices_of
 from ensemble.ui.shared import widget
-from ensemble.wording import formats
+from ensemble.wording import formats, varied
 
 FIELDS = {field.name: field for field in dataclasses.fields(EnsembleConfig)}
 MAIN = ("dataset", "network", "members", "learning_rate", "momentum", "epochs", "batch_size",
@@ -134,7 +134,7 @@ def summary(config: EnsembleConfig | ImportedConfig) -> str:
     if isinstance(config, ImportedConfig):
         return f"{formats.count(config.members, 'member')} · {small_print(config)}"
     first = [formats.count(config.members, "member"), *titled(config.network)]
-    return " · ".join([*first, f"rate {shown(config.learning_rate)}", numbers(config)])
+    return " · ".join([*first, f"rate {varied.value(config, 'learning_rate')}", numbers(config)])
 
 
 def titled(network: str) -> list[str]:
@@ -155,10 +155,14 @@ def numbers(config: EnsembleConfig) -> str:
 
     At the end the whole name of a network of one's own, of which a run's name has but a part.
     """
-    said = [f"momentum {shown(config.momentum)}", formats.count(config.epochs, "epoch")]
+    said = [f"momentum {varied.value(config, 'momentum')}", formats.count(config.epochs, "epoch")]
     said += [f"batch {shown(config.batch_size)}", f"seed {config.seed}"]
     own = [config.network] if architectures.is_own(config.network) else []
-    return " · ".join([*said, *unusual(config.as_dict()), *own])
+    values = config.as_dict()
+    if "weight_decay" in varied.of(config):
+        said.append(f"weight decay {varied.value(config, 'weight_decay')}")
+        del values["weight_decay"]
+    return " · ".join([*said, *unusual(values), *own])
 
 
 def unusual_now() -> str:

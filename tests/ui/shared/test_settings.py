@@ -45,7 +45,7 @@ ODD = EnsembleConfig(
     members=9, learning_rate=0.0123, momentum=0.42, epochs=123, batch_size=77, seed=12345,
     devices=3, schedule="cosine", warmup_epochs=2.5, bootstrap=True, shift_pixels=2,
     rotation_degrees=12.5, optimizer="adamw", weight_decay=0.003, label_smoothing=0.07,
-    vary="learning_rate=0.01..1:log",
+    vary="momentum=0.4,0.5,0.9",
 )  # fmt: skip
 
 
