@@ -1,4 +1,4 @@
-"""Settings that differ from member to member, in words: who has which value, and what was set aside."""
+"""Settings that differ from member to member, in words; and which members were set aside."""
 
 from collections.abc import Mapping, Sequence
 

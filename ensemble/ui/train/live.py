@@ -16,7 +16,7 @@ from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import may_end
 from ensemble.ui.train import disputed, history, measured
 from ensemble.ui.train.curves import learning_curves
-from ensemble.wording import formats
+from ensemble.wording import formats, varied
 from ensemble.wording import groups as groups_words
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import training as training_words
@@ -159,6 +159,7 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         epochs=run.config.epochs, members=run.config.members, n_test=info.test_size,
         validation=bool(run.config.validation),
         log=scale == "Log", smoothing=smoothing, images=disputed.latest(run, rows),
+        varied=varied.of(run.config),
     )  # fmt: skip
     if said := training_words.no_training_curve(run):
         st.caption(said)

@@ -39,7 +39,8 @@ def said(at: AppTest) -> str:
 def test_nothing_differs_until_a_person_says_so() -> None:
     at = shown()
     assert widget(at, "which").value == varied.ALIKE
-    assert not at.text_input and not at.caption
+    assert not at.text_input
+    assert not at.caption
 
 
 def test_a_setting_and_its_ends_become_the_runs_setting() -> None:
