@@ -8,7 +8,8 @@ from ensemble.jobs import dataset_fetch
 from ensemble.ui.shared import job_panel, settings
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import tab
-from ensemble.ui.train import network, precision, presets, varied, where
+from ensemble.ui.train import network, precision, presets, where
+from ensemble.ui.train.varied import control as varied
 from ensemble.wording import escaping, run_names
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import networks as networks_words

@@ -15,8 +15,9 @@ from typing import Any
 import streamlit as st
 
 from ensemble.figures import palette
-from ensemble.ui.train import by_value, disputed, panels
+from ensemble.ui.train import disputed, panels
 from ensemble.ui.train.panels import group
+from ensemble.ui.train.varied import coloured
 
 SCRIPTS = (
     "scales.js", "panel.js", "ends.js", "disputed.js", "save.js", "values.js", "pointer.js",
@@ -66,7 +67,7 @@ def learning_curves(
         "disputed": images,
         "colors": {"right": palette.RIGHT, "wrong": palette.WRONG, "muted": palette.MUTED},
     }
-    chart = by_value.coloured(chart, varied or {}, members)
+    chart = coloured.by_value(chart, varied or {}, members)
     # As text: Streamlit imports pandas to find tables in anything else, and the first curves wait.
     pressed = component()(
         data={"chart": json.dumps(chart)}, key=f"curves-{run_id}", on_opened_change=nothing

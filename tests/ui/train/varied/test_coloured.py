@@ -6,7 +6,8 @@ import pytest
 
 from ensemble.config import EnsembleConfig
 from ensemble.figures import palette
-from ensemble.ui.train import by_value, curves, panels
+from ensemble.ui.train import curves, panels
+from ensemble.ui.train.varied import coloured
 from ensemble.wording import varied
 from tests.ui.train.test_curves import many
 
@@ -18,7 +19,7 @@ def chart(members: int, vary: str) -> dict[str, Any]:
         "places": panels.of_run(many(members), members=members, n_test=500, log=True, smoothing=0),
     }
     config = EnsembleConfig(members=members, vary=vary)
-    return by_value.coloured(made, varied.of(config), members)
+    return coloured.by_value(made, varied.of(config), members)
 
 
 @pytest.mark.parametrize("members", [3, 9])

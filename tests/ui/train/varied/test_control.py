@@ -5,14 +5,14 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble.config import EnsembleConfig
 from ensemble.ui.shared import settings
-from ensemble.ui.train import varied
+from ensemble.ui.train.varied import control as varied
 
 
 def differ_by_member() -> None:
     import streamlit as st
 
     from ensemble.ui.shared import settings
-    from ensemble.ui.train import varied
+    from ensemble.ui.train.varied import control as varied
 
     settings.control("members")
     varied.control()

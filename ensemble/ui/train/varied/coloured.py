@@ -12,7 +12,7 @@ GROUP = "members"
 WIDTH = 1.6  # of a line whose colour says a value
 
 
-def coloured(
+def by_value(
     chart: dict[str, Any], found: Mapping[str, Sequence[float]], members: int
 ) -> dict[str, Any]:
     """A chart of `curves.learning_curves` whose members are told apart by their values.
