@@ -32,6 +32,8 @@ class Status(JobStatus):
       compile_seconds: of compiling in all stretches; None where an earlier version trained it.
       img_member_per_s: images times members a second; while it trains over the last ten seconds
         or so, once it has ended over `seconds`.
+      set_aside: of each member (from 0) that goes on no more since its loss is no number, the
+        first step (from 1) at which it was none; of a test or validation loss the step before.
     """
 
     kind: ClassVar[Kind] = TRAINING
@@ -52,6 +54,16 @@ class Status(JobStatus):
     best_epoch: Count | None = None
     best_on: str = "test"  # as in runs of versions that knew nothing else
     best_ensemble_validation_nll: Figure | None = None
+    set_aside: dict[int, Count] = field(default_factory=dict)
+
+
+def remaining(status: Status, members: int, epoch: int | None = None) -> tuple[int, ...]:
+    """The members, from 0, that were not set aside by the end of this epoch; by now for None."""
+    steps = status.steps // max(1, status.epochs)
+    last = status.steps if epoch is None else epoch * steps
+    return tuple(
+        number for number in range(members) if status.set_aside.get(number, last + 1) > last
+    )
 
 
 def blank_best(config: EnsembleConfig) -> dict[str, Any]:
