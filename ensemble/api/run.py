@@ -14,9 +14,8 @@ from ensemble.api.predictions import Predictions
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets.split import validation_indices
 from ensemble.errors import EnsembleError, RunError
-from ensemble.figures.lines import member
 from ensemble.runs.test_set import dataset_of
-from ensemble.wording import formats
+from ensemble.wording import formats, varied
 from ensemble.wording.run_names import called
 
 
@@ -144,7 +143,7 @@ class Run:
                 "or made with other images. Choose another epoch."
             ) from error
         return Predictions.named(
-            made, run.data.class_names, named_members(run), run.data.noun,
+            made, run.data.class_names, named_members(run, at), run.data.noun,
             f"{called(run)} · epoch {at}",
         )  # fmt: skip
 
@@ -234,6 +233,11 @@ class Run:
         return called(run), facts
 
 
-def named_members(run: runs.Run) -> tuple[str, ...]:
-    """What a run's M members are called: by the names that they came with, else by number."""
-    return run.member_names or tuple(member(m) for m in range(run.config.members))
+def named_members(run: runs.Run, epoch: int | None = None) -> tuple[str, ...]:
+    """What a run's members are called: by the names that they came with, else by number.
+
+    After an epoch, where one is given, without those set aside by then; with the values of
+    settings that differ from member to member.
+    """
+    names = run.member_names or varied.names(varied.of(run.config), run.config.members)
+    return tuple(names) if epoch is None else tuple(names[m] for m in run.remaining(epoch))

@@ -1,5 +1,6 @@
 """How each member of a run did at the end of its last epoch, on the images to choose by."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,27 +35,33 @@ class FinalLosses:
     each: NDArray[np.float64] | None
 
 
-def final_losses(run_id: str) -> FinalLosses | None:
+def final_losses(run_id: str, history: Sequence[Line] | None = None) -> FinalLosses | None:
     """The losses by which a run's members are compared; None before the first line of history.
+
+    Args:
+      run_id: whose.
+      history: its lines, where they have been read already.
 
     Raises:
       UnknownRunError: there is no such run.
       RunError: its history cannot be read.
     """
     run = find(run_id)
-    lines = [line for line in read_history(run_id) if line["kind"] in ("epoch", "steps")]
-    ends = [line for line in lines if line["kind"] == "epoch"]
-    if not lines:
-        return None
-    if not ends:
-        return _of_line(run, lines[-1], "training", 0)
-    last = ends[-1]
+    lines = list(read_history(run_id) if history is None else history)
+    if (last := last_of("epoch", lines)) is None:
+        steps = last_of("steps", lines)
+        return steps and _of_line(run, steps, "training", 0)
     on = "validation" if "validation_loss" in last else "test"
     try:
         each = _each(run, on, last["epoch"])
     except EnsembleError:  # The means are there nevertheless.
         return _of_line(run, last, on, last["epoch"])
     return FinalLosses(on, last["epoch"], run.remaining(last["epoch"]), each.mean(axis=1), each)
+
+
+def last_of(kind: str, lines: Sequence[Line]) -> Line | None:
+    """The last line of a kind; None where there is none."""
+    return next((line for line in reversed(lines) if line["kind"] == kind), None)
 
 
 def _each(run: Run, on: str, epoch: int) -> NDArray[np.float64]:

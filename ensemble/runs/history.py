@@ -92,7 +92,9 @@ def _read(run: Run, what: str, epoch: int, shape: tuple[int, ...]) -> np.ndarray
     found = read_epoch(run.path, what, epoch, {"probabilities": Expected(shape)})["probabilities"]
     if len(members := run.remaining(epoch)) < len(found):  # of the others they are no numbers
         found = found[list(members)]
-    if not (len(found) and found.min() >= 0 and found.max() <= 1 + ROUNDING):  # so that NaN is refused too
+    if not (
+        len(found) and found.min() >= 0 and found.max() <= 1 + ROUNDING
+    ):  # so that NaN is refused too
         why = "its probabilities are not all between 0 and 1"
         raise damaged(run.path, what, epoch, why)
     return found

@@ -16,6 +16,7 @@ from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import may_end
 from ensemble.ui.train import disputed, history, measured
 from ensemble.ui.train.curves import learning_curves
+from ensemble.ui.train.varied import best
 from ensemble.wording import formats, varied
 from ensemble.wording import groups as groups_words
 from ensemble.wording import jobs as jobs_words
@@ -69,6 +70,7 @@ def watched(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int
             members(run, rows)
         elif rows or run.active:
             charts(run, rows)
+            best.show(run, rows)
             members(run, rows)
         else:
             run_advice.way_on(run)
