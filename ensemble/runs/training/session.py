@@ -18,7 +18,8 @@ from ensemble.runs.status import Status, after_epoch, blank_best, how_it_ended, 
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.test_set import dataset_of
 from ensemble.runs.training.clock import TrainingClock
-from ensemble.runs.training.progress import Progress, differences, figures_on, first_lost, judge
+from ensemble.runs.training import divergence
+from ensemble.runs.training.progress import Progress, differences, figures_on, judge
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.records.fields import Within, read_as
 from ensemble.storage.records.lines import Line, append_line, keep_lines, plain, read_lines
@@ -144,17 +145,14 @@ class Session:
         self._pace.took(count, seconds)
         self._clock.trained(count, seconds)
         progress.seconds += seconds
-        bad = figures.first_divergence()
-        whole = bad[0] if bad else count
+        lost = divergence.lost_in_training(figures, progress.aside)
+        whole, outcome = self._without(lost, count, epoch)
         if whole:
             for line in progress.recorded(figures, whole, self._line_steps):
                 append_line(self._history, {**line, **self._clock.now(progress.seconds)})
         self._tell(**self._place())
-        who = f"Member {self._run.numbers[bad[1]] + 1}" if bad else ""
-        if bad and progress.step == 0:
-            return _no_number_at_all(who)
-        if bad:
-            return _diverged(f"{who}'s loss", f"at step {progress.step + 1}", epoch)
+        if outcome:
+            return outcome
         if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
             self._save()
         return None
@@ -230,21 +228,3 @@ def _devices(run: Run) -> list[Any]:
     except (OSError, ValueError):
         return choose_devices(trained_here(run).devices)[:most]
     return choose_devices(0)[:used]
-
-
-def _diverged(what: str, where: str, epoch: int) -> Outcome:
-    return Outcome(
-        "diverged",
-        f"{what} is no longer a number {where} (epoch {epoch}). The usual cause is a learning "
-        "rate too high for this momentum: try a third of it, or a warm-up. Everything up to "
-        "there is kept.",
-    )
-
-
-def _no_number_at_all(who: str) -> Outcome:
-    return Outcome(
-        "diverged",
-        f"{who}'s very first loss is no number, before anything was learnt: the network's logits "
-        "are not finite for images from 0 to 1. Look in it for a division, a root or a logarithm "
-        "of zero.",
-    )
