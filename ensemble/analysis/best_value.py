@@ -44,9 +44,10 @@ def best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
 
     A value is shown to be worse where its p is below 0.05 once it is multiplied by the number of
     pairs (Bonferroni): the best was picked on the same examples, so that any two might have been
-    compared; for the comparisons with the best alone, eight values that are equally good would be
-    told apart in 9 % of all draws. What is left around the best without a gap is the range that these examples do
-    not tell apart. They say nothing of how another start of the same members would have come out.
+    compared; adjusted for the comparisons with the best alone, eight values that are equally good
+    would be told apart in 9 % of all draws. What is left around the best without a gap is the
+    range that these examples do not tell apart. They say nothing of how another start of the same
+    members would have come out.
 
     Args:
       values: (M,), the value that each member has.

@@ -66,6 +66,17 @@ def remaining(status: Status, members: int, epoch: int | None = None) -> tuple[i
     )
 
 
+def who_was_set_aside(status: Status, members: int) -> str:
+    """A sentence on the members that were set aside; "" where none was."""
+    if not status.set_aside:
+        return ""
+    *first, last = (f"member {m + 1} at step {at:,}" for m, at in sorted(status.set_aside.items()))
+    who = f"{', '.join(first)} and {last}" if first else last
+    left = members - len(status.set_aside)
+    others = f"the other {left} go on" if left > 1 else "the other goes on"
+    return f"Set aside since the loss is no longer a number: {who}; {others}."
+
+
 def blank_best(config: EnsembleConfig) -> dict[str, Any]:
     """What a status says of the best epoch before there is one."""
     return {

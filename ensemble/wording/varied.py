@@ -1,4 +1,4 @@
-"""Settings that differ from member to member, in words; and which members were set aside."""
+"""Settings that differ from member to member, in words."""
 
 from collections.abc import Mapping, Sequence
 
@@ -89,27 +89,6 @@ def names(found: Mapping[str, Sequence[float]], members: int) -> list[str]:
         " · ".join([f"member {m + 1}", *(f"{name} {said[name][m]}" for name in said)])
         for m in range(members)
     ]
-
-
-def set_aside(steps: Mapping[int, int], members: int) -> str:
-    """Which members were set aside and since which step; "" for none.
-
-    Args:
-      steps: of each member that was, counted from 0, the first step whose loss is no number.
-      members: M.
-    """
-    if not steps:
-        return ""
-    said = [f"member {m + 1} at step {step:,}" for m, step in sorted(steps.items())]
-    who = joined(said)
-    left = members - len(steps)
-    rest = f"the other {formats.count(left, 'member')} went on" if left > 1 else "one went on"
-    return f"Set aside since the loss is no longer a number: {who}; {rest}."
-
-
-def joined(parts: Sequence[str]) -> str:
-    """Parts of a sentence: "one", "one and two", "one, two and three"."""
-    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def _brief(value: float, figures: int) -> str:

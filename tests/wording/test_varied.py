@@ -49,11 +49,3 @@ def test_a_run_is_called_by_the_values_that_its_members_have() -> None:
 def test_a_text_that_says_nothing_yet_leaves_the_name_as_it_is() -> None:
     said = run_names.learner(4, "cnn", 0.1, "digits", "learning_rate=")
     assert said == "4 members · rate 0.1 · digits"
-
-
-def test_who_was_set_aside_is_said_with_the_step() -> None:
-    assert varied.set_aside({}, 4) == ""
-    assert varied.set_aside({6: 1204, 7: 3}, 8) == (
-        "Set aside since the loss is no longer a number: member 7 at step 1,204 and member 8 at "
-        "step 3; the other 6 members went on."
-    )

@@ -124,12 +124,14 @@ class Progress:
             "ensemble_train_loss": mean_of_others(loss, self.aside),
             "ensemble_train_nll": self.ensemble_nll[rows].mean(dtype=np.float64),
             "ensemble_train_accuracy": self.ensemble_accuracy[rows].mean(dtype=np.float64),
+            **({"set_aside": list(self.aside)} if self.aside else {}),
         }
 
     def as_tree(self) -> Figures:
         """A tree of arrays, for a checkpoint."""
         whole = {name: np.array(getattr(self, name)) for name in ("step", "evaluated", "seconds")}
-        return {**vars(self), **whole, "aside": None}
+        kept = {name: one for name, one in vars(self).items() if name != "aside"}
+        return {**kept, **whole}
 
     @classmethod
     def from_tree(cls, tree: Figures) -> "Progress":
