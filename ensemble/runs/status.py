@@ -60,21 +60,34 @@ class Status(JobStatus):
 def remaining(status: Status, members: int, epoch: int | None = None) -> tuple[int, ...]:
     """The members, from 0, that were not set aside by the end of this epoch; by now for None."""
     steps = status.steps // max(1, status.epochs)
-    last = status.steps if epoch is None else epoch * steps
+    return remaining_at(status, members, status.steps if epoch is None else epoch * steps)
+
+
+def remaining_at(status: Status, members: int, step: int) -> tuple[int, ...]:
+    """The members, from 0, that were not set aside by the end of this step."""
     return tuple(
-        number for number in range(members) if status.set_aside.get(number, last + 1) > last
+        number for number in range(members) if status.set_aside.get(number, step + 1) > step
     )
 
 
-def who_was_set_aside(status: Status, members: int) -> str:
-    """A sentence on the members that were set aside; "" where none was."""
+def who_was_set_aside(status: Status, members: int, over: bool = True) -> str:
+    """A sentence on the members that were set aside; "" where none was.
+
+    Args:
+      status: the run's.
+      members: M.
+      over: whether it has ended: else the others still go on.
+    """
     if not status.set_aside:
         return ""
+    if len(status.set_aside) == members:
+        return ""  # All of them: that is how the run ended.
     *first, last = (f"member {m + 1} at step {at:,}" for m, at in sorted(status.set_aside.items()))
     who = f"{', '.join(first)} and {last}" if first else last
     left = members - len(status.set_aside)
-    others = f"the other {left} go on" if left > 1 else "the other goes on"
-    return f"Set aside since the loss is no longer a number: {who}; {others}."
+    others = f"the other {left}" if left > 1 else "the other one"
+    on = "went on" if over else "go on" if left > 1 else "goes on"
+    return f"Set aside since the loss is no longer a number: {who}; {others} {on}."
 
 
 def blank_best(config: EnsembleConfig) -> dict[str, Any]:
