@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from ensemble import varying
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.errors import ConfigError
+from ensemble.runs.store import Run
 from ensemble.wording import formats
 
 TITLES = {
@@ -89,6 +90,29 @@ def names(found: Mapping[str, Sequence[float]], members: int) -> list[str]:
         " · ".join([f"member {m + 1}", *(f"{name} {said[name][m]}" for name in said)])
         for m in range(members)
     ]
+
+
+def counted(run: Run) -> str:
+    """How members are counted where some were set aside; "" where none was.
+
+    For screens on one epoch's predictions, which hold the others alone.
+    """
+    aside = [f"member {m + 1}" for m in sorted(run.status.set_aside)]
+    left = [f"{m + 1}" for m in run.remaining()]
+    if not aside or not left:
+        return ""
+    who = joined(aside)
+    verb = "was" if len(aside) == 1 else "were"
+    return (
+        f"{who[0].upper()}{who[1:]} {verb} set aside as the loss was no number any more. Of later "
+        f"epochs members are counted without {'it' if len(aside) == 1 else 'them'}: those here are "
+        f"the run's {joined(left)}."
+    )
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Parts of a sentence: "one", "one and two", "one, two and three"."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
 
 
 def _brief(value: float, figures: int) -> str:

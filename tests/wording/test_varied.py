@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import pytest
 
+from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.ui.shared import settings
 from ensemble.wording import run_names, varied
@@ -49,3 +52,22 @@ def test_a_run_is_called_by_the_values_that_its_members_have() -> None:
 def test_a_text_that_says_nothing_yet_leaves_the_name_as_it_is() -> None:
     said = run_names.learner(4, "cnn", 0.1, "digits", "learning_rate=")
     assert said == "4 members · rate 0.1 · digits"
+
+
+@pytest.mark.parametrize(
+    ("aside", "said"),
+    [
+        ({}, ""),
+        ({2: 41}, "Member 3 was set aside as the loss was no number any more. Of later epochs "
+                  "members are counted without it: those here are the run's 1, 2 and 4."),
+        ({0: 3, 2: 41}, "Member 1 and member 3 were set aside as the loss was no number any more. "
+                        "Of later epochs members are counted without them: those here are the "
+                        "run's 2 and 4."),
+    ],
+)  # fmt: skip
+def test_how_members_are_counted_is_said_where_some_were_set_aside(
+    aside: dict[int, int], said: str
+) -> None:
+    run = runs.create(EnsembleConfig(members=4, vary="momentum=0.1,0.2"))
+    status = replace(run.status, set_aside=aside, steps=100, epochs=1)
+    assert varied.counted(replace(run, status=status)) == said

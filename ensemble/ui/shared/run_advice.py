@@ -12,7 +12,12 @@ from ensemble.wording.verdicts import chance
 
 
 def show(run: runs.Run) -> None:
-    """A sentence and the next step, for runs that ended."""
+    """A sentence and the next step, for runs that ended; and who goes on no more meanwhile."""
+    # Once it has finished its message says so.
+    if run.state != "finished" and (
+        said := runs.who_was_set_aside(run.status, run.config.members, over=not run.active)
+    ):
+        st.caption(f":material/person_off: {escaping.markdown(said)}")
     if run.state in chance.ENDED:
         guesses(run)
         if run.message:

@@ -74,6 +74,8 @@ def about_a_run(
         show_problem(choice)
     elif choice.run:
         (one_line if compact else header)(choice.run)
+        if said := varied.counted(choice.run):
+            st.caption(escaping.markdown(said))
         draw(choice.run)
     else:
         without()

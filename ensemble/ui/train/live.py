@@ -169,7 +169,7 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 
 def members(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Each member's latest figures, and the whole history as a file."""
-    if not (table := run_figures.member_table(rows, run.data)):
+    if not (table := run_figures.member_table(rows, run.data, varied.of(run.config))):
         st.caption("Each member's figures stand here after the first epoch.")
         return
     tall = len(table["member"]) > 12
