@@ -69,8 +69,9 @@ def watched(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int
             elsewhere(run)
             members(run, rows)
         elif rows or run.active:
+            answer = st.container()
             charts(run, rows)
-            best.show(run, rows)
+            best.show(run, rows, answer)
             members(run, rows)
         else:
             run_advice.way_on(run)

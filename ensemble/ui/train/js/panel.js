@@ -77,7 +77,7 @@ function yDomain(panel, state, left, right, place) {
   let high = -Infinity
   for (const line of shownLines(panel, state)) {
     line.y.forEach((value, i) => {
-      if (value === null || line.x[i] < left || line.x[i] > right) return
+      if (value === null || line.x[i] < left || line.x[i] > right || value > (panel.most ?? Infinity)) return
       const at = place(value)
       if (Number.isNaN(at)) return
       low = Math.min(low, at)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
+from streamlit.delta_generator import DeltaGenerator
 
 from ensemble import runs
 from ensemble.analysis.best_value import BestValue, best_value
@@ -22,12 +23,13 @@ from ensemble.wording.verdicts import best_value as words
 Seen = tuple[int, int]
 
 
-def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
+def show(run: runs.Run, rows: list[dict[str, Any]], above: DeltaGenerator) -> None:
     """The answer, the picture and what the answer rests on; nothing where all members are alike.
 
     Args:
       run: whose members.
       rows: lines of its history.
+      above: where the answer stands; the picture stands here.
     """
     found = varied.of(run.config)
     several = [name for name, values in found.items() if len(set(values)) > 1]
@@ -46,7 +48,7 @@ def show(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         st.caption(escaping.markdown(error))
         return
     if losses is not None and losses.members:
-        answer(run, setting, losses)
+        answer(run, setting, losses, above)
 
 
 def of_epoch(run: runs.Run, ended: dict[str, Any]) -> FinalLosses | None:
@@ -71,20 +73,20 @@ def _best(
     return best_value(values, _each)
 
 
-def answer(run: runs.Run, setting: str, losses: FinalLosses) -> None:
+def answer(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerator) -> None:
     """The sentence, and once an epoch has ended the picture."""
     found = varied.of(run.config)
     values = found[setting]
     if losses.each is None:
         own = tuple(values[m] for m in losses.members)
-        st.caption(escaping.markdown(words.lowest(own, losses.loss, setting, losses.on)))
+        above.caption(escaping.markdown(words.lowest(own, losses.loss, setting, losses.on)))
         if not losses.epoch:  # A picture that changes every second would only flicker.
             return
         best = None
     else:
         own = tuple(values[m] for m in losses.members)
         best = _best(run.id, losses.epoch, own, losses.on, losses.each)
-        st.markdown(f"##### {escaping.markdown(words.headline(best, setting))}")
+        above.markdown(f"##### {escaping.markdown(words.headline(best, setting))}")
     each = dict(zip(losses.members, losses.loss.tolist(), strict=True))
     points = Points(
         setting, values, [each.get(m) for m in range(len(values))],

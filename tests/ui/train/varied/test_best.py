@@ -15,12 +15,14 @@ from tests.analysis.draws import distributions
 
 
 def page(run_id: str) -> None:
+    import streamlit as st
+
     from ensemble import runs
     from ensemble.ui.shared import loaders
     from ensemble.ui.train.varied import best
 
     run = runs.find(run_id)
-    best.show(run, loaders.history(run))
+    best.show(run, loaders.history(run), st.container())
 
 
 def made(vary: str, epochs: int = 1, **status: object) -> runs.Run:
@@ -78,4 +80,5 @@ def test_of_several_settings_one_is_chosen() -> None:
     at = shown(made("learning_rate=0.01..1:log momentum=0.5,0.9"))
     assert at.markdown[0].value.startswith("##### Rate 0.1 is best")
     at.get("button_group")[0].set_value("momentum").run()
-    assert "Momentum" in at.markdown[0].value or "momenta" in at.markdown[0].value
+    assert "NLL after epoch 1" in at.markdown[1].value
+    assert "at momentum 0." in at.markdown[1].value

@@ -10,13 +10,15 @@ from ensemble.ui.train import curves, panels
 from ensemble.ui.train.varied import coloured
 from ensemble.wording import varied
 from tests.ui.train.test_curves import many
+from tests.ui.train.test_history import epoch, steps
 
 
-def chart(members: int, vary: str) -> dict[str, Any]:
+def chart(members: int, vary: str, rows: list[dict[str, Any]] | None = None) -> dict[str, Any]:
+    rows = rows or many(members)
     made = {
         "styles": {name: curves.style(name, members) for name in curves.names(members)},
         "legend": curves.legend(members),
-        "places": panels.of_run(many(members), members=members, n_test=500, log=True, smoothing=0),
+        "places": panels.of_run(rows, members=members, n_test=500, log=True, smoothing=0),
     }
     config = EnsembleConfig(members=members, vary=vary)
     return coloured.by_value(made, varied.of(config), members)
@@ -55,3 +57,16 @@ def test_the_legend_has_one_bar_for_all_members_which_hide_together(members: int
 def test_members_that_are_alike_keep_their_colours(vary: str) -> None:
     styles = chart(3, vary)["styles"]
     assert [styles[f"member {m + 1}"]["color"] for m in range(3)] == list(palette.MEMBER_HUES[:3])
+
+
+def test_a_loss_that_runs_away_does_not_flatten_the_others() -> None:
+    rows = [steps(0.5, 2.3, 2.3, 2.4), epoch(1.0, [0.9, 0.8, 0.1], 0.9)]
+    rows[1]["test_loss"] = [0.3, 0.5, 1e20]
+    made = chart(3, "learning_rate=0.01..1:log", rows)
+    (loss,), (accuracy,), _ = made["places"]
+    assert loss["most"] == pytest.approx(4 * 2.3)
+    assert loss["axis"].endswith("cut off above 9.2")
+    assert "most" not in accuracy
+    rows[1]["test_loss"] = [0.3, 0.5, 2.3]
+    (loss,), *_ = chart(3, "learning_rate=0.01..1:log", rows)["places"]
+    assert "most" not in loss
