@@ -97,17 +97,29 @@ def counted(run: Run) -> str:
 
     For screens on one epoch's predictions, which hold the others alone.
     """
-    aside = [f"member {m + 1}" for m in sorted(run.status.set_aside)]
-    left = [f"{m + 1}" for m in run.remaining()]
+    aside, left = sorted(run.status.set_aside), run.remaining()
     if not aside or not left:
         return ""
-    who = joined(aside)
-    verb = "was" if len(aside) == 1 else "were"
+    who = f"Member {aside[0] + 1} was" if len(aside) == 1 else f"Members {numbers(aside)} were"
+    moved = [place for place, m in enumerate(left) if place != m]
+    if not moved:
+        return f"{who} set aside: later epochs are without {'it' if len(aside) == 1 else 'them'}."
+    here = [left[place] for place in moved]
+    if len(moved) == 1:
+        one = f"member {moved[0] + 1} here is the run's {here[0] + 1}"
+        return f"{who} set aside: of later epochs {one}."
     return (
-        f"{who[0].upper()}{who[1:]} {verb} set aside as the loss was no number any more. Of later "
-        f"epochs members are counted without {'it' if len(aside) == 1 else 'them'}: those here are "
-        f"the run's {joined(left)}."
+        f"{who} set aside: of later epochs members {numbers(moved)} here are the run's "
+        f"{numbers(here)}."
     )
+
+
+def numbers(members: Sequence[int]) -> str:
+    """Members' numbers as people count them, given from 0, rising: "3", "3 and 5", "3 to 7"."""
+    said = [f"{m + 1}" for m in members]
+    if len(said) > 2 and members[-1] - members[0] == len(members) - 1:
+        return f"{said[0]} to {said[-1]}"
+    return joined(said)
 
 
 def joined(parts: Sequence[str]) -> str:
