@@ -34,6 +34,11 @@ class BestValue:
     last: int
 
     @property
+    def range(self) -> tuple[float, float]:
+        """The least and the largest value around the best that are not shown to be worse."""
+        return float(self.values[self.first]), float(self.values[self.last])
+
+    @property
     def pairs(self) -> int:
         """How many pairs of values there are, any of which might have been compared."""
         return len(self.values) * (len(self.values) - 1) // 2

@@ -50,7 +50,7 @@ def final_losses(run_id: str, history: Sequence[Line] | None = None) -> FinalLos
     lines = list(read_history(run_id) if history is None else history)
     if (last := last_of("epoch", lines)) is None:
         steps = last_of("steps", lines)
-        return steps and _of_line(run, steps, "training", 0)
+        return _of_line(run, steps, "training", 0) if steps else None
     on = "validation" if "validation_loss" in last else "test"
     try:
         each = _each(run, on, last["epoch"])

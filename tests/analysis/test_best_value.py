@@ -17,7 +17,7 @@ def losses(means: list[float], n: int = 2000, seed: int = 0) -> np.ndarray:
 def test_values_that_are_worse_by_more_than_noise_are_left_out() -> None:
     each = losses([0.5, 0.0005, 0.0, 0.0003, 0.4, 0.002])
     found = best_value([0.01, 0.03, 0.1, 0.3, 1.0, 3.0], each)
-    assert (found.values[found.first], found.values[found.last]) == (0.03, 0.3)
+    assert found.range == (0.03, 0.3)
     assert found.loss == pytest.approx(each.mean(axis=1))
     # The last is as good as the best, but what lies between is not: it is no part of the range.
     assert found.p[5] > 0.05
@@ -40,11 +40,11 @@ def test_members_of_equal_value_are_averaged() -> None:
 
 def test_values_that_are_all_as_good_are_seldom_told_apart() -> None:
     wrong = 0
-    for seed in range(60):
+    for seed in range(40):
         found = best_value(range(8), losses([0.0] * 8, n=400, seed=seed))
-        wrong += (found.p < 0.05).any()
-    # 5 % at most are promised: of 60 draws more than 6 would be seen once in fifty times.
-    assert wrong <= 6
+        wrong += bool((found.p < 0.05).any())
+    # 5 % at most are promised: of 40 draws more than 5 would be seen once in fifty times.
+    assert wrong <= 5
 
 
 def test_one_value_is_best_of_itself() -> None:

@@ -13,6 +13,7 @@ from ensemble.errors import RunError
 from ensemble.runs.final_losses import final_losses
 from ensemble.runs.history import write_predictions
 from ensemble.runs.status import remaining
+from ensemble.runs.training.divergence import diverged
 from ensemble.storage.records.lines import append_line
 from tests.analysis.draws import distributions
 
@@ -75,3 +76,13 @@ def test_before_the_first_epoch_has_ended_the_training_loss_has_to_do(run: runs.
     assert (found.on, found.epoch, found.members) == ("training", 0, (0, 2))
     assert found.loss.tolist() == [2.0, 1.0]
     assert found.each is None
+
+
+def test_of_a_group_it_is_said_where_the_others_would_go_on() -> None:
+    assert "set groups to 1" in diverged("Member 4's loss", "at step 39", 2, differ=True).message
+    assert "try a third of it" in diverged("Member 4's loss", "at step 39", 2).message
+
+
+def test_members_that_differ_are_one_group_where_that_is_left_open() -> None:
+    many = EnsembleConfig(members=16, groups=0, epochs=1000, vary="learning_rate=0.01..1:log")
+    assert runs.create(many).config.groups == 1  # type: ignore[union-attr]

@@ -79,7 +79,7 @@ def answer(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerat
     values = found[setting]
     if losses.each is None:
         own = tuple(values[m] for m in losses.members)
-        above.caption(escaping.markdown(words.lowest(own, losses.loss, setting, losses.on)))
+        above.caption(escaping.markdown(words.lowest(own, losses.loss.tolist(), setting, losses.on)))
         if not losses.epoch:  # A picture that changes every second would only flicker.
             return
         best = None
@@ -91,7 +91,7 @@ def answer(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerat
     points = Points(
         setting, values, [each.get(m) for m in range(len(values))],
         varied.names(found, len(values)), words.LOSSES[losses.on],
-        best and (float(best.values[best.first]), float(best.values[best.last])),
+        best.range if best else None,
         run.status.set_aside,
     )  # fmt: skip
     told = words.evidence(best, setting, losses.on, losses.epoch) if best else ""
