@@ -7,15 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
+from ensemble.analysis.best_value import BestValue
 from ensemble.analysis.predictions import judge
 from ensemble.api.following import Progress, follow
+from ensemble.api.members import best_of, named_members
 from ensemble.api.notebook import Facts, as_html, as_markdown
 from ensemble.api.predictions import Predictions
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets.split import validation_indices
 from ensemble.errors import EnsembleError, RunError
 from ensemble.runs.test_set import dataset_of
-from ensemble.wording import formats, varied
+from ensemble.wording import formats
 from ensemble.wording.run_names import called
 
 
@@ -161,6 +163,20 @@ class Run:
             raise RunError(f"The run “{self._id}” has no epoch {at!s:.20}: there are {shown}.")
         return int(at)
 
+    def best_value(self, setting: str | None = None) -> BestValue:
+        """Of a setting that differs by member the best value, and the range not told apart from it.
+
+        By validation NLL after the last epoch, else by test NLL.
+
+        Args:
+          setting: "learning_rate", "momentum" or "weight_decay"; None is the one that differs.
+
+        Raises:
+          ConfigError: no setting differs in this run, or not this one.
+          RunError: no epoch has ended yet, or its predictions cannot be read.
+        """
+        return best_of(self.stored, setting)
+
     def wait(self, progress: Progress | bool = True) -> "Run":
         """Wait for a run that is at work elsewhere, as `ensemble.train` does; returns itself.
 
@@ -231,13 +247,3 @@ class Run:
         if run.message:
             facts.append(("message", run.message))
         return called(run), facts
-
-
-def named_members(run: runs.Run, epoch: int | None = None) -> tuple[str, ...]:
-    """What a run's members are called: by the names that they came with, else by number.
-
-    After an epoch, where one is given, without those set aside by then; with the values of
-    settings that differ from member to member.
-    """
-    names = run.member_names or varied.names(varied.of(run.config), run.config.members)
-    return tuple(names) if epoch is None else tuple(names[m] for m in run.remaining(epoch))

@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import ensemble
 from ensemble import runs
 from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError
 from ensemble.exchange.writing import arrays_of
 from ensemble.runs import Run, Status
 from ensemble.runs.parameters import read_parameters
@@ -104,3 +106,16 @@ def test_members_that_are_alike_end_with_the_first_that_diverges() -> None:
     assert run.state == "diverged"
     assert run.status.set_aside == {}
     assert "try a third of it" in run.message
+
+
+def test_a_notebook_has_the_best_value_and_the_members_names(made: Run) -> None:
+    shown = ensemble.open_run(made.id)
+    assert shown.predictions().member_names == (
+        "member 1 · rate 0.1 · decay 0", "member 2 · rate 0.05 · decay 0",
+    )  # fmt: skip
+    found = shown.best_value()
+    assert found.values.tolist() == [0.05, 0.1]
+    last = runs.read_history(made.id)[-1]
+    assert sorted(found.loss) == pytest.approx(sorted(last["validation_loss"][:2]), rel=1e-4)
+    with pytest.raises(ConfigError, match="choose learning_rate or weight_decay"):
+        shown.best_value("momentum")

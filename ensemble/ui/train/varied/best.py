@@ -79,7 +79,9 @@ def answer(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerat
     values = found[setting]
     if losses.each is None:
         own = tuple(values[m] for m in losses.members)
-        above.caption(escaping.markdown(words.lowest(own, losses.loss.tolist(), setting, losses.on)))
+        above.caption(
+            escaping.markdown(words.lowest(own, losses.loss.tolist(), setting, losses.on))
+        )
         if not losses.epoch:  # A picture that changes every second would only flicker.
             return
         best = None
