@@ -1,6 +1,6 @@
 """Which value was best: each member's loss over its value, and the sentence that says it."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -12,6 +12,7 @@ from ensemble.analysis.best_value import BestValue, best_value
 from ensemble.errors import EnsembleError
 from ensemble.figures.inspect import loss_by_value
 from ensemble.figures.inspect.loss_by_value import Points
+from ensemble.figures.palette import Palette
 from ensemble.runs.final_losses import FinalLosses, final_losses
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import loaders, theme
@@ -19,6 +20,9 @@ from ensemble.ui.train import history
 from ensemble.wording import escaping, varied
 from ensemble.wording.run_names import called
 from ensemble.wording.verdicts import best_value as words
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 Seen = tuple[int, int]
 
@@ -73,6 +77,14 @@ def _best(
     return best_value(values, _each)
 
 
+# Drawn once for each epoch and look: a run that trains is looked at every second.
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _pictured(
+    place: tuple[Any, ...], palette: Palette, _points: Points, _title: str
+) -> "go.Figure":
+    return loss_by_value.figure(_points, _title, palette)
+
+
 def answer(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerator) -> None:
     """The sentence, and once an epoch has ended the picture."""
     found = varied.of(run.config)
@@ -98,8 +110,9 @@ def answer(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerat
     )  # fmt: skip
     told = words.evidence(best, setting, losses.on, losses.epoch) if best else ""
     title = f"Loss by {varied.TITLES[setting]} · {called(run)} · epoch {losses.epoch}"
+    place = (run.id, losses.epoch, losses.on, setting, losses.members, losses.each is None, title)
     pictures.show(
-        loss_by_value.figure(points, title, theme.palette()), key="loss_by_value",
+        _pictured(place, theme.palette(), points, title), key="loss_by_value",
         name=f"{run.id}-loss-by-value", title="Loss by value", alt=loss_by_value.alt(points),
         table=lambda: loss_by_value.table(points), sees=escaping.markdown(told),
     )  # fmt: skip
