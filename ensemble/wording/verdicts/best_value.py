@@ -15,13 +15,18 @@ CHOSEN = {
 }
 
 
-def headline(found: BestValue, setting: str) -> str:
+def headline(found: BestValue, setting: str, over: bool = True) -> str:
     """The best range in a sentence: one claim.
 
     Args:
       found: the values compared.
       setting: which differs, one of `varying.NAMES`.
+      over: whether the run has ended: else it is so only so far.
     """
+    return f"{'' if over else 'So far: '}{_claim(found, setting)}"
+
+
+def _claim(found: BestValue, setting: str) -> str:
     said, best = _texts(found), found.best
     if len(found.values) == 1:
         return f"{ONE[setting]} {said[0]} alone is left to compare."

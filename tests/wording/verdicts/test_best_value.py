@@ -28,7 +28,8 @@ def test_the_headline_names_the_best_range_or_that_there_is_none(
     means: list[float], said: str
 ) -> None:
     assert words.headline(found(means), "learning_rate") == said
-    assert len(said) <= 90
+    assert len(said) <= 80
+    assert words.headline(found(means), "learning_rate", over=False) == f"So far: {said}"
 
 
 def test_the_evidence_says_on_which_images_and_what_it_leaves_open() -> None:

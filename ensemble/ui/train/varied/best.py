@@ -100,7 +100,7 @@ def answer(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerat
     else:
         own = tuple(values[m] for m in losses.members)
         best = _best(run.id, losses.epoch, own, losses.on, losses.each)
-        above.markdown(f"##### {escaping.markdown(words.headline(best, setting))}")
+        above.markdown(f"##### {escaping.markdown(words.headline(best, setting, not run.active))}")
     each = dict(zip(losses.members, losses.loss.tolist(), strict=True))
     points = Points(
         setting, values, [each.get(m) for m in range(len(values))],

@@ -28,6 +28,7 @@ FIRST = {
     "learning_rate": "learning_rate=0.01..1:log", "momentum": "momentum=0.5..0.95",
     "weight_decay": "weight_decay=0.0001..0.1:log",
 }  # fmt: skip
+EXAMPLE = {"learning_rate": "0.01", "momentum": "0.9", "weight_decay": "0.0001"}
 KEY = {part: f"vary_{part}" for part in ("which", "how", "low", "high", "values", "text")}
 
 
@@ -68,7 +69,7 @@ def control() -> None:
                       help="Such as learning_rate=0.01..1:log momentum=0.8,0.9")  # fmt: skip
     else:
         values(said)
-    if reason := amiss(settings.value("vary"), settings.value("members")):
+    if reason := unread(said) or amiss(settings.value("vary"), settings.value("members")):
         st.caption(f":material/warning: {escaping.markdown(reason)}")
     else:
         differ = words.differing(settings.value("vary"), settings.value("members"))
@@ -135,6 +136,20 @@ def read(text: str) -> Said:
         return Said(name, LOG if how == "log" else EVEN, low, high, f"{low}, {high}")
     each = said.split(",")
     return Said(name, LIST, each[0], each[-1], ", ".join(each))
+
+
+def unread(said: Said) -> str:
+    """Which part of the widgets is no number, in a sentence; "" where all are."""
+    given = {ALIKE: [], TEXT: []}.get(said.which)
+    if given is None:
+        given = said.values.split(", ") if said.how == LIST else [said.low, said.high]
+    for one in given:
+        try:
+            float(one)
+        except ValueError:
+            what = f"“{one:.20}” is no number" if one else "A number is missing"
+            return f"{what}: write one such as {EXAMPLE[said.which]}."
+    return ""
 
 
 def amiss(text: str, members: int) -> str:

@@ -65,7 +65,11 @@ def test_what_cannot_be_is_said_beside_the_control_and_kept() -> None:
     at = shown("learning_rate=0.01..1:log")
     widget(at, "high").set_value("a lot").run()
     assert widget(at, "high").value == "alot"
-    assert "write learning_rate=0.01..1" in said(at)
+    assert "“alot” is no number: write one such as 0.01." in said(at)
+    widget(at, "high").set_value("").run()
+    assert "A number is missing" in said(at)
+    widget(at, "high").set_value("0.001").run()
+    assert "a range begins below its end" in said(at)
     widget(at, "high").set_value("100").run()
     assert "it has to be a number from 1e-05 to 10.0" in said(at)
 
