@@ -140,10 +140,9 @@ def read(text: str) -> Said:
 
 def unread(said: Said) -> str:
     """Which part of the widgets is no number, in a sentence; "" where all are."""
-    given = {ALIKE: [], TEXT: []}.get(said.which)
-    if given is None:
-        given = said.values.split(", ") if said.how == LIST else [said.low, said.high]
-    for one in given:
+    if said.which in (ALIKE, TEXT):
+        return ""
+    for one in said.values.split(", ") if said.how == LIST else (said.low, said.high):
         try:
             float(one)
         except ValueError:
