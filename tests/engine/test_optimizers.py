@@ -1,6 +1,8 @@
 """AdamW, weight decay, label smoothing and values by member, against plain loops of Optax."""
 
 import functools
+import subprocess
+import sys
 
 import jax
 import numpy as np
@@ -126,3 +128,12 @@ def test_what_adamw_remembers_is_put_back_to_the_same_bits(few, form):
     blank = blank_members(trainer.network, 3, adamw=True)
     shapes = [jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), one) for one in (kept, blank)]
     assert shapes[0] == shapes[1]
+
+
+def test_the_engine_is_imported_without_starting_devices_which_settings_may_follow():
+    says = (
+        "from ensemble import engine; from jax._src import xla_bridge; "
+        "print(xla_bridge.backends_are_initialized())"
+    )
+    said = subprocess.run([sys.executable, "-c", says], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "False"
