@@ -3,6 +3,7 @@
 import functools
 import subprocess
 import sys
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -96,8 +97,8 @@ def test_a_member_of_a_varied_run_is_that_of_a_run_of_its_own_with_its_values(fe
     state, figures = together.train(together.start(), 1, 0, STEPS)
     params = together.get(state)
     for m in (1, 2):
-        own = {name: float(each[m]) for name, each in VALUES.items()}
-        alone = Trainer(config(**{**RULES[rule], "vary": "", **own}), few, devices(1), form=form)
+        own = {"vary": "", **{name: float(each[m]) for name, each in VALUES.items()}}
+        alone = Trainer(replace(together.config, **own), few, devices(1), form=form)
         other, figures_alone = alone.train(alone.start(), 1, 0, STEPS)
         np.testing.assert_array_equal(figures.loss[m], figures_alone.loss[m])
         for one, leaf in zip(*map(jax.tree.leaves, (params, alone.get(other))), strict=True):
