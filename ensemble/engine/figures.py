@@ -143,14 +143,14 @@ def averaged(
 
 def ensemble_figures(
     layout: Layout,
-) -> Callable[[Array, Array, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
     """A program (probabilities, labels, active) -> (nll, accuracy) of the averaged probabilities.
 
     It takes probabilities (D, K, …, B, C) and labels int (D, …, B), as laid out on the
-    devices, and who counts, bool (M,), in NumPy. It gives two NumPy arrays (…): means over the
-    batch. More probabilities than labels along B are padding, and left out.
+    devices, and who counts, bool (M,), in NumPy; by default all. It gives two NumPy arrays (…):
+    means over the batch. More probabilities than labels along B are padding, and left out.
     """
-    compiled = _program(layout.devices)
+    compiled, every = _program(layout.devices), np.ones(layout.members, bool)
 
     @functools.lru_cache(maxsize=1)
     def weights_of(active: tuple[bool, ...]) -> Array:
@@ -158,9 +158,9 @@ def ensemble_figures(
         return layout.put(layout.working(np.array(active)) * share)
 
     def figures(
-        probabilities: Array, labels: Array, active: np.ndarray
+        probabilities: Array, labels: Array, active: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        weights = weights_of(tuple(active.tolist()))
+        weights = weights_of(tuple((every if active is None else active).tolist()))
         jax.block_until_ready(probabilities)
         with together():
             nll, accuracy = jax.block_until_ready(compiled(weights, probabilities, labels))
@@ -210,10 +210,10 @@ def without(aside: np.ndarray, figures: StepFigures) -> StepFigures:
         np.where(aside[:, None], np.float32(np.nan), one)
         for one in (figures.loss, figures.accuracy)
     )
-    both = figures.ensemble_nll, figures.ensemble_accuracy
-    if aside.all():
-        both = tuple(None if one is None else np.full_like(one, np.nan) for one in both)
-    return StepFigures(loss, accuracy, *both, active=~aside)
+    nll, right = figures.ensemble_nll, figures.ensemble_accuracy
+    if aside.all() and nll is not None and right is not None:
+        nll, right = np.full_like(nll, np.nan), np.full_like(right, np.nan)
+    return StepFigures(loss, accuracy, nll, right, active=~aside)
 
 
 def joined(parts: Sequence[StepFigures]) -> StepFigures:

@@ -159,4 +159,7 @@ def circumstances(environment: Mapping[str, str]) -> Circumstances:
 def only_programs(config: EnsembleConfig) -> EnsembleConfig:
     """The settings that decide what is compiled; all others at their defaults."""
     chosen = {name: value for name, value in config.as_dict().items() if name not in DATA}
+    # Of these it is whether there are any: how much is data.
+    chosen["weight_decay"] = float(any(config.per_member["weight_decay"]))
+    chosen["label_smoothing"] = 0.1 if config.label_smoothing else 0.0
     return EnsembleConfig.from_dict(chosen)
