@@ -16,9 +16,9 @@ REPO = Path(__file__).resolve().parent.parent
 # From the bottom to the top: each may import those before it.
 FLOORS = (
     "errors", "settings", "varying", "architectures", "epochs_of", "storage", "analysis",
-    "datasets", "pictures", "config", "machine", "hosts", "engine", "cluster", "jobs", "runs", "regression", "race",
-    "shift", "recognition", "comparison", "planning", "budget", "exchange", "wording", "figures", "api",
-    "cli", "ui", "pages", "app",
+    "datasets", "pictures", "config", "machine", "hosts", "engine", "cluster", "jobs", "runs",
+    "regression", "race", "shift", "recognition", "comparison", "planning", "budget", "exchange",
+    "wording", "figures", "api", "cli", "ui", "pages", "app",
 )  # fmt: skip
 # The face for Python, the command line and the screens stand beside each other.
 BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("api", "cli")

@@ -210,10 +210,10 @@ def without(aside: np.ndarray, figures: StepFigures) -> StepFigures:
         np.where(aside[:, None], np.float32(np.nan), one)
         for one in (figures.loss, figures.accuracy)
     )
-    both = figures.ensemble_nll, figures.ensemble_accuracy
-    if aside.all():
-        both = tuple(None if one is None else np.full_like(one, np.nan) for one in both)
-    return StepFigures(loss, accuracy, *both, active=~aside)
+    nll, right = figures.ensemble_nll, figures.ensemble_accuracy
+    if aside.all() and nll is not None and right is not None:
+        nll, right = np.full_like(nll, np.nan), np.full_like(right, np.nan)
+    return StepFigures(loss, accuracy, nll, right, active=~aside)
 
 
 def joined(parts: Sequence[StepFigures]) -> StepFigures:

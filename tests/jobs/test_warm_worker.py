@@ -15,7 +15,7 @@ import pytest
 
 from ensemble import architectures, runs
 from ensemble.config import EnsembleConfig
-from ensemble.engine.optimizer import Rule, rule_of
+from ensemble.engine.optimizer import rule_of
 from ensemble.jobs import warm_worker_main
 from ensemble.jobs.launch import worker_environment
 from ensemble.jobs.warm_worker import WarmWorker, circumstances, only_programs, wanted
@@ -91,7 +91,7 @@ def test_a_run_is_not_given_to_one_that_is_at_work(
 
 
 def test_a_process_that_waits_is_told_anew_only_of_what_is_compiled(config: EnsembleConfig) -> None:
-    def made_for(**changes: object) -> tuple[EnsembleConfig, Rule]:
+    def made_for(**changes: object) -> EnsembleConfig:
         asked = dataclasses.replace(config, members=2, **changes)
         found = only_programs(asked)
         assert rule_of(found) == rule_of(asked)
