@@ -111,7 +111,9 @@ def cells(found: Grid, costs: Costs, name: str, palette: Palette) -> dict[str, A
 
 def marks(found: Grid, choice: Choice, palette: Palette) -> list[dict[str, Any]]:
     """The budget as a line, and what the frames mean, for the legend."""
-    x, y = equal_cost(found, choice.budget + 0.5)
+    # Where all plans are paid for there is no line to draw.
+    paid = choice.budget >= found.plans[-1].cost
+    x, y = equal_cost(found, math.inf if paid else choice.budget + 0.5)
     line = {"x": x, "y": y, "mode": "lines", "line": lines.bold(palette), "name": "the budget",
             "hoverinfo": "skip"}  # fmt: skip
     kinds = {"best": BEST, **({"not shown to be worse": OTHER} if choice.candidates[1:] else {})}
