@@ -40,8 +40,13 @@ class Choice:
 
     @property
     def cheapest(self) -> Plan:
-        """The cheapest of `candidates`."""
-        return self.candidates[0]
+        """The cheapest of `candidates` than which no plan for as little does better here."""
+        lost = {self.best: 0.0, **{loss.plan: loss.mean for loss in self.losses}}
+        return next(
+            one for one in self.candidates
+            if one == self.best
+            or all(lost[one] <= mean for plan, mean in lost.items() if plan.cost <= one.cost)
+        )  # fmt: skip
 
 
 def ranked(found: Grid, plans: Sequence[Plan], figure: str) -> list[Plan]:

@@ -56,6 +56,8 @@ def plan(
     n, members = maps.test.n, maps.test.members
     say(f"For {words.budget(costs, passes)}.")
     say(words.headline(found, n))
+    if passes == every:
+        say(words.cheaper(found, choose(maps.test, every // 2, figure, maps.validation)))
     say(words.evidence(found, costs, maps.chosen_on))
     for line in (
         words.runner_up(found, costs, n, members),

@@ -46,7 +46,9 @@ def show(run: runs.Run, compact: bool = False) -> None:
 def tell(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
     """The verdict in a line, what carries it in the next, and what to bear in mind."""
     n, whole = maps.test.n, max(one.cost for one in maps.test.plans)
-    line = words.cheaper(found) if found.budget == whole else words.headline(found, n)
+    line = words.headline(found, n)
+    if found.budget == whole:
+        line = words.cheaper(found, loader.choice(run, maps, whole // 2, found.figure))
     st.markdown(f"##### {line}")
     first = words.headline(found, n) if found.budget == whole else ""
     second = words.runner_up(found, costs, n, maps.test.members)
@@ -69,7 +71,7 @@ def picture(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
         sees="The bluer, the better. Each cell is the mean over all committees of that size after "
              "that epoch; along a dotted line training costs the same share of the whole run.",
         help="Thick frame: the best plan that the budget (the thick line) pays for. Thin frames: "
-             "those that are not shown to be worse. One of the same epoch errs on the same images, so "
+             "those that are not shown to be worse. A plan of the same epoch errs on the same images: "
              "of it a smaller loss is shown.",
     )  # fmt: skip
 

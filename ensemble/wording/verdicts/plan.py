@@ -99,8 +99,12 @@ def others(found: Choice, costs: Costs) -> str:
     said += "worse (95 %, all together)"
     cheapest = found.cheapest
     if cheapest.cost >= found.best.cost:
-        return f"{said}; none of them is cheaper."
-    return f"{said}. The cheapest is {called(cheapest)}: {budget(costs, cheapest.cost)}."
+        return f"{said}; none of them is the best for its cost."
+    (lost,) = (one for one in found.losses if one.plan == cheapest)
+    return (
+        f"{said}. The cheapest is {called(cheapest)} ({budget(costs, cheapest.cost)}): "
+        f"{compared(found.figure, lost)}."
+    )
 
 
 def runner_up(found: Choice, costs: Costs, n: int, members: int) -> str:
@@ -124,14 +128,21 @@ def runner_up(found: Choice, costs: Costs, n: int, members: int) -> str:
 
 def compared(figure: str, one: Loss) -> str:
     """What a plan loses against another: "worse by 0.002 nats (95 %: 0.0004 to 0.0036)"."""
-    scale = 100 if figure == "accuracy" else 1
-    ends = (one.low, one.high) if one.mean >= 0 else (-one.high, -one.low)
-    low, high = (_signed(end * scale) for end in ends)
+    low, high = _ends(figure, one)
     open_ = "" if one.shown else ", which may be chance"
     if not one.mean:
-        return f"level with it (95 %: {low} to {high} {'points' if scale > 1 else 'nats'})"
+        return (
+            f"level with it (95 %: {low} to {high} {'points' if figure == 'accuracy' else 'nats'})"
+        )
     side = "better" if one.mean < 0 else "worse"
     return f"{side} by {loss(figure, one.mean)} (95 %: {low} to {high}){open_}"
+
+
+def _ends(figure: str, one: Loss) -> tuple[str, str]:
+    """Both ends of a loss, or of the gain where it is one, in its unit."""
+    scale = 100 if figure == "accuracy" else 1
+    low, high = (one.low, one.high) if one.mean >= 0 else (-one.high, -one.low)
+    return _signed(low * scale), _signed(high * scale)
 
 
 def _signed(number: float) -> str:
@@ -163,18 +174,28 @@ def to_be_sure(found: ToBeSure, costs: Costs, n: int, members: int, epochs: int)
     return f"To tell them apart, if it is as large as it looks, takes {' or '.join(ways)}."
 
 
-def cheaper(found: Choice) -> str:
-    """Whether the run could have been cheaper, in one line.
+def cheaper(found: Choice, half: Choice | None) -> str:
+    """What half of the cost would have come to, in one line.
 
     Args:
       found: the choice for all that the run has cost.
+      half: that for half of it; None where that pays for no plan.
     """
-    cheapest, whole = found.cheapest, found.budget
-    if cheapest.cost >= whole:
-        return "Every cheaper plan is shown to be worse."
-    share = formats.percent(cheapest.cost / whole, places=0)
-    verb = "is" if cheapest.members == 1 else "are"
-    return f"At {share} of the cost, {called(cheapest)} {verb} not shown to be worse."
+    lost = [one for one in found.losses if half and one.plan == half.best]
+    if not half or not lost:
+        return headline_of_less(found, half)
+    (one,) = lost
+    low, high = _ends(found.figure, one)
+    size = f"{'better' if one.mean < 0 else 'worse'} by {loss(found.figure, one.mean)}"
+    said = f"{size} ({low} to {high})" if one.mean else "level with it"
+    return f"For half the cost: {called(half.best)}, {said}."
+
+
+def headline_of_less(found: Choice, half: Choice | None) -> str:
+    """The line where half of the cost loses nothing, or pays for nothing."""
+    if half is None:
+        return "Half of the cost pays for no epoch of a single member."
+    return f"For half the cost: {called(found.best)}, the best plan of all."
 
 
 def two_plans(found: TwoPlans, first: str, second: str) -> str:

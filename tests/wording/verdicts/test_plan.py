@@ -43,21 +43,27 @@ def test_what_else_would_do_is_counted_and_never_called_the_same() -> None:
                           COSTS, "validation")  # fmt: skip
     assert said == (
         "Of 2 other plans that it pays for, 1 is not shown to be worse (95 %, all together). The "
-        "cheapest is 2 members for 4 epochs: 480,000 img·member, about 1 min 20 s. The best is "
-        "chosen on the validation images, not on the test images."
+        "cheapest is 2 members for 4 epochs (480,000 img·member, about 1 min 20 s): worse by "
+        "0.0010 nats (95 %: −0.0010 to 0.0030), which may be chance. The best is chosen on the "
+        "validation images, not on the test images."
     )
     assert "are all shown to be worse" in words.others(
         choice(loss(CHEAP, 0.1, 0.05, 0.2), loss(DEAR, 0.1, 0.05, 0.2)), COSTS
     )
-    assert "none of them is cheaper" in words.others(choice(loss(DEAR, 0, -1, 1)), COSTS)
+    assert "none of them is the best for its cost" in words.others(choice(loss(DEAR, 0, -1, 1)), COSTS)
     assert words.others(choice(), COSTS) == "The budget pays for no other plan."
 
 
-def test_whether_a_run_could_have_been_cheaper_is_one_line() -> None:
-    assert words.cheaper(choice(loss(CHEAP, 0.001, -0.001, 0.003), budget=80)) == (
-        "At 10 % of the cost, 2 members for 4 epochs are not shown to be worse."
+def test_what_half_the_cost_would_have_come_to_is_one_line() -> None:
+    whole = choice(loss(CHEAP, 0.001, -0.001, 0.003), budget=80)
+    half = replace(choice(budget=40), best=CHEAP)
+    line = words.cheaper(whole, half)
+    assert line == (
+        "For half the cost: 2 members for 4 epochs, worse by 0.0010 nats (−0.0010 to 0.0030)."
     )
-    assert words.cheaper(choice()) == "Every cheaper plan is shown to be worse."
+    assert len(line) <= 90
+    assert words.cheaper(whole, choice()).endswith("3 members for 5 epochs, the best plan of all.")
+    assert words.cheaper(whole, None).startswith("Half of the cost pays for no epoch")
 
 
 def test_a_loss_is_said_from_the_side_that_it_is_on() -> None:
