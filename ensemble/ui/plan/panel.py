@@ -71,8 +71,8 @@ def picture(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
         sees="The bluer, the better. Each cell is the mean over all committees of that size after "
              "that epoch; along a dotted line training costs the same share of the whole run.",
         help="Thick frame: the best plan that the budget (the thick line) pays for. Thin frames: "
-             "those that are not shown to be worse. A plan of the same epoch errs on the same images: "
-             "of it a smaller loss is shown.",
+             "those that are not shown to be worse. A plan of the same epoch errs on the same "
+             "images: of it a smaller loss is shown.",
     )  # fmt: skip
 
 

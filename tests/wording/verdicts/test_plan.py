@@ -50,7 +50,8 @@ def test_what_else_would_do_is_counted_and_never_called_the_same() -> None:
     assert "are all shown to be worse" in words.others(
         choice(loss(CHEAP, 0.1, 0.05, 0.2), loss(DEAR, 0.1, 0.05, 0.2)), COSTS
     )
-    assert "none of them is the best for its cost" in words.others(choice(loss(DEAR, 0, -1, 1)), COSTS)
+    dear = choice(loss(DEAR, 0, -1, 1))
+    assert "none of them is the best for its cost" in words.others(dear, COSTS)
     assert words.others(choice(), COSTS) == "The budget pays for no other plan."
 
 
