@@ -87,22 +87,19 @@ def evidence(found: Choice, costs: Costs, chosen_on: str) -> str:
 
 
 def others(found: Choice, costs: Costs) -> str:
-    """How many of the other plans are not shown to be worse, and the cheapest of them."""
-    count, left = len(found.losses), len(found.candidates) - 1
-    if not count:
+    """How many of the plans may be the best, and the cheapest of them."""
+    if found.paid == 1:
         return "The budget pays for no other plan."
-    plans = formats.count(count, "other plan")
-    if not left:
-        is_are = "is" if count == 1 else "are all"
-        return f"The {plans} that it pays for {is_are} shown to be worse (95 %, all together)."
-    said = f"Of {plans} that it pays for, {left:,} {'is' if left == 1 else 'are'} not shown to be "
-    said += "worse (95 %, all together)"
+    every = f"Of the {found.paid:,} plans that it pays for"
+    if len(found.candidates) == 1:
+        return f"{every}, this one is the best (95 %)."
+    said = f"{every}, the best is one of {len(found.candidates):,} (95 %)"
     cheapest = found.cheapest
-    if cheapest.cost >= found.best.cost:
-        return f"{said}; none of them is the best for its cost."
+    if cheapest == found.best:
+        return f"{said}, none of which does as well for less."
     (lost,) = (one for one in found.losses if one.plan == cheapest)
     return (
-        f"{said}. The cheapest is {called(cheapest)} ({budget(costs, cheapest.cost)}): "
+        f"{said}. The cheapest of these is {called(cheapest)} ({budget(costs, cheapest.cost)}): "
         f"{compared(found.figure, lost)}."
     )
 
@@ -174,28 +171,21 @@ def to_be_sure(found: ToBeSure, costs: Costs, n: int, members: int, epochs: int)
     return f"To tell them apart, if it is as large as it looks, takes {' or '.join(ways)}."
 
 
-def cheaper(found: Choice, half: Choice | None) -> str:
+def cheaper(found: Choice, half: Loss | None) -> str:
     """What half of the cost would have come to, in one line.
 
     Args:
       found: the choice for all that the run has cost.
-      half: that for half of it; None where that pays for no plan.
+      half: what the best plan for half of it loses against that; None where there is none.
     """
-    lost = [one for one in found.losses if half and one.plan == half.best]
-    if not half or not lost:
-        return headline_of_less(found, half)
-    (one,) = lost
-    low, high = _ends(found.figure, one)
-    size = f"{'better' if one.mean < 0 else 'worse'} by {loss(found.figure, one.mean)}"
-    said = f"{size} ({low} to {high})" if one.mean else "level with it"
-    return f"For half the cost: {called(half.best)}, {said}."
-
-
-def headline_of_less(found: Choice, half: Choice | None) -> str:
-    """The line where half of the cost loses nothing, or pays for nothing."""
     if half is None:
         return "Half of the cost pays for no epoch of a single member."
-    return f"For half the cost: {called(found.best)}, the best plan of all."
+    if half.plan == found.best:
+        return f"For half the cost: {called(found.best)}, the best plan of all."
+    low, high = _ends(found.figure, half)
+    size = f"{'better' if half.mean < 0 else 'worse'} by {loss(found.figure, half.mean)}"
+    said = f"{size} ({low} to {high})" if half.mean else "level with the best"
+    return f"For half the cost: {called(half.plan)}, {said}."
 
 
 def two_plans(found: TwoPlans, first: str, second: str) -> str:
