@@ -97,11 +97,11 @@ def others(found: Choice, costs: Costs) -> str:
     cheapest = found.cheapest
     if cheapest == found.best:
         return f"{said}, none of which does as well for less."
+    said = f"{said}. The cheapest of these is {called(cheapest)} ({budget(costs, cheapest.cost)})"
+    if found.runner_up and found.runner_up.plan == cheapest:  # what it loses is said next
+        return f"{said}."
     (lost,) = (one for one in found.losses if one.plan == cheapest)
-    return (
-        f"{said}. The cheapest of these is {called(cheapest)} ({budget(costs, cheapest.cost)}): "
-        f"{compared(found.figure, lost)}."
-    )
+    return f"{said}: {compared(found.figure, lost)}."
 
 
 def runner_up(found: Choice, costs: Costs, n: int, members: int) -> str:

@@ -39,14 +39,16 @@ def test_the_best_plan_is_one_line_with_its_figure_and_interval() -> None:
 
 
 def test_what_else_may_be_the_best_is_counted_and_never_called_the_same() -> None:
-    said = words.evidence(choice(loss(CHEAP, 0.001, -0.001, 0.003), loss(DEAR, 0.1, 0.05, 0.2)),
-                          COSTS, "validation")  # fmt: skip
+    both = loss(DEAR, 0.1, 0.05, 0.2), loss(CHEAP, 0.001, -0.001, 0.003)
+    said = words.evidence(choice(*both), COSTS, "validation")
     assert said == (
         "Of the 3 plans that it pays for, the best is one of 2 (95 %). The cheapest of these is 2 "
         "members for 4 epochs (480,000 img·member, about 1 min 20 s): worse by 0.0010 nats (95 %: "
         "−0.0010 to 0.0030), which may be chance. The best is chosen on the validation images, not "
         "on the test images."
     )
+    second = words.others(choice(*reversed(both)), COSTS)  # what it loses is said of the second
+    assert second.endswith("2 members for 4 epochs (480,000 img·member, about 1 min 20 s).")
     alone = choice(loss(CHEAP, 0.1, 0.05, 0.2), loss(DEAR, 0.1, 0.05, 0.2))
     assert words.others(alone, COSTS) == (
         "Of the 3 plans that it pays for, this one is the best (95 %)."
