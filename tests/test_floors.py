@@ -27,8 +27,8 @@ BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("a
 FACE = {"api", "datasets", "figures", "runs"}
 # These draw and say what others have reckoned; nothing else may reach Streamlit.
 SHOWS_PAGES = {"ui", "pages", "app"}
-WITHOUT_JAX = {"errors", "settings", "varying", "epochs_of", "storage", "analysis", "cluster", "wording",
-               "figures"}  # fmt: skip
+WITHOUT_JAX = {"errors", "settings", "varying", "epochs_of", "storage", "analysis", "cluster",
+               "wording", "figures"}  # fmt: skip
 
 
 def read_sources() -> dict[str, str]:

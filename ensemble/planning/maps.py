@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,20 +106,26 @@ def _scores(
     known = digest_of_arrays([("labels", labels)])
 
     def of(epoch: int) -> Scores | str:
+        seen = f"{run.id} {what} {epoch} {_version(epoch_file(run.path, what, epoch))} {known}"
         try:
-            stat = epoch_file(run.path, what, epoch).stat()
-            seen = f"{run.id} {what} {epoch} {stat.st_mtime_ns} {stat.st_size} {known}"
             made = cached("plan", seen, lambda: _packed(score(read(run.id, epoch), labels)))
         except RunError as error:
             return str(error)
-        except OSError as error:
-            return f"Epoch {epoch} of “{run.id}” cannot be read ({error.strerror}): look again."
         return _unpacked(made)
 
     with ThreadPoolExecutor(min(THREADS, os.cpu_count() or 1)) as pool:
         found = dict(zip(epochs, pool.map(of, epochs), strict=True))
     scores = {epoch: one for epoch, one in found.items() if isinstance(one, Scores)}
     return scores, [one for one in found.values() if isinstance(one, str)]
+
+
+def _version(path: Path) -> tuple[int, int]:
+    """Changes when the file does; one that is not there is reported by whoever reads it."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return 0, 0
+    return stat.st_mtime_ns, stat.st_size
 
 
 def _packed(found: Scores) -> Arrays:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ensemble.analysis.planning.choice import Choice, choose
 from ensemble.analysis.planning.grid import Plan
 from ensemble.analysis.planning.losses import Loss, losses
 from ensemble.analysis.planning.power import ToBeSure, to_be_sure
@@ -61,6 +62,22 @@ def compare(
         figure, loss, maps.test.mean(first, figure), theirs.test.mean(second, figure),
         to_be_sure(loss, maps.test.n, members), maps.test.n, members,
     )  # fmt: skip
+
+
+def half_the_cost(maps: Maps, whole: Choice) -> Loss | None:
+    """What the best plan for half of a budget loses against that for all of it.
+
+    Args:
+      maps: of a run.
+      whole: the choice for all of the budget.
+
+    Returns:
+      None where half of it pays for no plan.
+    """
+    half = choose(maps.test, whole.budget // 2, whole.figure, maps.validation)
+    if half is None:
+        return None
+    return losses(maps.test, [half.best], whole.best, whole.figure)[0]
 
 
 def check(maps: Maps, plan: Plan) -> None:

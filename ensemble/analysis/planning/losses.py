@@ -6,7 +6,7 @@ has its own part in an interval; they are added as variances.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from ensemble.analysis.planning.grid import LOWER_IS_BETTER, Grid, Plan
 Doubles = NDArray[np.float64]
 
 LEVEL = 0.95
+ROUNDING = 1e-9  # nats: members that say the same differ by no more
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Loss:
       high: the upper end.
       by_examples: the variance of the mean that hangs on the draw of the examples,
       by_members: and on that of the members: 0 where there is one member alone.
+      certain: whether the plan is known to be worse whatever is drawn: see `losses`.
     """
 
     plan: Plan
@@ -41,11 +43,12 @@ class Loss:
     high: float
     by_examples: float
     by_members: float
+    certain: bool = False
 
     @property
     def shown(self) -> int:
         """1 where the plan is shown to be worse, −1 where better, 0 where neither is."""
-        return int(self.low > 0) - int(self.high < 0)
+        return int(self.certain or self.low > 0) - int(self.high < 0)
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,11 @@ def losses(
     compared with every other, those that are not shown to lose against the one that looks best
     are a set that holds the best, also where it was picked on these very examples.
 
+    Of NLL one thing is known beforehand: after the same epoch larger committees never have more
+    on average (−ln of a mean is at most the mean of −ln, Jensen). So an interval of one run ends
+    nowhere below that of a larger committee of its epoch, nor above that of a smaller one, and a
+    committee smaller than the one it is held against, of the same epoch, is certainly worse.
+
     Args:
       found: the map of the plans.
       plans: S of them; may be none.
@@ -107,10 +115,28 @@ def losses(
     sign = 1 if LOWER_IS_BETTER[figure] else -1
     reference, its_members = theirs.examples(against, figure), theirs.influence(against, figure)
     level = 1 - (1 - LEVEL) / max(1, len(plans))
-    return [
+    every = [
         _loss(found, plan, against, figure, sign, reference, its_members, other is not None, level)
         for plan in plans
     ]
+    return every if other is not None or figure != "nll" else _by_jensen(every)
+
+
+def _by_jensen(every: Sequence[Loss]) -> list[Loss]:
+    """The NLL losses of one run, each interval within what those of its epoch leave."""
+    found = []
+    for one in every:
+        alike = [each for each in every if each.plan.epochs == one.plan.epochs]
+        low = max(each.low for each in alike if each.plan.members >= one.plan.members)
+        high = min(each.high for each in alike if each.plan.members <= one.plan.members)
+        more = one.against.members - one.plan.members
+        if one.plan.epochs == one.against.epochs and more:
+            low, high = (max(low, 0.0), high) if more > 0 else (low, min(high, 0.0))
+        # Where the ends cross, one of them has left the truth out: what was measured stands.
+        certain = one.plan.epochs == one.against.epochs and more > 0 and one.mean > ROUNDING
+        low, high = min(low, one.mean), max(high, one.mean)
+        found.append(replace(one, low=low, high=high, certain=certain))
+    return found
 
 
 def _loss(

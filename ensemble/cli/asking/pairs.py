@@ -66,6 +66,7 @@ def described_pair(two: TwoPlans) -> dict[str, Any]:
     """The comparison, ready for JSON."""
     return {
         "figure": two.figure, "first": two.first, "second": two.second, "n": two.n,
+        "members": two.members,
         "loss": described_loss(two.loss), "to_be_sure": vars(two.sure),
     }  # fmt: skip
 

@@ -14,6 +14,7 @@ from ensemble.errors import ConfigError
 from ensemble.planning.cautions import cautions_of
 from ensemble.planning.costs import Costs, costs_of
 from ensemble.planning.maps import Maps, maps_of
+from ensemble.planning.two_plans import half_the_cost
 from ensemble.wording.verdicts import plan as words
 
 
@@ -56,6 +57,8 @@ def plan(
     n, members = maps.test.n, maps.test.members
     say(f"For {words.budget(costs, passes)}.")
     say(words.headline(found, n))
+    if passes == every:
+        say(words.cheaper(found, half_the_cost(maps, found)))
     say(words.evidence(found, costs, maps.chosen_on))
     for line in (
         words.runner_up(found, costs, n, members),
@@ -73,6 +76,7 @@ def described(found: Choice, maps: Maps, costs: Costs) -> dict[str, Any]:
         "figure": found.figure,
         "chosen_on": maps.chosen_on,
         "budget": costs.work(Plan(1, found.budget)),
+        "paid": found.paid,
         "best": {**described_plan(found.best, costs), **vars(found.of_best)},
         "candidates": [described_plan(one, costs) for one in found.candidates],
         "runner_up": described_loss(found.runner_up) if found.runner_up else None,

@@ -111,10 +111,12 @@ def cells(found: Grid, costs: Costs, name: str, palette: Palette) -> dict[str, A
 
 def marks(found: Grid, choice: Choice, palette: Palette) -> list[dict[str, Any]]:
     """The budget as a line, and what the frames mean, for the legend."""
-    x, y = equal_cost(found, choice.budget + 0.5)
+    # Where all plans are paid for there is no line to draw.
+    paid = choice.budget >= found.plans[-1].cost
+    x, y = equal_cost(found, math.inf if paid else choice.budget + 0.5)
     line = {"x": x, "y": y, "mode": "lines", "line": lines.bold(palette), "name": "the budget",
             "hoverinfo": "skip"}  # fmt: skip
-    kinds = {"best": BEST, **({"not shown to be worse": OTHER} if choice.candidates[1:] else {})}
+    kinds = {"best": BEST, **({"may be the best": OTHER} if choice.candidates[1:] else {})}
     framed = [
         {"x": [None], "y": [None], "mode": "markers", "name": name, "marker": {
             "symbol": "square-open", "size": 14, "color": palette.ink, "line": {"width": width},
@@ -161,7 +163,8 @@ def alt(found: Grid, choice: Choice | None, name: str) -> str:
 def table(found: Grid, choice: Choice | None, costs: Costs) -> pd.DataFrame:
     """Every plan: what it costs, what it comes to, and what it loses against the best.
 
-    The last three columns are of the plans that the budget pays for, in the unit of the figure.
+    The last three columns are of the plans that can be the best for the budget, in the unit of
+    the figure.
     """
     lost = {one.plan: one for one in choice.losses} if choice else {}
     if choice:

@@ -10,6 +10,7 @@ from ensemble.figures.planning import losses as intervals
 from ensemble.planning.cautions import cautions_of
 from ensemble.planning.costs import Costs, costs_of
 from ensemble.planning.maps import Maps
+from ensemble.planning.two_plans import half_the_cost
 from ensemble.ui.plan import controls, loader, pair, worth
 from ensemble.ui.shared import address, guard, theme
 from ensemble.ui.shared import figure_panel as pictures
@@ -46,7 +47,9 @@ def show(run: runs.Run, compact: bool = False) -> None:
 def tell(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
     """The verdict in a line, what carries it in the next, and what to bear in mind."""
     n, whole = maps.test.n, max(one.cost for one in maps.test.plans)
-    line = words.cheaper(found) if found.budget == whole else words.headline(found, n)
+    line = words.headline(found, n)
+    if found.budget == whole:
+        line = words.cheaper(found, half_the_cost(maps, found))
     st.markdown(f"##### {line}")
     first = words.headline(found, n) if found.budget == whole else ""
     second = words.runner_up(found, costs, n, maps.test.members)
@@ -69,7 +72,8 @@ def picture(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
         sees="The bluer, the better. Each cell is the mean over all committees of that size after "
              "that epoch; along a dotted line training costs the same share of the whole run.",
         help="Thick frame: the best plan that the budget (the thick line) pays for. Thin frames: "
-             "those that are not shown to be worse.",
+             "with it, the plans one of which is the best (95 %). By NLL a smaller committee of "
+             "the same epoch never is.",
     )  # fmt: skip
 
 
@@ -89,7 +93,7 @@ def details(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
         intervals.figure(found, title, theme.palette()), key="plan_losses",
         name=f"{run.id}-plan-losses-{found.figure}", title="What other plans lose",
         alt=intervals.alt(found), table=lambda: heatmap.table(maps.test, found, costs),
-        sees="Each plan that the budget pays for against the best of them, on the same images; "
+        sees="Each plan that can be the best for the budget against this one, on the same images; "
              "right of 0 it is worse. The intervals hold all together (95 %).",
         help="They count both that other test images would be drawn and that other members would "
              f"be trained. Of many plans the {intervals.MOST} that lose least are drawn; the table "

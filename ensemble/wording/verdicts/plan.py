@@ -87,20 +87,21 @@ def evidence(found: Choice, costs: Costs, chosen_on: str) -> str:
 
 
 def others(found: Choice, costs: Costs) -> str:
-    """How many of the other plans are not shown to be worse, and the cheapest of them."""
-    count, left = len(found.losses), len(found.candidates) - 1
-    if not count:
+    """How many of the plans may be the best, and the cheapest of them."""
+    if found.paid == 1:
         return "The budget pays for no other plan."
-    plans = formats.count(count, "other plan")
-    if not left:
-        is_are = "is" if count == 1 else "are all"
-        return f"The {plans} that it pays for {is_are} shown to be worse (95 %, all together)."
-    said = f"Of {plans} that it pays for, {left:,} {'is' if left == 1 else 'are'} not shown to be "
-    said += "worse (95 %, all together)"
+    every = f"Of the {found.paid:,} plans that it pays for"
+    if len(found.candidates) == 1:
+        return f"{every}, this one is the best (95 %)."
+    said = f"{every}, the best is one of {len(found.candidates):,} (95 %)"
     cheapest = found.cheapest
-    if cheapest.cost >= found.best.cost:
-        return f"{said}; none of them is cheaper."
-    return f"{said}. The cheapest is {called(cheapest)}: {budget(costs, cheapest.cost)}."
+    if cheapest == found.best:
+        return f"{said}, none of which does as well for less."
+    said = f"{said}. The cheapest of these is {called(cheapest)} ({budget(costs, cheapest.cost)})"
+    if found.runner_up and found.runner_up.plan == cheapest:  # what it loses is said next
+        return f"{said}."
+    (lost,) = (one for one in found.losses if one.plan == cheapest)
+    return f"{said}: {compared(found.figure, lost)}."
 
 
 def runner_up(found: Choice, costs: Costs, n: int, members: int) -> str:
@@ -124,14 +125,21 @@ def runner_up(found: Choice, costs: Costs, n: int, members: int) -> str:
 
 def compared(figure: str, one: Loss) -> str:
     """What a plan loses against another: "worse by 0.002 nats (95 %: 0.0004 to 0.0036)"."""
-    scale = 100 if figure == "accuracy" else 1
-    ends = (one.low, one.high) if one.mean >= 0 else (-one.high, -one.low)
-    low, high = (_signed(end * scale) for end in ends)
+    low, high = _ends(figure, one)
     open_ = "" if one.shown else ", which may be chance"
     if not one.mean:
-        return f"level with it (95 %: {low} to {high} {'points' if scale > 1 else 'nats'})"
+        return (
+            f"level with it (95 %: {low} to {high} {'points' if figure == 'accuracy' else 'nats'})"
+        )
     side = "better" if one.mean < 0 else "worse"
     return f"{side} by {loss(figure, one.mean)} (95 %: {low} to {high}){open_}"
+
+
+def _ends(figure: str, one: Loss) -> tuple[str, str]:
+    """Both ends of a loss, or of the gain where it is one, in its unit."""
+    scale = 100 if figure == "accuracy" else 1
+    low, high = (one.low, one.high) if one.mean >= 0 else (-one.high, -one.low)
+    return _signed(low * scale), _signed(high * scale)
 
 
 def _signed(number: float) -> str:
@@ -163,18 +171,21 @@ def to_be_sure(found: ToBeSure, costs: Costs, n: int, members: int, epochs: int)
     return f"To tell them apart, if it is as large as it looks, takes {' or '.join(ways)}."
 
 
-def cheaper(found: Choice) -> str:
-    """Whether the run could have been cheaper, in one line.
+def cheaper(found: Choice, half: Loss | None) -> str:
+    """What half of the cost would have come to, in one line.
 
     Args:
       found: the choice for all that the run has cost.
+      half: what the best plan for half of it loses against that; None where there is none.
     """
-    cheapest, whole = found.cheapest, found.budget
-    if cheapest.cost >= whole:
-        return "Every cheaper plan is shown to be worse."
-    share = formats.percent(cheapest.cost / whole, places=0)
-    verb = "is" if cheapest.members == 1 else "are"
-    return f"At {share} of the cost, {called(cheapest)} {verb} not shown to be worse."
+    if half is None:
+        return "Half of the cost pays for no epoch of a single member."
+    if half.plan == found.best:
+        return f"For half the cost: {called(found.best)}, the best plan of all."
+    low, high = _ends(found.figure, half)
+    size = f"{'better' if half.mean < 0 else 'worse'} by {loss(found.figure, half.mean)}"
+    said = f"{size} ({low} to {high})" if half.mean else "level with the best"
+    return f"For half the cost: {called(half.plan)}, {said}."
 
 
 def two_plans(found: TwoPlans, first: str, second: str) -> str:

@@ -71,6 +71,24 @@ def test_intervals_hold_the_populations_own_difference() -> None:
         assert np.mean(by_examples) < 0.9
 
 
+def test_after_the_same_epoch_more_members_never_cost_nll_and_intervals_know_it() -> None:
+    found = drawn(5, 60)
+    against = Plan(4, 2)
+    others = [plan for plan in found.plans if plan != against]
+    every = {one.plan: one for one in losses(found, others, against, "nll")}
+    for plan, one in every.items():
+        assert one.low <= one.mean <= one.high
+        if plan.epochs == 2:
+            assert one.certain == (plan.members < 4)
+            assert one.shown == (1 if plan.members < 4 else -1 if one.high < 0 else 0)
+            assert one.low >= 0 if plan.members < 4 else one.high <= 0
+        larger = [each for each in every if each.epochs == plan.epochs and each > plan]
+        assert all(one.low >= min(every[each].low, one.mean) for each in larger)
+        assert all(every[each].high <= max(one.high, every[each].mean) for each in larger)
+    # Of accuracy nothing of the kind is known.
+    assert not any(one.certain for one in losses(found, others, against, "accuracy"))
+
+
 def test_what_a_plan_comes_to_has_an_interval_within_what_is_possible() -> None:
     found = drawn(3, 40)
     for plan in found.plans:
