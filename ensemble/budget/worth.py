@@ -75,7 +75,7 @@ def worths_of(run: Run, against: Run | None = None, passes: int = 0) -> Worths:
     if base.config.members < 2:
         raise RunError(
             f"The run “{base.id}” has one member, and nothing says what a second is worth: hold "
-            "it against a run of several members (--against)."
+            "it against a run of several members, as `worth --against` does."
         )
     if not same_images(run, base):
         raise RunError(
