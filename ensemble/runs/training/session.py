@@ -102,8 +102,8 @@ class Session:
             if self._stop():
                 self._save()
                 return Outcome("stopped", "Stopped. Resume continues from here.")
-        if self._config.swa_epochs and self._run.whole:
-            averages.keep(self._run)
+        if self._config.swa_epochs and self._run.whole and not hosts.current():
+            averages.keep(self._run)  # elsewhere whoever first asks makes it
         said = how_it_ended(self._status.status, self._config, progress.evaluated)
         if damaged := self._checkpoints.set_aside:
             again = "What was learnt after the one before it was learnt again, to the same bits."
