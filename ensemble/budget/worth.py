@@ -85,12 +85,12 @@ def worths_of(run: Run, against: Run | None = None, passes: int = 0) -> Worths:
     truth = labels(run)
     known = curve(read_predictions(base.id, prediction_epochs(base.id)[-1]), truth)
     rows, left_out = list[Worth](), list[str]()
-    for one in cheaper_of(run, passes):
-        if isinstance(one, str):
-            left_out.append(one)
+    for made in cheaper_of(run, passes):
+        if isinstance(made, str):
+            left_out.append(made)
             continue
-        found = worth_of_several(known, truth, one.probabilities)
-        rows.append(Worth(one.kind, one.epochs, one.asked, found))
+        found = worth_of_several(known, truth, made.probabilities)
+        rows.append(Worth(made.kind, made.epochs, made.asked, found))
     varied = bool(base.trained and base.trained.vary)
     return Worths(
         tuple(rows), base.id, base.id == run.id, base.config.members, run.config.members, varied,

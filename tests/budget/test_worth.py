@@ -103,19 +103,19 @@ def test_dropout_is_sampled_with_draws_of_its_own(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("ENSEMBLE_NETWORKS", f"{__name__}:Dropped")
     network = bind(f"{__name__}:Dropped", (28, 28, 1), 10)
     params = jax.vmap(network.init)(jax.random.split(jax.random.key(0), 2))
-    images = load("digits").test_images[:300]
-    found = sample_probabilities(network, params, images, passes=40)
-    assert found.shape == (2, 300, 10)
+    images = load("digits").test_images[:80]
+    found = sample_probabilities(network, params, images, passes=20)
+    assert found.shape == (2, 80, 10)
     np.testing.assert_allclose(found.sum(-1), 1, rtol=1e-5)
-    np.testing.assert_array_equal(found, sample_probabilities(network, params, images, 40))
-    # Against masks drawn by NumPy: the same mean, to what 40 and 400 draws can tell.
+    np.testing.assert_array_equal(found, sample_probabilities(network, params, images, 20))
+    # Against masks drawn by NumPy: the same mean, to what 20 and 300 draws can tell.
     kernel, bias = (np.asarray(params["Dense_0"][name][1]) for name in ("kernel", "bias"))
-    flat, draws = images[:300].reshape(300, -1) / 255, np.random.default_rng(0)
-    masks = draws.random((400, *flat.shape), np.float32) < 0.5
+    flat, draws = images.reshape(80, -1) / 255, np.random.default_rng(0)
+    masks = draws.random((300, *flat.shape), np.float32) < 0.5
     logits = np.einsum("tnp,pc->tnc", masks * (2 * flat).astype(np.float32), kernel) + bias
     powers = np.exp(logits - logits.max(-1, keepdims=True))
     wanted = powers / powers.sum(-1, keepdims=True)
-    error = wanted.std(0) * math.sqrt(1 / 40 + 1 / 400)
+    error = wanted.std(0) * math.sqrt(1 / 20 + 1 / 300)
     z = (found[1] - wanted.mean(0)) / np.maximum(error, 1e-6)
     assert abs(z.std() - 1) < 0.15, "as far apart as two sets of draws are"
     with pytest.raises(ConfigError, match="has no dropout: there is nothing to sample"):
