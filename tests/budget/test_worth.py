@@ -10,8 +10,9 @@ from click.testing import CliRunner, Result
 from flax import linen as nn
 
 from ensemble import runs
+from ensemble.analysis.planning.equivalents import Equivalent
 from ensemble.budget.cheaper import Cheaper, cheaper_of
-from ensemble.budget.worth import worths_of
+from ensemble.budget.worth import Worth, Worths, worths_of
 from ensemble.cli.program import main
 from ensemble.datasets import load
 from ensemble.engine import sample_probabilities
@@ -61,7 +62,8 @@ def test_the_command_says_it_in_a_sentence_and_as_json() -> None:
     said = call(run.id)
     assert said.exit_code == 0
     assert "3 snapshots" in said.stdout
-    assert " is worth " in said.stdout
+    assert " is worth " in said.stdout or "cannot be told from these test images" in said.stdout
+    assert "on new ones expect less" in said.stdout
     found = json.loads(call(run.id, "--json").stdout)
     assert (found["run_id"], found["against"], found["members"]) == (run.id, run.id, 4)
     assert found["rows"][0]["worth"] == pytest.approx(1)
@@ -75,6 +77,18 @@ def test_more_than_all_members_is_no_number_in_json() -> None:
     found = worths_of(run, weak).rows[0]
     assert math.isinf(found.found.value)
     assert words.sentence(found) == "One member as it is is worth more than 2 independent members."
+
+
+def test_what_the_images_cannot_tell_is_said_to_be_so() -> None:
+    def held(low: float, high: float) -> str:
+        row = Worth("snapshots", (2, 4), 2, Equivalent(1.7, low, high, 6))
+        return words.headline(Worths((row,), "x", True, 6, 6, False, ()))
+
+    assert held(1.4, 2.1) == (
+        "This snapshot ensemble is worth 1.7 independent members (95 %: 1.4 to 2.1)."
+    )
+    assert held(0.0, math.inf).startswith("What cheaper ensembles are worth cannot be told")
+    assert "less than 1 to 2.1" in held(0.0, 2.1)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """What cheaper ensembles are worth, in words."""
 
+import math
+
 from ensemble.budget.worth import Worth, Worths
 from ensemble.config import EnsembleConfig
 from ensemble.wording import formats
@@ -40,20 +42,32 @@ def sentence(one: Worth) -> str:
 
 
 def headline(found: Worths) -> str:
-    """The cheaper ensemble that is worth most, in one line; "" where there is none."""
+    """The cheaper ensemble that is worth most, in a line; "" where there is none.
+
+    Where its interval holds every number of members, that the images cannot tell.
+    """
     cheaper = [one for one in found.rows if one.kind != "member"]
     if not cheaper:
         return ""
-    return sentence(max(cheaper, key=lambda one: one.found.value))
+    best = max(cheaper, key=lambda one: (one.found.value, -one.asked))
+    if not best.found.low and math.isinf(best.found.high):
+        return (
+            "What cheaper ensembles are worth cannot be told from these test images and members: "
+            "it takes more of either."
+        )
+    return sentence(best)
 
 
 def basis(found: Worths) -> str:
     """What the figures rest on."""
     whose = "its own" if found.own else f"those of “{found.against}”"
     trained = formats.count(found.trainings, "member")
+    best = " The best of several is chosen on these images: on new ones expect less."
+    several = len(found.rows) > 2
     return (
         f"Each costs the training of one member; the mean over {trained}, held against 1 to "
         f"{found.members} independent members ({whose}), on the test images."
+        f"{best if several else ''}"
     )
 
 
