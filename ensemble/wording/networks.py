@@ -54,7 +54,7 @@ def how_wide(name: str, width: int) -> str:
         return ""
     wide = width or known.width
     whose = "the HOWTO's" if name == HOWTO else f"that of {known.title}"
-    return f"Width {wide:,}: {formats.significant(wide / known.width, 3)} × {whose}."
+    return f"Width {wide:,}: {formats.plain(round(wide / known.width, 2))} × {whose}."
 
 
 def operations(flops: float) -> str:

@@ -93,13 +93,13 @@ def rate_doubt(one: Standing) -> str:
 
 def basis(found: Sequence[Standing]) -> str:
     """What the intervals hold for."""
-    if any(len(one.competitor.runs) < 2 for one in found):
-        return "Intervals are for these trained runs on new images: another seed may differ."
     tests = 2 * sum(one.ahead is not None for one in found)
-    return (
-        "Intervals are for other seeds on new images (runs and images crossed; Owen 2007); each p "
-        f"is adjusted for all {tests} tests (Holm)."
-    )
+    adjusted = f"Each p is adjusted for all {tests} tests (Holm)."
+    if any(len(one.competitor.runs) < 2 for one in found):
+        alone = "Intervals are for these trained runs on new images: another seed may differ."
+        return f"{alone} {adjusted}"
+    crossed = "Intervals are for other seeds on new images (runs and images crossed; Owen 2007)."
+    return f"{crossed} {adjusted}"
 
 
 def _cells(one: Standing) -> list[str]:
