@@ -12,7 +12,8 @@ import pytest
 from jax import Array
 
 from ensemble.datasets import Dataset
-from ensemble.engine import Trainer, batches, step, trace_cache
+from ensemble.engine import Trainer, step, trace_cache
+from ensemble.engine.draws import batches
 from ensemble.engine.forms import looped
 from ensemble.engine.trace_cache import cached, traces_folder, written_down
 from tests.engine.conftest import devices, small_config
@@ -182,7 +183,7 @@ def test_training_is_the_same_to_the_last_bit(folder: Path, few: Dataset) -> Non
         jax.config.update(CACHE, cache)
         for one in remembered:
             one.cache_clear()
-        made = Trainer(small_config(), few, devices(1))
+        made = Trainer(small_config(network="mlp"), few, devices(1))
         state, figures = made.train(made.start(), 1, 0, 3)
         tested = made.evaluate(state)
         found.append(jax.tree.leaves((made.get(state), figures.loss, tested.probabilities)))

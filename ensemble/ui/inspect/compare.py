@@ -8,6 +8,7 @@ import streamlit as st
 
 from ensemble import architectures, runs
 from ensemble.analysis.predictions import Predictions
+from ensemble.comparison.images import same_images
 from ensemble.errors import EnsembleError
 from ensemble.figures.inspect.compare import MOST, apart, figure, per_class, table
 from ensemble.ui.inspect import images
@@ -54,20 +55,6 @@ def comparable(run: runs.Run) -> list[runs.Run]:
     ]  # fmt: skip
 
 
-def same_images(one: runs.Run, other: runs.Run) -> bool:
-    """Whether two runs were tested on the same examples in the same order, as their labels say."""
-    if one.trained and other.trained and not (one.data.own or other.data.own):
-        return one.config.dataset == other.config.dataset
-    if (one.data.test_size, len(one.data.class_names)) != (
-        other.data.test_size, len(other.data.class_names)
-    ):  # fmt: skip
-        return False
-    try:
-        return loaders.test_set(one).fingerprint == loaders.test_set(other).fingerprint
-    except EnsembleError:
-        return False
-
-
 def nothing(shown: Inspected) -> None:
     """There is no other run to compare with: say so, and the next step."""
     title, same = escaping.markdown(shown.run.data.title), formats.count(shown.n, shown.noun)
@@ -108,6 +95,9 @@ def choose(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
             address.bound(f"compare_epoch_{controls.stamp(epochs)}", epoch, lambda key:
                 st.select_slider("Its epoch", epochs, key=key, width=260, on_change=turned,
                                  args=(key, epochs[-1])))  # fmt: skip
+        st.page_link("pages/compare.py", label="Compare more than two", width="content",
+                     icon=":material/arrow_forward:",
+                     query_params=address.RUNS.link((run.id, other.id)))  # fmt: skip
     return other, epoch
 
 

@@ -1,1 +1,0 @@
-"""The commands that ask something of a run that is there: pictures, plans."""

@@ -1,0 +1,50 @@
+"""Compare with words from outside: names, tags and what was trained elsewhere stay text."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.runs.annotations.tags import write_tags
+from tests.comparison.drawn import finished
+from tests.comparison.drawn import imported as brought
+from tests.pages.hostile import NAME, holes, literal
+from tests.pages.predictions_screen import opened
+from tests.runs.test_imported import imported
+
+TAG = "[zz](http://zz.ex) <b>zz</b> $zz$"
+
+
+def compared(**address: object) -> AppTest:
+    at = opened(page="compare", **address)
+    assert not at.error
+    return at
+
+
+@pytest.mark.parametrize("view", ["curves", "table", "settings", "plan"])
+def test_names_and_tags_stay_text_on_every_view(view: str) -> None:
+    ours, theirs = finished(), brought()
+    for run in (ours, theirs):
+        runs.rename(run.id, NAME)
+        write_tags(run.id, [TAG])
+    at = compared(tag=TAG, view=view, who="members")
+    assert sorted(holes(at)) == []
+    assert TAG in literal(at)
+
+
+@pytest.mark.parametrize("view", ["curves", "table", "settings", "plan"])
+def test_runs_on_other_images_and_trained_elsewhere_stand_beside_ours(view: str) -> None:
+    every = [finished(), imported(), brought()]
+    at = compared(runs=",".join(run.id for run in every), view=view)
+    if view == "table":
+        assert any("tested on the same images" in one.value for one in at.warning)
+        assert "other images" in at.dataframe[0].value.to_string()
+
+
+def test_a_history_that_cannot_be_read_is_named_and_the_others_are_drawn() -> None:
+    ours, broken = finished(), finished({"learning_rate": 0.3})
+    (broken.path / "history.jsonl").unlink()
+    (broken.path / "history.jsonl").mkdir()
+    at = opened(page="compare", runs=f"{ours.id},{broken.id}")
+    assert [broken.id in one.value for one in at.error] == [True]
+    assert len(at.get("plotly_chart")) == 1
+    assert len(opened(page="compare", runs=broken.id).error) == 1
