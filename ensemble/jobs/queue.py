@@ -23,7 +23,7 @@ from ensemble.jobs.folders import (
     read_name,
 )
 from ensemble.jobs.job import LOCK_FILE, Job
-from ensemble.jobs.kinds import GROUP, RACE, REGRESSION, STRESS, TRAINING, Kind
+from ensemble.jobs.kinds import GROUP, RACE, REGRESSION, STRESS, SWEEP, TRAINING, Kind
 from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.slots import Turn
 from ensemble.jobs.status import JobStatus
@@ -196,9 +196,11 @@ _index = FolderIndex(_read, (*FILES, f"{STRESS.part}/status.json"))
 
 def _jobs_in(folder: Path) -> Iterator[QueuedJob]:
     kept_as, settings = read_config(folder)
-    kinds = (REGRESSION,) if kept_as == REGRESSION.kept_as else (TRAINING, STRESS)
+    own = tuple(kind for kind in (REGRESSION, SWEEP) if kind.kept_as == kept_as)
+    kinds = own or (TRAINING, STRESS)
     name = read_name(folder)
-    devices = checked(Count, settings.get("devices") or 0, "devices")
+    shared = settings.get("base", settings)  # of a sweep, whose trials train
+    devices = checked(Count, shared.get("devices") or 0, "devices")
     for kind in kinds:
         if job := _job(kind, folder.name, name, folder / kind.part, devices):
             yield job
