@@ -14,8 +14,10 @@ from optuna.trial import FrozenTrial, TrialState
 
 from ensemble import runs
 from ensemble.errors import ConfigError, RunError, UnknownRunError
-from ensemble.jobs.job import LOCK_FILE
+from ensemble.jobs.folders import changing
+from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE
 from ensemble.jobs.status import process_lives, start_ticks
+from ensemble.storage.atomic import write_json
 from ensemble.storage.lock import is_held
 from ensemble.sweeps.archive import RUNNING, WAITING, Archive
 from ensemble.sweeps.objectives import values_of
@@ -117,12 +119,15 @@ def is_worked_on(trial: FrozenTrial, run: runs.Run | None) -> bool:
       run: its run; None where it has none yet.
     """
     said = trial.user_attrs.get("owner")
-    if isinstance(said, dict) and said.get("host") == socket.gethostname():
-        if process_lives(int(said["pid"]), said.get("ticks")):
-            return True
-        # Its run may have been resumed by hand, or the owner be one of another container.
-        return run is not None and bool(is_held(run.path / LOCK_FILE))
-    return run is not None and run.active
+    if not isinstance(said, dict):
+        # It was left, or whoever asked for it was killed by then: but for one who resumed its
+        # run by hand nobody is at it.
+        return run is not None and run.active and run.status.pid is not None
+    if said.get("host") != socket.gethostname():
+        return run is not None and run.active
+    # The owner may also be a process of another container of this name.
+    held = run is not None and bool(is_held(run.path / LOCK_FILE))
+    return held or process_lives(int(said["pid"]), said.get("ticks"))
 
 
 def run_of(trial: FrozenTrial) -> runs.Run | None:
@@ -173,9 +178,7 @@ def _new_run(sweep: Sweep, archive: Archive, trial: FrozenTrial) -> str:
         config = sweep.config.of_trial(trial.params)
     except ConfigError as error:
         return _fail(archive, trial, str(error))
-    run = runs.create(config, tags=(sweep.id,))
-    archive.note(trial, run=run.id)
-    return run.id
+    return _linked(sweep, archive, trial, runs.create(config, tags=(sweep.id,)))
 
 
 def _adopted(sweep: Sweep, archive: Archive, trial: FrozenTrial) -> str:
@@ -188,9 +191,16 @@ def _adopted(sweep: Sweep, archive: Archive, trial: FrozenTrial) -> str:
     for run in runs.list_runs():
         made_for_it = sweep.id in run.tags and run.config == config and run.status.pid is None
         if made_for_it and run.id not in known:
-            archive.note(trial, run=run.id)
-            return run.id
+            return _linked(sweep, archive, trial, run)
     return ""
+
+
+def _linked(sweep: Sweep, archive: Archive, trial: FrozenTrial, run: runs.Run) -> str:
+    """The run's id, once it and its trial know of each other."""
+    with changing(run.path):
+        write_json(run.path / TRIAL_FILE, {"sweep": sweep.id, "number": trial.number})
+    archive.note(trial, run=run.id)
+    return run.id
 
 
 def _claimed(archive: Archive, trial: FrozenTrial, run_id: str) -> Claim:

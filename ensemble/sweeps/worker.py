@@ -133,11 +133,10 @@ class Leader:
 
     def _train(self, found: Claim) -> Outcome | None:
         run = train(self._archive, found, self._stop)
-        if run is not None and run.state == "failed":
-            self._failures += 1
-        elif run is not None:
-            self._failures = 0
-        if self._failures < MOST_FAILURES or run is None:
+        if run is None:
+            return None
+        self._failures = self._failures + 1 if run.state == "failed" else 0
+        if self._failures < MOST_FAILURES:
             return None
         self._everyone_stops()
         return Outcome(
