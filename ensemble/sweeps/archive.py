@@ -134,8 +134,8 @@ class Archive:
     def _loaded(self) -> optuna.Study:
         try:
             return optuna.load_study(
-                study_name=self.config.study or self._id, storage=self.storage, sampler=self._sampler(0),
-                pruner=_pruner(self.config),
+                study_name=self.config.study or self._id, storage=self.storage,
+                sampler=self._sampler(0), pruner=_pruner(self.config),
             )  # fmt: skip
         except KeyError as error:
             raise RunError(_lost(self._id, self.config.storage)) from error

@@ -14,7 +14,7 @@ USER = "sweeper"
 BINARIES = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
 
 
-class Absent(Exception):
+class AbsentError(Exception):
     """There is no PostgreSQL on this machine, or nobody whom it would run as."""
 
 
@@ -22,7 +22,7 @@ def program(name: str) -> str:
     """The path of one of PostgreSQL's programs; Debian has them outside PATH."""
     found = shutil.which(name, path=os.pathsep.join([os.environ["PATH"], *map(str, BINARIES)]))
     if not found:
-        raise Absent(f"{name} is not here (Debian's package postgresql)")
+        raise AbsentError(f"{name} is not here (Debian's package postgresql)")
     return found
 
 
@@ -31,7 +31,7 @@ def as_nobody_special(folder: Path) -> list[str]:
     if os.getuid():
         return []
     if not (runuser := shutil.which("runuser")):
-        raise Absent("runuser is not here, and PostgreSQL does not run as root")
+        raise AbsentError("runuser is not here, and PostgreSQL does not run as root")
     shutil.chown(folder, "nobody")
     return [runuser, "-u", "nobody", "--"]
 
@@ -41,7 +41,7 @@ def cluster() -> Iterator[str]:
     """The address of a new, empty database, with a password in it.
 
     Raises:
-      Absent: with what is missing.
+      AbsentError: with what is missing.
     """
     initdb, server = program("initdb"), program("postgres")
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="ensemble-postgres-") as made:

@@ -14,7 +14,7 @@ import pytest
 from ensemble import runs, sweeps
 from ensemble.errors import RunError
 from ensemble.sweeps.settings import VARIABLE
-from tests.services.postgres import Absent, cluster
+from tests.services.postgres import AbsentError, cluster
 from tests.sweeps.light import epochs_of, light_config, nll
 
 REPO = Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ def postgres() -> Iterator[str]:
     with ExitStack() as stack:
         try:
             address = stack.enter_context(cluster())
-        except Absent as reason:
+        except AbsentError as reason:
             pytest.skip(f"PostgreSQL is not tested: {reason}")
         yield address
 
