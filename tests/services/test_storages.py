@@ -43,11 +43,11 @@ def storage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     return address
 
 
-def a_worker(sweep: sweeps.Sweep) -> "subprocess.Popen[bytes]":
+def a_worker(sweep: sweeps.Sweep, pause: float = 0.15) -> "subprocess.Popen[bytes]":
     """A process that does trials whose runs learn in no time but that of a short sleep."""
     with open(sweep.path / "log.txt", "ab") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "tests.sweeps.light", sweep.id, "0.15"],
+            [sys.executable, "-m", "tests.sweeps.light", sweep.id, str(pause)],
             cwd=REPO, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env={**os.environ},
         )  # fmt: skip
 
