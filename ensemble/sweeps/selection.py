@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs, varying
-from ensemble.analysis.members.greedy import greedy
 from ensemble.analysis.quality.scores import at_label
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.runs.parameters import read_parameters
 from ensemble.sweeps.chosen import Chosen, create_chosen
+from ensemble.sweeps.greedy import greedy
 from ensemble.sweeps.objectives import validation_labels
 from ensemble.sweeps.store import find
 from ensemble.sweeps.trials import best, trials_of

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from ensemble import runs, sweeps
-from ensemble.analysis.members.greedy import greedy
 from ensemble.analysis.quality.scores import at_label
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.sweeps.chosen import sources
+from ensemble.sweeps.greedy import greedy
 from ensemble.sweeps.objectives import calibration_error, validation_labels
 from ensemble.sweeps.selection import build, candidates
 from ensemble.sweeps.settings import SweepConfig

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ensemble.analysis.members.greedy import greedy
 from ensemble.analysis.quality.scores import at_label
+from ensemble.sweeps.greedy import greedy
 
 
 @pytest.mark.parametrize("again", [False, True])
