@@ -13,24 +13,24 @@ from ensemble.machine.jax_settings import cpu_cores, only_cpu
 # compiled 9.9 and 9.6. Of one process's some are on each core, a group's are all on its own: at
 # most half of them is what a group adds to the wait.
 START_SECONDS = 5.0
-# The least of what an earlier comparison found: two pinned processes 5 to 25 % faster than one with
-# two devices. It was made before odd members were shared, and wants a quiet machine to be repeated.
-GAIN = 0.05
+# Two pinned processes against one with two devices: with two members each as fast, with four each
+# 5 % faster (`python -m benchmarks.training.arrangements`, medians of five undisturbed turns).
+GAIN, GAINS_FROM = 0.05, 4
 MOST = 32
 
 
 def best_groups(members: int, cores: int, seconds: float) -> int:
     """In how many groups this many cores train members fastest: 1, or one a core.
 
-    A group needs two members, or its sums are done in another order. Where cores do not divide
-    the members one process is faster, which shares the odd ones out.
+    Groups of fewer than four members gain nothing. Where cores do not divide the members one
+    process is faster, which shares the odd ones out.
 
     Args:
       members: M.
       cores: processor cores, each of which would be a group's own.
       seconds: about how long one process would train.
     """
-    if not 1 < cores <= MOST or members < 2 * cores or members % cores:
+    if not 1 < cores <= MOST or members < GAINS_FROM * cores or members % cores:
         return 1
     return cores if seconds * GAIN > START_SECONDS else 1
 

@@ -9,13 +9,13 @@ from ensemble.machine.arrangement import best_groups, groups_here
 @pytest.mark.parametrize(
     ("members", "cores", "seconds", "groups"),
     [
-        (4, 2, 3600, 2),
-        (8, 4, 3600, 4),
-        (64, 32, 3600, 32),
-        (4, 2, 20, 1),  # Two starts cost more than two groups gain.
-        (5, 2, 3600, 1),  # Three members and two: a core would wait for the other.
-        (2, 2, 3600, 1),  # A group of one member does its sums in another order.
-        (6, 4, 3600, 1),
+        (8, 2, 3600, 2),
+        (64, 16, 3600, 16),
+        (4, 2, 3600, 1),  # Two groups of two are no faster than one process.
+        (64, 32, 3600, 1),
+        (8, 2, 20, 1),  # Two starts cost more than two groups gain.
+        (9, 2, 3600, 1),  # Five members and four: a core would wait for the other.
+        (18, 4, 3600, 1),
         (4, 1, 3600, 1),
         (128, 64, 3600, 1),  # More than a run may have.
     ],
