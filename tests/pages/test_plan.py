@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import runs
 from ensemble.runs.epoch_files import epoch_file
 from ensemble.ui.shared import loaders
+from tests.conftest import REPO
 from tests.pages.ensembles import trained
 from tests.pages.stressed import figure
 
@@ -95,6 +96,17 @@ def test_two_plans_are_chosen_and_compared_also_with_those_of_another_run() -> N
     assert headlines(at)[-1].startswith("Better: 1 member for 1 epoch of ")
     same = shown(run, plans="two", plan="3-1", against="3-1")
     assert "These are one plan" in captions(same)
+
+
+def test_compare_shows_the_plan_of_the_run_that_is_chosen_there() -> None:
+    run, other = trained(members=3, epochs=2), trained(members=1, epochs=1, sure=9.0)
+    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)
+    for name, text in {"runs": f"{other.id},{run.id}", "view": "plan", "run": run.id}.items():
+        at.query_params[name] = text
+    at.switch_page("pages/compare.py").run()
+    assert not at.exception
+    assert headlines(at)[0].startswith("For half the cost: ")
+    assert figure(at, "plan")["data"][0]["type"] == "heatmap"
 
 
 def test_a_schedule_that_ends_with_the_run_is_cautioned_of() -> None:

@@ -164,12 +164,6 @@ KIND, AMOUNT, NUMBER, OOD = Text("kind"), Text("amount"), Whole("number"), Text(
 # Another run to compare with, its epoch, and which of the differences.
 WITH, WITH_EPOCH, SIDE = Text("with"), Whole("with_epoch"), Text("side")
 
-# Plan: what may be spent, in passes of one member over the training images; what is shown below the
-# map; two plans, members and epochs each, the second of another run where `WITH` names one; and
-# whether Train shows it.
-BUDGET, PLANS, PLAN, AGAINST = Whole("budget"), Text("plans"), Pair("plan"), Pair("against")
-CHEAPER = OneOf("cheaper", ("no", "yes"))
-
 # Compare: the runs, or what they have in common; the settings that part them into groups, and the
 # run or group that all others are compared with. What is brushed is called KEEP there.
 RUNS, TAG, SWEEP = Several("runs"), Text("tag"), Text("sweep")
@@ -183,6 +177,12 @@ X, Y, COLOR = Text("x"), Text("y"), Text("color")
 
 # Runs: the columns of its table, and whether the trials of sweeps stand in it.
 FIELDS, TRIALS = Several("fields"), OneOf("trials", ("folded", "shown"))
+
+# Plan: what may be spent, in passes of one member over the training images; what is shown below the
+# map; two plans, members and epochs each, the second of another run where `WITH` names one; and
+# whether Train shows it.
+BUDGET, PLANS, PLAN, AGAINST = Whole("budget"), Text("plans"), Pair("plan"), Pair("against")
+CHEAPER = OneOf("cheaper", ("no", "yes"))
 
 # Data: the dataset that is chosen, and the upload that is looked at.
 DATASET, UPLOAD = Text("data"), Text("upload")

@@ -8,8 +8,8 @@ import click
 from ensemble import runs
 from ensemble.analysis.planning.choice import Choice, choose
 from ensemble.analysis.planning.grid import FIGURES, Plan
-from ensemble.cli.asking.pairs import described_loss, described_pair, of_pair, say_pair
 from ensemble.cli.outcome import say
+from ensemble.cli.results.pairs import described_loss, described_pair, of_pair, say_pair
 from ensemble.errors import ConfigError
 from ensemble.planning.cautions import cautions_of
 from ensemble.planning.costs import Costs, costs_of
