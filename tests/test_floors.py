@@ -16,7 +16,7 @@ REPO = Path(__file__).resolve().parent.parent
 # From the bottom to the top: each may import those before it.
 FLOORS = (
     "errors", "settings", "varying", "architectures", "storage", "analysis", "datasets", "pictures", "config",
-    "machine", "hosts", "engine", "cluster", "jobs", "runs", "regression", "race", "shift",
+    "machine", "hosts", "engine", "cluster", "jobs", "runs", "regression", "race", "shift", "sweeps",
     "recognition", "exchange", "wording", "figures", "api", "cli", "ui", "pages", "app",
 )  # fmt: skip
 # The face for Python, the command line and the screens stand beside each other.

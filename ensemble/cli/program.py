@@ -27,6 +27,7 @@ COMMANDS = {
     "predict": "predict",
     "stress": "jobs",
     "lbfgs": "jobs",
+    "sweep": "sweep",
     "data": "data",
     "import": "exchange",
     "export": "exchange",
