@@ -13,8 +13,8 @@ from click.testing import CliRunner, Result
 from PIL import Image
 
 from ensemble import datasets, regression, runs
-from ensemble.cli.predict import line_of
 from ensemble.cli.program import main
+from ensemble.cli.results.predict import line_of
 from ensemble.config import EnsembleConfig
 from ensemble.machine.this_machine import machine
 from ensemble.wording.escaping import terminal

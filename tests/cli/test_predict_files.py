@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.cli.predict import read_file, valid
+from ensemble.cli.results.predict import read_file, valid
 from ensemble.errors import ImageError
 from ensemble.wording.escaping import terminal
 

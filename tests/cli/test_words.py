@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from ensemble import runs
 from ensemble.cli import progress_line
 from ensemble.cli.outcome import end_with
-from ensemble.cli.predict import line_of
 from ensemble.cli.program import main
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.cli.results.predict import line_of
 from ensemble.cli.train import best_epoch
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.status import write_status

@@ -29,6 +29,7 @@ PLAIN = {
     ("text_area", "value"), ("text_area", "placeholder"), ("text", "body"), ("code", "code_text"),
     ("arrow_data_frame", "alt"), ("plotly_chart", "alt"), ("image", "alt"),
     ("page_link", "query_string"), ("bidi_component", "json"), ("selectbox", "raw_value"),
+    ("multiselect", "raw_values"), ("dataframe", "alt"), ("dataframe", "columns"),
 }  # fmt: skip
 
 

@@ -108,6 +108,9 @@ def choose(run: runs.Run, others: Sequence[runs.Run]) -> tuple[runs.Run, int]:
             address.bound(f"compare_epoch_{controls.stamp(epochs)}", epoch, lambda key:
                 st.select_slider("Its epoch", epochs, key=key, width=260, on_change=turned,
                                  args=(key, epochs[-1])))  # fmt: skip
+        st.page_link("pages/compare.py", label="Compare more than two", width="content",
+                     icon=":material/arrow_forward:",
+                     query_params=address.RUNS.link((run.id, other.id)))  # fmt: skip
     return other, epoch
 
 

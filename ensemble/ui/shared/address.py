@@ -127,6 +127,18 @@ class Pair(Word[Cell | None]):
         return f"{value[0]}-{value[1]}"
 
 
+class Several(Word[tuple[str, ...]]):
+    """A few texts, such as "a,b"; each once, in the order given."""
+
+    def parse(self, text: str | None) -> tuple[str, ...]:
+        """The texts."""
+        return tuple(dict.fromkeys(filter(None, map(str.strip, (text or "").split(",")))))
+
+    def text(self, value: Any) -> str:
+        """The texts as the address has them."""
+        return ",".join(value)
+
+
 # Whatever the screen: the run or regression it is about, and the epoch, the last if None.
 RUN, SOLVE, EPOCH = Text("run"), Text("solve"), Whole("epoch")
 
@@ -151,6 +163,17 @@ MODE, MISS, SETS = Text("mode"), Text("miss"), OneOf("sets", METHODS)
 KIND, AMOUNT, NUMBER, OOD = Text("kind"), Text("amount"), Whole("number"), Text("outside")
 # Another run to compare with, its epoch, and which of the differences.
 WITH, WITH_EPOCH, SIDE = Text("with"), Whole("with_epoch"), Text("side")
+
+# Compare: the runs, or what they have in common; the settings that part them into groups, and the
+# run or group that all others are compared with. What is brushed is called KEEP there.
+RUNS, TAG, SWEEP = Several("runs"), Text("tag"), Text("sweep")
+BY, BASELINE = Several("by"), Text("baseline")
+# How many per cent of the runs, the best; of the curves whose and of which images, over what, with
+# which band, on which log axes; of the table which rows; the axes of the pictures.
+TOP, WHO, SPLITS = Number("top", 100, 1, 100), Text("who"), Several("splits")
+OVER, BAND, LOG, LOGS = Text("over"), Text("band"), Several("log"), Several("logs")
+ROWS, COLUMNS, AXES = Text("rows"), Text("columns"), Several("axes")
+X, Y, COLOR = Text("x"), Text("y"), Text("color")
 
 # Data: the dataset that is chosen, and the upload that is looked at.
 DATASET, UPLOAD = Text("data"), Text("upload")

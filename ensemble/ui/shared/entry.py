@@ -31,6 +31,10 @@ def navigation() -> StreamlitPage:
         "pages/inspect.py", title="Inspect", icon=":material/troubleshoot:", url_path="inspect",
         help="What the ensemble knows and does not: agreement, uncertainty, calibration.",
     )  # fmt: skip
+    compare = st.Page(
+        "pages/compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare",
+        help="Several runs beside each other: curves, figures, settings, and what to train next.",
+    )  # fmt: skip
     classify = st.Page(
         "pages/classify.py", title="Classify", icon=":material/draw:", url_path="classify",
         help="Upload, draw or photograph something, and see what the ensemble makes of it.",
@@ -58,7 +62,8 @@ def navigation() -> StreamlitPage:
 
     # Streamlit serves its default page at "/" alone, and Train has an address of its own.
     default = st.Page(start, default=True, visibility="hidden")
-    pages = [default, train, predictions, inspect, classify, parallel, devices, data, runs]
+    pages = [default, train, predictions, inspect, compare, classify, parallel, devices, data,
+             runs]  # fmt: skip
     return st.navigation(pages, position="top")
 
 

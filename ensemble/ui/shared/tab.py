@@ -184,6 +184,10 @@ class Tab:
     solve_to_delete = Remembered[str | None]("solve_delete_asked", None)
     solve_said = Remembered[str]("solve_said", "")
 
+    # Compare.
+    # The words of the address that said what was compared last.
+    compared = Remembered[Mapping[str, str]]("compared_last", {})
+
     # Data.
     # The dataset whose removal is asked about; what came of the last press, told once, as on Runs.
     data_to_remove = Remembered[str | None]("data_remove_asked", None)

@@ -43,6 +43,8 @@ def says(name: str, method: str, *values: Any, **words: str) -> tuple[Any, dict[
         ("ORDER", None, "unsure"), ("ORDER", "number", "number"), ("ORDER", "no", "unsure"),
         ("CELL", "4-9", (4, 9)), ("CELL", "4", None), ("CELL", "4-", None), ("CELL", "4-x", None),
         ("CELL", "4-9-1", None), ("CELL", None, None),
+        ("RUNS", "b,a", ("b", "a")), ("RUNS", "a, b,,a", ("a", "b")), ("RUNS", None, ()),
+        ("BY", "learning_rate", ("learning_rate",)), ("TAG", "rates", "rates"),
     ],
 )  # fmt: skip
 def test_a_word_is_read_within_its_bounds_and_one_without_sense_left_out(
@@ -97,7 +99,7 @@ def test_a_default_is_not_written_and_all_else_is(
 
 def test_what_is_written_is_read_again() -> None:
     for name, value in (("RUN", "a"), ("EPOCH", 3), ("REFUSE", 7), ("SHOW", "split"),
-                        ("CELL", (0, 12))):  # fmt: skip
+                        ("CELL", (0, 12)), ("RUNS", ("b", "a"))):  # fmt: skip
         word = WORDS[name]
         assert word.parse(word.link(value)[word.name]) == value
 

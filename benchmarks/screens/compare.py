@@ -1,0 +1,120 @@
+"""Comparing 50 runs of 10 epochs on MNIST: python -m benchmarks.screens.compare
+
+Runs of 4 members as workers leave them, of drawn numbers: 10 learning rates, 5 seeds each. The
+times of listing, groups, curves, table and points in a fresh process whose imports are done, with
+nothing cached (first), with what was cached on disk (server), and once more in the same process
+(again), as a page asks when one of its controls is moved. Earlier epochs of a run are links to one
+file: only the epoch that is compared is read.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from benchmarks import common
+from benchmarks.screens.drawn_runs import probabilities
+from benchmarks.screens.long_run import LINES_AN_EPOCH, figures
+
+RUNS, EPOCHS, MEMBERS, SEEDS = 50, 10, 4, 5
+
+
+def write_runs() -> list[str]:
+    """The ids of RUNS finished runs."""
+    from ensemble import datasets
+
+    labels = np.asarray(datasets.load("mnist").test_labels)
+    return [write_run(number, labels) for number in range(RUNS)]
+
+
+def write_run(number: int, labels: np.ndarray) -> str:
+    """The id of one finished run: its rate by the tens, its seed by the ones."""
+    from ensemble import runs
+    from ensemble.config import EnsembleConfig
+    from ensemble.jobs.status import write_status
+    from ensemble.runs.epoch_files import epoch_file
+    from ensemble.runs.history import write_predictions
+    from ensemble.storage.records.lines import append_line
+
+    run = runs.create(EnsembleConfig(
+        dataset="mnist", members=MEMBERS, epochs=EPOCHS, seed=number % SEEDS,
+        learning_rate=round(0.01 * 1.5 ** (number // SEEDS), 5),
+    ))  # fmt: skip
+    write_predictions(run.path, 1, probabilities(labels, MEMBERS, seed=number))
+    for epoch in range(2, EPOCHS + 1):
+        os.link(epoch_file(run.path, "predictions", 1), epoch_file(run.path, "predictions", epoch))
+    draws, seconds = np.random.default_rng(number), 0.0
+    for epoch in range(1, EPOCHS + 1):
+        for part in range(LINES_AN_EPOCH + 1):
+            seconds += 1.0 + 0.1 * draws.random()
+            line = {**figures(draws, MEMBERS, epoch, part), "seconds": seconds}
+            append_line(run.path / "history.jsonl", line)
+    write_status(run.path, replace(
+        run.status, state="finished", epoch=EPOCHS, seconds=seconds, img_member_per_s=6_000.0,
+        best_epoch=EPOCHS,
+    ))  # fmt: skip
+    return run.id
+
+
+def times() -> dict[str, float]:
+    """Seconds of each part, one after the other, and of all."""
+    from ensemble import runs
+    from ensemble.comparison.curves import curves
+    from ensemble.comparison.groups import grouped
+    from ensemble.comparison.points import points
+    from ensemble.comparison.table import table
+
+    seconds: dict[str, float] = {}
+
+    def timed(name: str, work: Callable[[], Any]) -> Any:
+        began = time.perf_counter()
+        found = work()
+        seconds[name] = round(time.perf_counter() - began, 4)
+        return found
+
+    every = timed("list", runs.list_runs)
+    groups = timed("groups", lambda: grouped(every))
+    timed("curves, test", lambda: curves(groups, band="interval"))
+    timed("curves, train over seconds", lambda: curves(groups, split="train", x="seconds"))
+    timed("table", lambda: table(groups, every[0].id))
+    single = grouped(every, ["learning_rate", "seed"])
+    timed("table of single runs", lambda: table(single, every[0].id))
+    timed("points", lambda: points(every))
+    seconds["all"] = round(sum(seconds.values()), 3)
+    return seconds
+
+
+def in_a_fresh_process() -> dict[str, Any]:
+    """The times of a process that has read nothing yet, and of the same once more."""
+    words = [sys.executable, "-m", "benchmarks.screens.compare", "times"]
+    output = subprocess.run(words, check=True, capture_output=True, text=True, cwd=common.ROOT)
+    found: dict[str, Any] = json.loads(output.stdout.splitlines()[-1])
+    return found
+
+
+def main() -> None:
+    """Write the runs, measure, and keep the figures."""
+    common.isolated_folders()
+    write_runs()
+    first, server = in_a_fresh_process(), in_a_fresh_process()
+    common.keep("compare", {
+        "runs": RUNS, "epochs": EPOCHS, "members": MEMBERS, "images": 10_000,
+        "seconds_first": first["fresh"], "seconds_server": server["fresh"],
+        "seconds_again": server["again"],
+    })  # fmt: skip
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["times"]:
+        import ensemble.comparison.points  # what a page has imported already
+        import ensemble.comparison.table  # noqa: F401
+
+        print(json.dumps({"fresh": times(), "again": times()}))
+    else:
+        main()

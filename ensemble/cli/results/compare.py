@@ -1,0 +1,126 @@
+"""The command that holds runs against each other, and what it says: one object, or a table."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from ensemble import runs as stored
+from ensemble.cli.outcome import say
+from ensemble.comparison.differences import Difference
+from ensemble.comparison.groups import Group, grouped
+from ensemble.comparison.metrics import Figure
+from ensemble.comparison.settings import settings_of
+from ensemble.comparison.table import Column, Table, table
+from ensemble.errors import ConfigError, RunError
+from ensemble.wording.verdicts import side_by_side as words
+
+FEWEST, MOST = 2, 50
+
+
+@click.command()
+@click.argument("run_ids", metavar="[RUN]...", nargs=-1)
+@click.option(
+    "--by", multiple=True, metavar="SETTING", help="Group by this setting, or by several."
+)
+@click.option("--baseline", metavar="RUN", help="Hold all others against this run's group.")
+@click.option("--tag", help="All runs with this tag, besides those named.")
+@click.option("--sweep", metavar="ID", help="All runs of this sweep, besides those named.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def compare(
+    run_ids: tuple[str, ...], by: tuple[str, ...], baseline: str | None, tag: str | None,
+    sweep: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Set 2 to 50 runs beside each other; those that differ in the seed alone are one group.
+
+    Every figure has its 95 % interval, every difference to the baseline its p, adjusted for all.
+    """
+    names = [name for one in by for name in one.split(",") if name]
+    chosen = chosen_runs([*run_ids, *filter(None, [baseline])], [tag, sweep])
+    groups = grouped(chosen, names or None)
+    found = table(groups, baseline)
+    if as_json:
+        click.echo(json.dumps(as_object(found, names)))
+        return
+    for line in words.lines(found, chosen[0].data.noun):
+        say(line)
+    for warning in found.warnings:
+        say(f"Note: {warning}", err=True)
+
+
+def chosen_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> list[stored.Run]:
+    """The runs that are named, and those with one of the tags, each once.
+
+    Raises:
+      UnknownRunError: a run that is named is not there.
+      RunError: no run has that tag.
+      ConfigError: too few, or too many.
+    """
+    found = {run_id: stored.find(run_id) for run_id in run_ids}
+    for tag in filter(None, tags):
+        tagged = [run for run in stored.list_runs() if tag in run.tags]
+        if not tagged:
+            raise RunError(
+                f"No run has the tag “{tag:.60}”: a sweep tags its runs with its id, and on Runs "
+                "you give tags yourself."
+            )
+        found |= {run.id: run for run in tagged}
+    if not FEWEST <= len(found) <= MOST:
+        raise ConfigError(
+            f"These are {len(found):,} runs: name {FEWEST} to {MOST}, or choose them by --tag or "
+            "--sweep. `python -m ensemble runs list` has all of them."
+        )
+    return list(found.values())
+
+
+def as_object(found: Table, by: Sequence[str]) -> dict[str, Any]:
+    """What is compared, ready for JSON; docs/command-line.md says what each name is."""
+    return {
+        "by": list(by) or None, "baseline": found.baseline, "tests": found.tests,
+        "note": found.note, "warnings": list(found.warnings),
+        "groups": [of_column(column) for column in found.columns],
+    }  # fmt: skip
+
+
+def of_column(column: Column) -> dict[str, Any]:
+    """One group of the object."""
+    figures = {name: of_figure(figure) for name, figure in column.figures.items()}
+    return {
+        "key": column.group.key, "title": column.group.title,
+        "run_ids": [run.id for run in column.group.runs], "counted": list(column.counted),
+        "epochs": list(column.epochs), "chosen": sorted(column.chosen),
+        "settings": settings(column.group), "figures": figures,
+        "difference": of_difference(column.difference), "why": column.why,
+    }  # fmt: skip
+
+
+def settings(group: Group) -> dict[str, Any]:
+    """Each setting's value, where all runs of the group have the same; a list of them else."""
+    every = [settings_of(run) for run in group.runs]
+    values = {name: {repr(one.get(name)): one.get(name) for one in every} for name in every[0]}
+    return {
+        name: next(iter(each.values())) if len(each) == 1 else list(each.values())
+        for name, each in values.items()
+    }
+
+
+def of_figure(figure: Figure) -> dict[str, Any]:
+    """A figure with its interval."""
+    return {
+        "value": figure.value, "low": figure.low, "high": figure.high, "over": figure.over,
+        "runs": figure.runs,
+    }  # fmt: skip
+
+
+def of_difference(one: Difference | None) -> dict[str, Any] | None:
+    """A difference to the baseline; None where there is none."""
+    if one is None:
+        return None
+    return {
+        "examples": one.n, "won": one.won, "lost": one.lost, "digits": one.digits,
+        "digits_low": one.digits_low, "digits_high": one.digits_high, "p": one.p,
+        "p_adjusted": one.adjusted, "nll_saved": one.nll, "nll_saved_low": one.nll_low,
+        "nll_saved_high": one.nll_high, "nll_p": one.nll_p, "nll_p_adjusted": one.nll_adjusted,
+        "over": one.over,
+    }  # fmt: skip

@@ -1,0 +1,1 @@
+"""What several runs come to beside each other: groups of runs, curves, a table, points."""

@@ -1,0 +1,118 @@
+"""What a group of runs is better by than the baseline, on the same test images."""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ensemble.analysis.inference.crossed import Estimate, crossed
+from ensemble.analysis.inference.multiple_tests import holm
+from ensemble.analysis.members.gain import LUCK, paired_gain
+from ensemble.comparison.measures import Measures
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What one group is better by than another. Positive is better.
+
+    Attributes:
+      n: N, the test images.
+      digits: how many more of them are right, the mean over pairs of a run of either side.
+      digits_low: the lower end of its 95 % interval, which is of this comparison alone.
+      digits_high: the upper end.
+      p: the two-sided p that there is no difference in accuracy.
+      nll: the NLL that is saved an image, in nats.
+      nll_low: the lower end of its 95 % interval.
+      nll_high: the upper end.
+      nll_p: the two-sided p that there is no difference in NLL.
+      won: images that this group has right and the baseline wrong, mean over pairs of runs.
+      lost: images that the baseline has right and this group wrong; digits = won − lost.
+      over: what intervals and p hold for: "images" (these trained runs, on new images) where one
+        run stands on either side, else "seeds and images" (new runs too).
+      adjusted: `p`, adjusted for all tests of the table (Holm).
+      nll_adjusted: `nll_p`, likewise.
+    """
+
+    n: int
+    digits: float
+    digits_low: float
+    digits_high: float
+    p: float
+    nll: float
+    nll_low: float
+    nll_high: float
+    nll_p: float
+    won: float
+    lost: float
+    over: str
+    adjusted: float = 1.0
+    nll_adjusted: float = 1.0
+
+    @property
+    def in_digits(self) -> int:
+        """1 where more are shown to be right, −1 where fewer are, 0 where neither is shown."""
+        return _sign(self.digits) * (self.adjusted < LUCK)
+
+    @property
+    def in_nll(self) -> int:
+        """1 where NLL is shown to be lower, −1 where higher, 0 where neither is shown."""
+        return _sign(self.nll) * (self.nll_adjusted < LUCK)
+
+
+@functools.lru_cache(maxsize=256)  # of pairs of groups; another baseline changes all of them
+def difference(ours: tuple[Measures, ...], theirs: tuple[Measures, ...]) -> Difference:
+    """What K runs are better by than L others, image by image; nothing is adjusted yet.
+
+    One run against one: McNemar's exact p and the paired intervals of `gain.paired_gain`. Else
+    `crossed.crossed`: over images and, where both sides have several runs, over seeds too.
+
+    Args:
+      ours: K, at least one, all on the same images.
+      theirs: L, at least one, on the same images as ours.
+
+    Raises:
+      ValueError: there is no run, or they are of different images.
+    """
+    if len({one.images for one in (*ours, *theirs)}) != 1:
+        raise ValueError("A difference is of runs on the same images.")
+    hits, others = (np.array([one.right for one in side], float) for side in (ours, theirs))
+    share, other = hits.mean(axis=0), others.mean(axis=0)
+    won, lost = float((share * (1 - other)).sum()), float((other * (1 - share)).sum())
+    losses, their = (np.array([one.nll for one in side]) for side in (ours, theirs))
+    n = len(share)
+    if len(ours) == len(theirs) == 1:
+        found = paired_gain(ours[0].right, theirs[0].right, their[0] - losses[0])
+        return Difference(
+            n, found.digits, found.digits_low, found.digits_high, found.p, found.nll,
+            found.nll_low, found.nll_high, found.nll_p, won, lost, "images",
+        )  # fmt: skip
+    right = crossed(hits, others, bound=1.0)
+    saved = _negated(crossed(losses, their, bound=_largest(losses, their)))
+    return Difference(
+        n, won - lost, max(-1.0, right.low) * n, min(1.0, right.high) * n, right.p,
+        saved.mean, saved.low, saved.high, saved.p, won, lost, right.over,
+    )  # fmt: skip
+
+
+def adjusted(found: Sequence[Difference]) -> list[Difference]:
+    """The same with every p adjusted for all of them: two tests each, by Holm's method."""
+    ps = holm([p for one in found for p in (one.p, one.nll_p)]).reshape(-1, 2).tolist()
+    return [
+        replace(one, adjusted=p, nll_adjusted=nll_p)
+        for one, (p, nll_p) in zip(found, ps, strict=True)
+    ]
+
+
+def _negated(found: Estimate) -> Estimate:
+    return replace(found, mean=-found.mean, low=-found.high, high=-found.low)
+
+
+def _largest(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """The largest distance of a difference from their mean, as `paired.moments` takes it."""
+    apart = ours.mean(axis=0) - theirs.mean(axis=0)
+    return float(np.abs(apart - apart.mean()).max())
+
+
+def _sign(value: float) -> int:
+    return 1 if value > 0 else -1 if value < 0 else 0

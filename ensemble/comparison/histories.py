@@ -1,0 +1,76 @@
+"""What runs wrote as they trained, as arrays: read once for each version of a file."""
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.runs.store import Run
+from ensemble.storage.folder_index import version
+from ensemble.storage.records.lines import read_lines
+
+Doubles = NDArray[np.float64]
+# Fields of a line with a number each, and with a number a member.
+SINGLE = ("progress", "step", "seconds", *(
+    f"ensemble_{split}_{figure}" for split in ("train", "validation", "test")
+    for figure in ("nll", "accuracy")
+))  # fmt: skip
+MEMBERS = tuple(
+    f"{split}_{figure}" for split in ("train", "validation", "test")
+    for figure in ("loss", "accuracy")
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The lines of one kind, P of them, in their order; what is not known is NaN.
+
+    Attributes:
+      single: (P,) by field, of SINGLE.
+      members: (P, M) by field, of MEMBERS.
+    """
+
+    single: dict[str, Doubles]
+    members: dict[str, Doubles]
+
+
+def lines(run: Run, kind: str) -> Lines:
+    """The run's lines of a kind, "steps" or "epoch"; shared, so treat it as read-only.
+
+    Raises:
+      RunError: the history cannot be read.
+    """
+    path = run.path / "history.jsonl"
+    return _lines(path, version(str(path)), run.config.members)[kind]
+
+
+@functools.lru_cache(maxsize=128)  # of 10 epochs on MNIST with 4 members some 50 kB each
+def _lines(path: Path, seen: Any, members: int) -> dict[str, Lines]:
+    rows = read_lines(path, members)
+    return {
+        kind: _columns([row for row in rows if row.get("kind") == kind], members)
+        for kind in ("steps", "epoch")
+    }
+
+
+def _columns(rows: list[dict[str, Any]], members: int) -> Lines:
+    single = {name: np.array([_number(row.get(name)) for row in rows]) for name in SINGLE}
+    each = {
+        name: np.array([_of_members(row.get(name), members) for row in rows]).reshape(-1, members)
+        for name in MEMBERS
+    }
+    return Lines(single, each)
+
+
+def _number(value: Any) -> float:
+    """What a field says, NaN for null and for whatever is no number."""
+    return float(value) if isinstance(value, int | float) else np.nan
+
+
+def _of_members(values: Any, members: int) -> list[float]:
+    if not isinstance(values, list) or len(values) != members:
+        return [np.nan] * members
+    return [_number(value) for value in values]

@@ -1,0 +1,168 @@
+"""The figures by which runs are compared, of one run and of a group, with their intervals."""
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.inference.crossed import BOTH, IMAGES, crossed, mean_of_runs
+from ensemble.analysis.inference.intervals import wilson
+from ensemble.analysis.inference.paired import mean_interval
+from ensemble.comparison.measures import Measures
+from ensemble.runs.store import Run
+
+SEEDS = "seeds"
+
+
+class Metric(NamedTuple):
+    """A figure of runs.
+
+    Attributes:
+      name: stable, for files and addresses.
+      title: for people.
+      unit: "share", "nats", "images", "s", "img·member/s" or "".
+      better: 1 where more is better, −1 where less is.
+    """
+
+    name: str
+    title: str
+    unit: str
+    better: int
+
+
+METRICS = (
+    Metric("accuracy", "Accuracy", "share", 1),
+    Metric("nll", "NLL", "nats", -1),
+    Metric("brier", "Brier score", "", -1),
+    Metric("ece", "ECE", "", -1),
+    Metric("member_accuracy", "Mean member's accuracy", "share", 1),
+    Metric("gain", "Gain over the mean member", "images", 1),
+    Metric("seconds", "Training and testing", "s", -1),
+    Metric("img_member_per_s", "Speed", "img·member/s", 1),
+)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a run or a group, with its 95 % interval.
+
+    Attributes:
+      value: of one run its own, of several their mean; None where it is not known.
+      low: the lower end of the interval; None where there is none.
+      high: the upper end.
+      over: what the interval holds for: "images" (these trained runs on new images), "seeds and
+        images" (new runs on new images), "seeds" (new runs on these images, or as fast), or ""
+        where there is none.
+      runs: how many runs it is of, without repetitions.
+    """
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    over: str = ""
+    runs: int = 0
+
+
+def values_of(run: Run, made: Measures | None) -> dict[str, float | None]:
+    """The figures of one run by the names of METRICS; None where they are not known.
+
+    Args:
+      run: the run.
+      made: of its predictions; None where they cannot be had.
+    """
+    found: dict[str, float | None] = dict.fromkeys(metric.name for metric in METRICS)
+    if made is not None:
+        found |= {
+            "accuracy": float(made.right.mean()), "nll": float(made.nll.mean()),
+            "brier": float(made.brier.mean()), "ece": made.ece,
+            "member_accuracy": float(made.share.mean()),
+        }  # fmt: skip
+        if run.config.members > 1:
+            found["gain"] = float((made.right - made.share).sum())
+    if run.trained is not None and run.status.seconds:
+        found["seconds"] = run.status.seconds
+        found["img_member_per_s"] = run.status.img_member_per_s
+    return found
+
+
+def figures(runs: Sequence[tuple[Run, Measures | None]]) -> dict[str, Figure]:
+    """The figures of a group of K runs, all on the same images, by the names of METRICS.
+
+    Of one run the interval is over the images: Wilson's of a share, else that of a mean
+    (`paired.mean_interval`). Of several it is over seeds and images (`crossed.crossed`); of ECE,
+    seconds and speed, which are no means over images, over seeds alone (Student's), and of one
+    run there is none.
+
+    Args:
+      runs: K runs and what their predictions come to, without repetitions.
+    """
+    each = [values_of(run, made) for run, made in runs]
+    found = {metric.name: _of_values([one[metric.name] for one in each]) for metric in METRICS}
+    several = all(run.config.members > 1 for run, made in runs if made is not None)
+    return found | of_images(tuple(made for _, made in runs if made is not None), several)
+
+
+@functools.lru_cache(maxsize=128)  # of groups; what is brushed or toggled changes a few of them
+def of_images(made: tuple[Measures, ...], several: bool) -> dict[str, Figure]:
+    """Those figures of a group that are means over the images; {} of no run.
+
+    Args:
+      made: of its runs.
+      several: whether all of them have several members, so that there is a gain.
+    """
+    if not made:
+        return {}
+    found = {
+        "accuracy": _share([one.right for one in made]),
+        "member_accuracy": _share([one.share for one in made]),
+        "nll": _mean([one.nll for one in made]),
+        "brier": _mean([one.brier for one in made], most=2.0),
+    }
+    if several:
+        gained = _mean([one.right - one.share for one in made], low=-1.0, most=1.0)
+        found["gain"] = _times(gained, made[0].n)
+    return found
+
+
+def _of_values(values: Sequence[float | None]) -> Figure:
+    known = [value for value in values if value is not None]
+    if not known:
+        return Figure(None)
+    if len(known) == 1:
+        return Figure(known[0], runs=1)
+    return Figure(float(np.mean(known)), *mean_of_runs(known), SEEDS, len(known))
+
+
+def _times(found: Figure, n: int) -> Figure:
+    """A figure of one image as that of N."""
+    value, low, high = (
+        None if end is None else n * end for end in (found.value, found.low, found.high)
+    )
+    return replace(found, value=value, low=low, high=high)
+
+
+def _share(each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]") -> Figure:
+    """A share of the images, (N,) a run."""
+    if len(each) > 1:
+        return _mean(each, most=1.0)
+    n, count = len(each[0]), float(each[0].sum())
+    return Figure(count / n, *wilson(min(count, n), n), IMAGES, 1)
+
+
+def _mean(
+    each: "Sequence[NDArray[np.bool_] | NDArray[np.float64]]",
+    low: float = 0.0, most: float = np.inf,
+) -> Figure:  # fmt: skip
+    """A mean over images, (N,) a run; its interval does not leave the range of the figure."""
+    bound = most if np.isfinite(most) else None
+    if len(each) == 1:
+        values = np.asarray(each[0], np.float64)
+        ends, over = mean_interval(values, bound=bound), IMAGES
+        mean = float(values.mean())
+    else:
+        found = crossed(np.array(each, np.float64), bound=bound or 0.0)
+        ends, over, mean = (found.low, found.high), BOTH, found.mean
+    return Figure(mean, max(ends[0], low), min(ends[1], most), over, len(each))

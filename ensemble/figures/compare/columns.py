@@ -1,0 +1,123 @@
+"""What there is to say of several runs, a column each: settings and figures, as axes are drawn."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ensemble.comparison.metrics import METRICS
+from ensemble.comparison.points import Axis, Cell, Points
+from ensemble.comparison.settings import shown
+from ensemble.wording import formats
+
+Value = float | str | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A setting or a figure of every run.
+
+    Attributes:
+      name: as in an address: "learning_rate".
+      label: the same in words.
+      values: one a run, in the order of the runs; None where there is none. All numbers, or all
+        words.
+      is_number: whether they are numbers.
+      log: whether a log axis suits them.
+      percent: whether they are shares in [0, 1], said in per cent.
+      is_figure: whether it was measured, and not set.
+      unit: of its numbers, "" where it has none or `percent` says it.
+    """
+
+    name: str
+    label: str
+    values: tuple[Value, ...]
+    is_number: bool = True
+    log: bool = False
+    percent: bool = False
+    is_figure: bool = False
+    unit: str = ""
+
+    @property
+    def titled(self) -> str:
+        """The label with its unit, for an axis: "NLL, nats"."""
+        return f"{self.label}, {self.unit}" if self.unit else self.label
+
+    @property
+    def spoken(self) -> str:
+        """The label within a sentence; NLL and ECE stay as they are."""
+        return self.label if self.label[1:2].isupper() else self.label[:1].lower() + self.label[1:]
+
+    @property
+    def known(self) -> list[Value]:
+        """The values that there are."""
+        return [value for value in self.values if value is not None]
+
+    @property
+    def varies(self) -> bool:
+        """Whether two runs differ in it, one that has none among them."""
+        return len(set(self.values)) > 1
+
+    @property
+    def may_log(self) -> bool:
+        """Whether a log axis can show all of it."""
+        return self.is_number and bool(self.known) and all(
+            isinstance(value, int | float) and value > 0 for value in self.known
+        )  # fmt: skip
+
+    @property
+    def words(self) -> list[str]:
+        """The words that there are, sorted; none of numbers."""
+        return sorted({str(value) for value in self.known}) if not self.is_number else []
+
+    def say(self, value: Value) -> str:
+        """A value as people read it; what is not known is a dash."""
+        if value is None or isinstance(value, str):
+            return value or "–"
+        if self.percent:
+            return formats.percent(value, places=2)
+        return formats.significant(value, 4) if self.is_figure else str(shown(self.name, value))
+
+
+def columns(found: Points) -> list[Column]:
+    """What is known of the runs, settings first; without what is known of none."""
+    every = [column(axis, [row.cells.get(axis.name) for row in found.rows]) for axis in found.axes]
+    return [one for one in every if one.known]
+
+
+def column(axis: Axis, cells: Sequence[Cell]) -> Column:
+    """One of the points' columns."""
+    units = {metric.name: metric.unit for metric in METRICS}
+    is_number = axis.kind == "number"
+    values = tuple(number(cell) if is_number else word(axis.name, cell) for cell in cells)
+    unit = units.get(axis.name, "")
+    return Column(axis.name, axis.title, values, is_number, axis.log, unit == "share",
+                  not axis.setting, "" if unit == "share" else unit)  # fmt: skip
+
+
+def number(cell: Cell) -> float | None:
+    """A number, where it is a finite one."""
+    ok = isinstance(cell, int | float) and not isinstance(cell, bool) and math.isfinite(cell)
+    return cell if ok and isinstance(cell, int | float) else None
+
+
+def word(name: str, cell: Cell) -> str | None:
+    """A setting that is no number, in words; nothing said is nothing known."""
+    return None if cell is None or cell == "" else shown(name, cell)
+
+
+def axes(columns: Sequence[Column]) -> list[dict[str, Any]]:
+    """The columns as the axes of parallel coordinates, ready for JSON; words by their places."""
+    found = []
+    for column in columns:
+        words = column.words
+        places = {word: place for place, word in enumerate(words)}
+        values = [places[str(value)] if words and value is not None else value
+                  for value in column.values]  # fmt: skip
+        found.append({
+            "name": column.name, "label": column.titled, "values": values,
+            "kind": "number" if column.is_number else "category", "categories": words,
+            "may_log": column.may_log, "log": column.log and column.may_log,
+            "percent": column.percent, "said": [column.say(value) for value in column.values],
+        })  # fmt: skip
+    return found

@@ -1,0 +1,165 @@
+"""Curves of groups of runs: each mean bold with its band, the single runs thin."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from ensemble.comparison.curves import Curves, Doubles, Line
+from ensemble.figures import lines
+from ensemble.figures.compare import colors
+from ensemble.figures.palette import MEMBER_HUES, Palette, parts
+from ensemble.wording import escaping
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+HEIGHT = 480
+# Points over all thin lines of a picture: what a screen shows and a second can send.
+POINTS, LEAST = 12_000, 24
+DASHES = {"test": "solid", "validation": "dashdot", "train": "dash"}
+X = {"epochs": "epochs", "steps": "steps", "seconds": "seconds of training",
+     "img_member": "images times members"}  # fmt: skip
+Splits = Sequence[tuple[str, Sequence[Curves]]]
+
+
+def figure(
+    of_splits: Splits,
+    *,
+    what: str,
+    x: str,
+    title: str,
+    palette: Palette,
+    log: Sequence[str] = (),
+) -> "go.Figure":
+    """The curves of every group, those of each split with a dash of their own.
+
+    Args:
+      of_splits: "test", "validation" or "train", and the curves of each group, the same groups
+        in the same order.
+      what: "loss" or "accuracy".
+      x: what the axis counts, one of X.
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+      log: which axes are log, of "x" and "y"; accuracies then by the share that is wrong.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    wrong = what == "accuracy" and "y" in log
+    chart = go.Figure([go.Scatter(one) for one in traces(of_splits, what, wrong)])
+    chart.update_layout(lines.layout(title, HEIGHT, palette))
+    chart.update_xaxes(title=X[x], type="log" if "x" in log else "linear", automargin=True)
+    chart.update_yaxes(title=y_title(what, wrong, "y" in log), automargin=True,
+                       type="log" if "y" in log else "linear",
+                       ticksuffix=" %" if what == "accuracy" else "")  # fmt: skip
+    return chart
+
+
+def y_title(what: str, wrong: bool, log: bool) -> str:
+    """What the axis shows, and what it does."""
+    if what == "accuracy":
+        return "share that is wrong, log axis" if wrong else "accuracy"
+    return "NLL in nats, log axis" if log else "NLL in nats"
+
+
+def traces(of_splits: Splits, what: str, wrong: bool) -> list[dict[str, Any]]:
+    """Bands first, the thin lines over them, and the means on top."""
+    bands, thin, means = [], [], []
+    count = sum(len(one.lines) for _, found in of_splits for one in found)
+    most = max(LEAST, POINTS // max(1, count))
+    for place, (split, found) in enumerate(of_splits, 1):
+        hues = colors.of_groups(len(found))
+        for hue, one in zip(hues, found, strict=True):
+            few = len(found) <= len(MEMBER_HUES)
+            shown = place == len(of_splits) and few
+            scaled = scale(what, wrong)
+            bands += band(one, hue, scaled)
+            if one.runs > 1 or len(one.lines) > 1:
+                thin += [single(line, hue, split, most, scaled, one) for line in one.lines]
+            means.append(mean(one, hue, split, scaled, shown, few))
+    return [*bands, *thin, *means]
+
+
+def scale(what: str, wrong: bool) -> Any:
+    """What makes a value one of the axis: accuracies in per cent."""
+    if what == "loss":
+        return lambda y: y
+    return (lambda y: 100 * (1 - y)) if wrong else (lambda y: 100 * y)
+
+
+def band(one: Curves, hue: str, scaled: Any) -> list[dict[str, Any]]:
+    """The band of a group, in pieces where it has gaps; nothing where it has none."""
+    known = np.isfinite(one.low) & np.isfinite(one.high)
+    red, green, blue = parts(hue)
+    found = []
+    for piece in pieces(known):
+        x = np.concatenate([one.x[piece], one.x[piece][::-1]])
+        y = np.concatenate([scaled(one.high[piece]), scaled(one.low[piece])[::-1]])
+        found.append({
+            "x": rounded(x), "y": rounded(y), "mode": "lines", "fill": "toself",
+            "line": {"width": 0}, "fillcolor": f"rgba({red}, {green}, {blue}, 0.16)",
+            "hoverinfo": "skip", "showlegend": False, "legendgroup": one.group.key,
+        })  # fmt: skip
+    return found
+
+
+def pieces(known: Any) -> list[slice]:
+    """The stretches without a gap."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], known.astype(int), [0]])))
+    return [slice(int(a), int(b)) for a, b in edges.reshape(-1, 2) if b - a > 1]
+
+
+def single(line: Line, hue: str, split: str, most: int, scaled: Any, one: Curves) -> dict[str, Any]:
+    """One run's, or one member's, line."""
+    kept = lines.thinned(len(line.x), most)
+    who = f", {line.who}" if line.who.startswith("member ") else ""
+    return drawn(line.x[kept], scaled(line.y[kept])) | {
+        "line": {"color": hue, "width": 1, "dash": DASHES[split]}, "opacity": 0.45,
+        "name": escaping.figure(f"{line.name}{who}, {split}"), "showlegend": False,
+        "legendgroup": one.group.key,
+    }  # fmt: skip
+
+
+def mean(one: Curves, hue: str, split: str, scaled: Any, shown: bool, few: bool) -> dict[str, Any]:
+    """The mean of a group: bold, and by name in the legend, where there are few."""
+    title = escaping.figure(one.group.title)
+    of = f" (mean of {one.runs})" if one.runs > 1 else ""
+    return drawn(one.x, scaled(one.mean)) | {
+        "line": {"color": hue, "width": 3 if few else 1.5, "dash": DASHES[split]},
+        "name": f"{title}{of}", "opacity": 1 if few else 0.75,
+        "showlegend": shown, "legendgroup": one.group.key,
+        "hovertemplate": f"<b>{title}{of}</b>, {split}<br>%{{x:.4~g}}: %{{y:.4~g}}<extra></extra>",
+    }  # fmt: skip
+
+
+def drawn(x: Doubles, y: Doubles) -> dict[str, Any]:
+    """A line's points, and what stands under the pointer."""
+    return {"x": rounded(x), "y": rounded(y), "mode": "lines+markers" if len(x) == 1 else "lines",
+            "hovertemplate": "%{fullData.name}<br>%{x:.4~g}: %{y:.4~g}<extra></extra>"}  # fmt: skip
+
+
+def rounded(values: Doubles) -> list[float | None]:
+    """Five significant figures of each, None for what is not finite: small when it is sent."""
+    return [float(f"{value:.5g}") if np.isfinite(value) else None for value in values]
+
+
+def table(of_splits: Splits, what: str, x: str) -> pd.DataFrame:
+    """Every point: of each run or member, and of each mean with its band and its runs."""
+    found = []
+    for split, each in of_splits:
+        for one in each:
+            for line in one.lines:
+                found.append(frame(one, split, line.run_id, line.who, x, what, line.x, line.y))
+            whole = frame(one, split, "", "mean", x, what, one.x, one.mean)
+            found.append(whole.assign(low=one.low, high=one.high, runs=one.n))
+    rows = [one for one in found if len(one)]
+    return pd.concat(rows, ignore_index=True) if rows else pd.DataFrame()
+
+
+def frame(
+    one: Curves, split: str, run: str, who: str, x: str, what: str, places: Doubles, y: Doubles
+) -> pd.DataFrame:
+    """The points of one line."""
+    return pd.DataFrame({"group": one.group.title, "run": run, "curve": who, "split": split,
+                         x: places, what: y})  # fmt: skip

@@ -1,0 +1,1 @@
+"""Compare: several runs beside each other: curves, a table, settings against figures, a plan."""

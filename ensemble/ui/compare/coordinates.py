@@ -1,0 +1,77 @@
+"""Parallel coordinates: a line a run over axes of settings and figures, to be brushed.
+
+A component of our own: Plotly's parallel coordinates tell Streamlit nothing of their brushes.
+Here lines are dimmed in the browser while one is dragged, and the page hears once, at its end.
+Its scripts stand in `js/`.
+"""
+
+import functools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.figures.compare.columns import Column, axes
+from ensemble.ui.compare.brushed import Brush, from_browser
+from ensemble.ui.shared import widget
+from ensemble.wording import formats
+from ensemble.wording.run_names import told_apart
+
+SCRIPTS = ("scales.js", "brush.js", "draw.js", "save.js", "coordinates.js")
+KEY = "compare_coordinates"
+
+
+def show(
+    every: Sequence[runs.Run],
+    columns: Sequence[Column],
+    colors: Sequence[str],
+    brushes: Mapping[str, Brush],
+    on_brush: Callable[[dict[str, Brush]], None],
+) -> None:
+    """Draw the runs over these columns, and what is brushed.
+
+    Args:
+      every: R runs.
+      columns: the axes, each with R values.
+      colors: (R,), of the lines.
+      brushes: what is brushed, by the names of the axes.
+      on_brush: called with all that is brushed when a brush has ended.
+    """
+    titles = [column.label for column in columns]
+    said = f"{formats.count(len(every), 'run')} over {', '.join(titles)}"
+    chart = {
+        "axes": axes(columns),
+        "runs": [{"id": run.id, "name": told_apart(run), "color": color}
+                 for run, color in zip(every, colors, strict=True)],
+        "caption": f"Parallel coordinates · {formats.count(len(every), 'run')}",
+        "alt": f"Parallel coordinates: {said}. Tab reaches both ends of every axis; the arrow "
+        "keys brush.",
+        "file": "parallel-coordinates",
+    }  # fmt: skip
+    # As text: Streamlit looks for tables in anything else.
+    component()(
+        data={"chart": json.dumps(chart), "keep": json.dumps(brushes)}, key=KEY,
+        on_brushed_change=functools.partial(brushed, columns, on_brush),
+    )  # fmt: skip
+
+
+def brushed(columns: Sequence[Column], on_brush: Callable[[dict[str, Brush]], None]) -> None:
+    """Callback: a brush has ended."""
+    sent = widget.value(KEY).get("brushed")
+    if isinstance(sent, str):
+        on_brush(from_browser(sent, columns))
+
+
+@functools.cache
+def component() -> Any:
+    """The component, registered once: its scripts are plain functions, joined in order."""
+    folder = Path(__file__).parent / "js"
+    return st.components.v2.component(
+        "ensemble_parallel_coordinates",
+        html='<div class="coordinates"></div>',
+        css=(folder / "coordinates.css").read_text("utf-8"),
+        js="\n".join((folder / name).read_text("utf-8") for name in SCRIPTS),
+    )

@@ -1,0 +1,157 @@
+"""Curves: each group's mean bold with its band, its runs thin."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.comparison.curves import Curves, curves
+from ensemble.comparison.groups import Group
+from ensemble.figures.compare import curves as pictures
+from ensemble.figures.palette import MEMBER_HUES
+from ensemble.ui.compare import controls, loader
+from ensemble.ui.shared import address, figure_panel, theme
+from ensemble.wording import escaping, formats
+
+WHAT = {"loss": "Loss", "accuracy": "Accuracy"}
+WHO = {"ensemble": "Ensemble", "mean member": "Mean member", "members": "Members"}
+WHOSE = {"ensemble": "the ensemble", "mean member": "the mean member", "members": "the members"}
+SPLITS = {"train": "Train", "validation": "Validation", "test": "Test"}
+OVER = {"epochs": "Epochs", "steps": "Steps", "seconds": "Seconds", "img_member": "img·member"}
+BANDS = {"range": "Range", "interval": "Interval"}
+LINE = 90  # letters of a headline
+LOGS = {"x": "log x", "y": "log y"}
+FOLLOWS = {"range": "from the least to the most of its runs",
+           "interval": "the 95 % interval of that mean over runs (Student's t)"}  # fmt: skip
+
+
+def band_controls() -> None:
+    """What the band is, and which axes are log: beside the controls of every view."""
+    address.choose(address.BAND, "Band", BANDS, "range",
+                   help="Of a group's runs: from the least to the most, or the 95 % interval of "
+                   "their mean (Student's t).")  # fmt: skip
+    controls.pills(address.LOG, "Axes", LOGS, ())
+
+
+def show(groups: Sequence[Group]) -> None:
+    """The controls, and the picture that they ask for."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium",
+                      key="compare_controls_curves"):  # fmt: skip
+        what = address.choose(address.FIGURE, "Figure", WHAT, "loss")
+        who = address.choose(address.WHO, "Of", WHO, "ensemble")
+        splits = controls.pills(address.SPLITS, "Images", SPLITS, ("test",))
+        over = address.choose(address.OVER, "Over", OVER, "epochs")
+    band = address.BAND.among(BANDS, "range")
+    log = tuple(one for one in LOGS if one in address.LOG.read())
+    every = [run for group in groups for run in group.runs]
+    seen = loader.stamp(every)
+    keys = tuple(group.key for group in groups)
+    asked = (keys, what, who, over, band)
+    found = [
+        (split, loader.once("curves", seen, (*asked, split), lambda split=split: curves(
+            groups, x=over, figure=what, split=split, who=who, band=band)))
+        for split in splits
+    ]  # fmt: skip
+    if not any(one.lines for _, each in found for one in each):
+        nothing(every, splits, over)
+        return
+    palette = theme.palette()
+    said, below = best(found[-1][1], what, splits[-1])
+    if said:
+        st.markdown(f"##### {escaping.markdown(said)}")
+    if below:
+        st.caption(escaping.markdown(below))
+    title = f"{WHAT[what]} of {WHOSE[who]} · {formats.count(len(every), 'run')}"
+    figure = loader.once("curves figure", seen, (*asked, splits, log, palette), lambda:
+        pictures.figure(found, what=what, x=over, title=title, palette=palette,
+                        log=log))  # fmt: skip
+    figure_panel.show(
+        figure, key="compare_curves", name=f"compared-{what}", title=title,
+        alt=alt(found, what, who, over), table=lambda: pictures.table(found, what, over),
+        sees=sees(found, band, who),
+    )  # fmt: skip
+    left_out(found)
+
+
+def best(each: Sequence[Curves], what: str, split: str) -> tuple[str, str]:
+    """Which group's mean ends best, in a sentence and, where names are long, a line below it.
+
+    Both "" where there is nothing to choose. What it is worth stands in the table: here nothing
+    is tested.
+    """
+    ends = [(float(one.mean[-1]), one) for one in each if len(one.mean)]
+    if len(ends) < 2:
+        return "", ""
+    order = sorted(ends, key=lambda end: -end[0] if what == "accuracy" else end[0])
+    (first, leader), (second, other) = order[:2]
+    word = "highest" if what == "accuracy" else "lowest"
+    ours, theirs, titles = value(what, first), value(what, second), leader.group.title
+    said = f"{titles} ends {word} on {split}: {ours}, then {other.group.title} at {theirs}."
+    if len(said) <= LINE:
+        return said, ""
+    return f"The {word} of {len(ends)} groups ends at {ours} on {split}, the next at {theirs}.", (
+        f"{word.capitalize()}: {titles}. Next: {other.group.title}."
+    )
+
+
+def value(what: str, end: float) -> str:
+    """A figure as people read it."""
+    return formats.percent(end) if what == "accuracy" else formats.significant(end)
+
+
+def sees(found: Sequence[tuple[str, Sequence[Curves]]], band: str, who: str) -> str:
+    """What to see in the picture, in a sentence or two."""
+    several = any(one.runs > 1 for _, each in found for one in each)
+    many = any(len(each) > len(MEMBER_HUES) for _, each in found)
+    said = ["A line a group, coloured in the order of their settings; under the pointer its name."
+            if many else "A colour a group."]  # fmt: skip
+    if several and many:
+        said.append(f"It is the mean of its runs; the band is {FOLLOWS[band]}.")
+    elif who == "members":
+        said.append(f"Bold: the mean member, each member thin; the band is {FOLLOWS[band]}."
+                    if several else "Bold: the mean member, each member thin.")  # fmt: skip
+    elif several:
+        said.append(f"Bold: the mean of its runs, each of them thin; the band is {FOLLOWS[band]}.")
+    if len(found) > 1:
+        dashes = {"test": "solid", "validation": "dash-dotted", "train": "dashed"}
+        said.append("; ".join(f"{split} {dashes[split]}" for split, _ in found).capitalize() + ".")
+    return " ".join(said)
+
+
+def alt(found: Sequence[tuple[str, Sequence[Curves]]], what: str, who: str, over: str) -> str:
+    """The picture in words: each of a few groups where its mean ends."""
+    said = f"{WHAT[what]} of {WHOSE[who]} over {pictures.X[over]}"
+    ends = []
+    for split, each in found:
+        for one in [one for one in each if len(one.mean)][:6]:
+            ends.append(f"{one.group.title} on {split} at last {value(what, one.mean[-1])}")
+    return f"{said}: {'; '.join(ends)}"
+
+
+def left_out(found: Sequence[tuple[str, Sequence[Curves]]]) -> None:
+    """Which runs have no such curve, and where a mean is of fewer runs than began."""
+    said = []
+    for split, each in found:
+        missing = sum(len(one.missing) for one in each)
+        if missing and any(one.lines for one in each):
+            have = "has" if missing == 1 else "have"
+            said.append(f"{formats.count(missing, 'run')} {have} no such figure on {split}.")
+    if any(len(one.n) and one.n.min() < one.runs for _, each in found for one in each):
+        said.append("Where not all runs of a group have come so far, the mean is of those that "
+                    "have, and may jump.")  # fmt: skip
+    if said:
+        st.caption(escaping.markdown(" ".join(dict.fromkeys(said))))
+
+
+def nothing(every: Sequence[runs.Run], splits: Sequence[str], over: str) -> None:
+    """There is no such curve: why, and what to do."""
+    if splits == ("validation",):
+        said = ("None of these runs holds training images out: choose test, or train with a "
+                "validation share.")  # fmt: skip
+    elif over != "epochs" and all(run.trained is None for run in every):
+        said = "These runs were trained elsewhere: choose epochs."
+    elif any(run.active for run in every):
+        said = "The first epoch has not ended yet: the curves appear here by themselves."
+    else:
+        said = "None of these runs has such figures: choose other images, or another curve."
+    st.info(said, icon=":material/show_chart:")

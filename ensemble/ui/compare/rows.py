@@ -1,0 +1,167 @@
+"""The table of Compare in words: settings, figures with their intervals, what is shown of each."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pandas as pd
+
+from ensemble.comparison.differences import Difference
+from ensemble.comparison.metrics import METRICS, Figure, Metric
+from ensemble.comparison.table import Column, Table
+from ensemble.wording import formats
+from ensemble.wording.verdicts.inspect import p_value, signed
+
+FIRST = "what"  # the first column, which stays in sight
+# Where a metric's own title is too long to stay in sight, or says no unit.
+TITLES = {"nll": "NLL, nats", "gain": "Gain, images", "member_accuracy": "Mean member"}
+# Why a column is not held against the baseline.
+WHY = {"baseline": "baseline", "no baseline": "–", "other images": "other images",
+       "no predictions": "no predictions", "": "–"}  # fmt: skip
+
+
+def frame(made: Table, differ: bool) -> pd.DataFrame:
+    """A row a setting or figure, a column a group; all of it text.
+
+    Args:
+      made: the groups beside each other.
+      differ: whether settings that are the same in all of them are left out.
+    """
+    rows = {"Runs": [f"{len(one.group.runs):,}" for one in made.columns]}
+    for setting in made.settings:
+        if setting.differs or not differ:
+            rows[setting.label.capitalize()] = list(setting.texts)
+    for metric in METRICS:
+        texts = [with_interval(metric, one.figures[metric.name], images(one))
+                 for one in made.columns]  # fmt: skip
+        if any(text != "–" for text in texts):
+            rows[TITLES.get(metric.name, metric.title)] = texts
+    if made.baseline and len(made.columns) > 1:
+        rows |= {label: [against(one, say) for one in made.columns] for label, say in SAID.items()}
+    titles = [one.group.title for one in made.columns]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=titles).reset_index(names=FIRST)
+
+
+def images(column: Column) -> int:
+    """On how many test images a column's figures are counted."""
+    return column.group.runs[0].data.test_size
+
+
+def with_interval(metric: Metric, figure: Figure, n: int) -> str:
+    """A figure and its 95 % interval: "97.8 % (96.9 to 98.5)"."""
+    if figure.value is None:
+        return "–"
+    said = say(metric.unit, figure.value, n)
+    if figure.low is None or figure.high is None:
+        return said
+    low, high = (end(metric.unit, one, n) for one in (figure.low, figure.high))
+    return f"{said} ({low} to {high})"
+
+
+def say(unit: str, value: float, n: int) -> str:
+    """A figure by its unit."""
+    if unit == "share":
+        return formats.percent(value, n)
+    if unit == "images":
+        return signed(value, 1)
+    if unit == "s":
+        return formats.duration(value)
+    return formats.throughput(value) if unit == "img·member/s" else formats.significant(value)
+
+
+def end(unit: str, value: float, n: int) -> str:
+    """One end of an interval, which says its unit no second time."""
+    if unit == "img·member/s":
+        return formats.significant(value, 2)
+    return say(unit, value, n).removesuffix(" %")
+
+
+def against(column: Column, says: Callable[[Difference], str]) -> str:
+    """What a column says of its difference to the baseline, or why it has none."""
+    return says(column.difference) if column.difference else WHY.get(column.why, column.why)
+
+
+def interval(mean: float, low: float, high: float, places: int | None) -> str:
+    """A difference with its ends: "+18 (+5 to +31)"."""
+    value, first, last = (signed(one, places) if places is not None else signed(one)
+                          for one in (mean, *sorted((low, high))))  # fmt: skip
+    return f"{value} ({first} to {last})"
+
+
+def verdict(shown: int, better: str, worse: str) -> str:
+    """What is shown: better, worse, or that nothing is."""
+    return "not shown" if not shown else f"better: {better}" if shown > 0 else f"worse: {worse}"
+
+
+def alone(p: float) -> str:
+    """A p for a row of its own: "0.004"."""
+    said = p_value(p).replace("\N{NO-BREAK SPACE}", " ")
+    return said.removeprefix("p ").removeprefix("= ")
+
+
+SAID: dict[str, Callable[[Difference], str]] = {
+    "Accuracy, verdict": lambda d: verdict(d.in_digits, "more right", "fewer right"),
+    "More right, images": lambda d: interval(d.digits, d.digits_low, d.digits_high, 1),
+    "Won and lost, images": lambda d: f"{d.won:,.1f} won, {d.lost:,.1f} lost",
+    "p of accuracy, adjusted": lambda d: alone(d.adjusted),
+    "NLL, verdict": lambda d: verdict(d.in_nll, "lower", "higher"),
+    "Change of NLL, nats": lambda d: interval(-d.nll, -d.nll_high, -d.nll_low, None),
+    "p of NLL, adjusted": lambda d: alone(d.nll_adjusted),
+}
+
+
+def headline(made: Table) -> str:
+    """What the table shows of accuracy, in a sentence; "" without a baseline."""
+    shown = [one.difference.in_digits for one in made.columns if one.difference]
+    if not shown:
+        return ""
+    of = formats.count(len(shown), "other")
+    parts = [f"{count} {word}" for count, word in (
+        (shown.count(1), "more right"), (shown.count(-1), "fewer right"),
+        (shown.count(0), "with no difference shown"),
+    ) if count]  # fmt: skip
+    return f"Against the baseline, of {of}: {', '.join(parts)}."
+
+
+def notes(made: Table) -> str:
+    """What the figures and tests hold for."""
+    over = sorted({one.difference.over for one in made.columns if one.difference}
+                  | {figure.over for one in made.columns for figure in one.figures.values()
+                     if figure.over})  # fmt: skip
+    said = [made.note]
+    if over:
+        said.append(f"Intervals are 95 %, each of one comparison alone, over {joined(over)}.")
+    if made.tests:
+        said.append(
+            f"Every p is adjusted for all {made.tests} tests (Holm): that one of them errs by luck "
+            "has a chance of at most 5 %. “Not shown” does not mean equal."
+        )
+    return " ".join(filter(None, said))
+
+
+def joined(words: Sequence[str]) -> str:
+    """Words in a sentence: where there are several, as it is for each."""
+    return words[0] if len(words) == 1 else " or ".join((", ".join(words[:-1]), words[-1]))
+
+
+def numbers(made: Table) -> pd.DataFrame:
+    """The same for a program: a row a group and figure, with value, ends and what they hold for."""
+    found: list[dict[str, Any]] = []
+    for one in made.columns:
+        place = {"group": one.group.title, "runs": " ".join(run.id for run in one.group.runs)}
+        for setting, texts in ((setting, setting.texts) for setting in made.settings):
+            text = texts[made.columns.index(one)]
+            found.append({**place, "kind": "setting", "name": setting.name, "text": text})
+        for name, figure in one.figures.items():
+            found.append({**place, "kind": "figure", "name": name, "value": figure.value,
+                          "low": figure.low, "high": figure.high,
+                          "over": figure.over})  # fmt: skip
+        if d := one.difference:
+            found += [
+                {**place, "kind": "difference", "name": "digits", "value": d.digits,
+                 "low": d.digits_low, "high": d.digits_high, "over": d.over, "p": d.adjusted},
+                {**place, "kind": "difference", "name": "nll", "value": -d.nll,
+                 "low": -d.nll_high, "high": -d.nll_low, "over": d.over, "p": d.nll_adjusted},
+                {**place, "kind": "difference", "name": "won", "value": d.won},
+                {**place, "kind": "difference", "name": "lost", "value": d.lost},
+            ]  # fmt: skip
+    return pd.DataFrame(found)

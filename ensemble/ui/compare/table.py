@@ -1,0 +1,72 @@
+"""Table: a column a group or a run, and what each is better by than the baseline."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.comparison import table as compared
+from ensemble.comparison.groups import Group
+from ensemble.ui.compare import controls, loader, rows
+from ensemble.ui.predictions import downloads
+from ensemble.ui.shared import address
+from ensemble.wording import escaping
+from ensemble.wording.run_names import told_apart
+
+WHICH = {"differ": "Those that differ", "all": "All"}
+EACH = {"groups": "Groups", "runs": "Runs"}
+NONE = "none"
+ROW, MOST_ROWS = 35, 26
+
+
+def show(groups: Sequence[Group], every: Sequence[runs.Run]) -> None:
+    """The controls, what the table shows, and the table."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium",
+                      key="compare_controls_table"):  # fmt: skip
+        each = address.choose(address.COLUMNS, "A column for each of the", EACH, "groups")
+        if each == "runs":
+            groups = [Group(told_apart(run), run.id, (run,)) for run in every]
+        differ = address.choose(address.ROWS, "Settings", WHICH, "differ") == "differ"
+        baseline = choose_baseline(groups)
+    seen = loader.stamp(every)
+    keys = tuple(group.key for group in groups)
+    made = loader.once("table", seen, (keys, baseline), lambda: compared.table(groups, baseline))
+    if said := rows.headline(made):
+        st.markdown(f"##### {said}")
+    for warning in made.warnings:
+        st.warning(escaping.markdown(warning), icon=":material/warning:")
+    frame = rows.frame(made, differ)
+    text = st.column_config.TextColumn
+    widths = {name: text(name, width=210) for name in frame.columns[1:]}
+    st.dataframe(
+        downloads.on_screen(frame), hide_index=True, key="compare_table",
+        height=ROW * (min(len(frame), MOST_ROWS) + 1) + 3,
+        column_config={rows.FIRST: text("", pinned=True, width=160), **widths},
+        alt=f"{len(frame):,} settings and figures of {', '.join(frame.columns[1:])}",
+    )  # fmt: skip
+    st.caption(escaping.markdown(rows.notes(made)))
+    st.download_button(
+        "Download the table (CSV)", lambda: downloads.csv(rows.numbers(made)), "compared.csv",
+        "text/csv", icon=":material/download:", type="tertiary", on_click="ignore",
+        key="compare_table_csv",
+    )  # fmt: skip
+
+
+def choose_baseline(groups: Sequence[Group]) -> str | None:
+    """The id of a run of the group that the others are held against; None for none."""
+    wanted = address.BASELINE.read()
+    first = {group.runs[0].id: group for group in groups}
+    own = next((name for name, group in first.items()
+                if wanted in [run.id for run in group.runs]), None)  # fmt: skip
+    default = next(iter(first))
+    value = NONE if wanted == NONE else own or default
+    options = {**{name: group.title for name, group in first.items()}, NONE: "No baseline"}
+    key = f"compare_baseline_{controls.stamp([*options, *options.values()])}"
+    address.bound(key, value, lambda key: st.selectbox(
+        "Baseline", list(options), format_func=options.__getitem__, key=key, width=320,
+        on_change=controls.follow_one, args=(address.BASELINE, key, default),
+        help="What the others are held against, on the same test images.",
+    ))  # fmt: skip
+    if wanted not in (None, NONE) and own is None:
+        st.caption("The baseline of the address is none of these.", width="content")
+    return None if value == NONE else value

@@ -1,0 +1,105 @@
+"""Means over runs and images against SciPy where one of the two is all, and by simulation."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ensemble.analysis.inference.crossed import BOTH, IMAGES, crossed, mean_of_runs
+
+RUNS, N = 4, 200
+
+
+def drawn(draws, runs=RUNS, n=N, of_runs=0.3, of_images=1.0, of_both=1.0):
+    """(K, N) of a mean of 0, with what runs, images and both together differ by."""
+    return (
+        of_runs * draws.normal(size=(runs, 1))
+        + of_images * draws.normal(size=(1, n))
+        + of_both * draws.normal(size=(runs, n))
+    )
+
+
+def test_where_all_images_are_alike_it_is_welchs_interval_of_the_runs():
+    draws = np.random.default_rng(0)
+    ours, theirs = draws.normal(size=5), draws.normal(1, 3, size=3)
+    found = crossed(np.repeat(ours[:, None], 7, 1), np.repeat(theirs[:, None], 7, 1))
+    welch = stats.ttest_ind(ours, theirs, equal_var=False)
+    ends = welch.confidence_interval(0.95)
+    assert (found.mean, found.p) == pytest.approx((ours.mean() - theirs.mean(), welch.pvalue))
+    assert (found.low, found.high) == pytest.approx((ends.low, ends.high))
+    assert found.over == BOTH
+
+
+def test_where_all_runs_are_alike_it_is_the_paired_interval_of_the_images():
+    draws = np.random.default_rng(1)
+    ours, theirs = draws.normal(0.1, 1, N), draws.normal(size=N)
+    found = crossed(np.tile(ours, (3, 1)), np.tile(theirs, (2, 1)))
+    paired = stats.ttest_rel(ours, theirs)
+    ends = paired.confidence_interval(0.95)
+    assert (found.low, found.high, found.p) == pytest.approx((ends.low, ends.high, paired.pvalue))
+
+
+def test_with_one_run_on_a_side_the_interval_is_over_images_alone():
+    draws = np.random.default_rng(2)
+    ours, theirs = drawn(draws, runs=1, of_runs=9.0), drawn(draws)
+    found = crossed(ours, theirs)
+    paired = stats.ttest_rel(ours[0], theirs.mean(axis=0)).confidence_interval(0.95)
+    assert found.over == IMAGES
+    assert (found.low, found.high) == pytest.approx((paired.low, paired.high))
+
+
+@pytest.mark.parametrize("of_images", [0.0, 3.0])
+def test_intervals_hold_for_new_runs_on_new_images_where_one_over_images_does_not(of_images):
+    draws = np.random.default_rng(3)
+    held, images_alone = 0, 0
+    for _ in range(400):
+        # The truth is 0: both sides have the same images, and draw their runs anew.
+        shared = of_images * draws.normal(size=N)
+        ours, theirs = (drawn(draws, of_images=0.0) + shared for _ in range(2))
+        found = crossed(ours, theirs)
+        held += found.low <= 0 <= found.high
+        alone = stats.ttest_1samp((ours - theirs).mean(axis=0), 0.0).pvalue
+        images_alone += alone >= 0.05
+    assert 370 <= held <= 396
+    assert images_alone < 240
+
+
+def test_the_mean_of_a_group_holds_for_new_runs_on_new_images():
+    draws = np.random.default_rng(4)
+    held = 0
+    for _ in range(400):
+        found = crossed(drawn(draws, of_images=2.0))
+        held += found.low <= 0 <= found.high
+    assert 370 <= held <= 396
+
+
+def test_the_interval_and_its_p_never_contradict_each_other():
+    draws = np.random.default_rng(5)
+    for shift in np.linspace(0, 1, 50):
+        found = crossed(drawn(draws) + shift, drawn(draws))
+        assert (found.p < 0.05) == (not found.low <= 0 <= found.high)
+
+
+def test_images_that_all_runs_get_right_still_leave_an_interval():
+    found = crossed(np.ones((3, 100)), bound=1.0)
+    assert found.mean == 1
+    # The rule of three: 100 right of 100 leave 3 % open at 95 %, one-sided.
+    assert 0.02 < 1 - found.low < 0.04
+
+
+def test_nothing_differs_where_all_is_equal():
+    found = crossed(np.ones((2, 5)), np.ones((2, 5)))
+    assert (found.mean, found.low, found.high, found.p) == (0, 0, 0, 1)
+
+
+def test_an_interval_over_runs_is_students():
+    values = [0.3, 0.5, 0.9]
+    ends = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    assert mean_of_runs(values) == pytest.approx((ends.low, ends.high))
+    with pytest.raises(ValueError, match="at least two"):
+        mean_of_runs([1.0])
+
+
+@pytest.mark.parametrize("theirs", [np.ones((2, 4)), np.empty((0, 3))])
+def test_runs_on_other_images_are_refused(theirs):
+    with pytest.raises(ValueError, match="the same ones on both sides"):
+        crossed(np.ones((2, 3)), theirs)

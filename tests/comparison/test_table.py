@@ -1,0 +1,155 @@
+"""Groups side by side, against the figures that Inspect shows and the tests they rest on."""
+
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ensemble import runs
+from ensemble.analysis.inference.multiple_tests import holm
+from ensemble.analysis.members.gain import gain, gain_over_mean
+from ensemble.analysis.predictions import judge
+from ensemble.analysis.quality.summary import qualities
+from ensemble.comparison.groups import grouped
+from ensemble.comparison.table import table
+from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError
+from ensemble.jobs.status import write_status
+from tests.comparison.drawn import finished, imported, labels, probabilities
+
+
+def judged(run, epoch=2):
+    return judge(runs.read_predictions(run.id, epoch), labels())
+
+
+def test_the_figures_of_one_run_are_those_of_inspect_with_its_intervals():
+    run = finished()
+    figures = table(grouped([run])).columns[0].figures
+    made = judged(run)
+    found, gained = qualities(made), gain_over_mean(made)
+    for name in ("accuracy", "nll", "brier", "ece"):
+        assert figures[name].value == pytest.approx(getattr(found.ensemble, name))
+    assert figures["member_accuracy"].value == pytest.approx(found.mean.accuracy)
+    for name, part in (("accuracy", found.ensemble), ("member_accuracy", found.mean)):
+        assert (figures[name].low, figures[name].high) == pytest.approx((part.low, part.high))
+    assert (figures["gain"].value, figures["gain"].low, figures["gain"].high) == pytest.approx(
+        (gained.digits, gained.digits_low, gained.digits_high)
+    )
+    assert figures["nll"].low < figures["nll"].value < figures["nll"].high
+    assert {figures[name].over for name in ("accuracy", "nll", "gain")} == {"images"}
+    assert (figures["seconds"].value, figures["seconds"].over) == (20.0, "")
+
+
+def test_two_runs_differ_by_what_inspect_says_with_p_adjusted_for_all_tests_of_the_table():
+    made = [finished({"momentum": skill / 3}, skill=skill, draw=draw)
+            for draw, skill in enumerate([2.0, 2.01, 2.6])]  # fmt: skip
+    found = table(grouped(made), made[0].id)
+    base, *others = found.columns
+    assert (base.difference, base.why, found.tests) == (None, "baseline", 4)
+    gains = [gain(judged(run).averaged, judged(made[0]).averaged, labels()) for run in made[1:]]
+    adjusted = holm([p for one in gains for p in (one.p, one.nll_p)])
+    for number, (column, one) in enumerate(zip(others, gains, strict=True)):
+        said = column.difference
+        assert (said.won, said.lost, said.p) == pytest.approx((one.won, one.lost, one.p))
+        for name in ("digits", "digits_low", "digits_high", "nll", "nll_low", "nll_high"):
+            assert getattr(said, name) == pytest.approx(getattr(one, name))
+        assert (said.adjusted, said.nll_adjusted) == pytest.approx(
+            tuple(adjusted[2 * number : 2 * number + 2])
+        )
+    assert (others[0].difference.in_digits, others[1].difference.in_digits) == (0, 1)
+
+
+def test_a_groups_figures_are_means_over_seeds_and_say_what_their_interval_holds_for():
+    made = [finished({"seed": seed}, draw=seed) for seed in range(3)]
+    figure = table(grouped(made)).columns[0].figures
+    alone = [table(grouped([run])).columns[0].figures["nll"] for run in made]
+    assert figure["nll"].value == pytest.approx(np.mean([one.value for one in alone]))
+    assert (figure["nll"].over, figure["ece"].over, figure["nll"].runs) == (
+        "seeds and images", "seeds", 3,
+    )  # fmt: skip
+    assert figure["accuracy"].low < figure["accuracy"].value < figure["accuracy"].high <= 1
+
+
+def test_groups_differ_by_the_mean_over_pairs_of_their_runs():
+    made = [finished({"seed": seed, "momentum": momentum}, skill=2 + momentum, draw=7 * seed)
+            for seed in range(2) for momentum in (0.1, 0.8)]  # fmt: skip
+    _, other = table(grouped(made), made[0].id).columns
+    pairs = [gain(judged(one).averaged, judged(base).averaged, labels())
+             for one in made[1::2] for base in made[::2]]  # fmt: skip
+    said = other.difference
+    for name in ("won", "lost", "digits", "nll"):
+        assert getattr(said, name) == pytest.approx(np.mean([getattr(p, name) for p in pairs]))
+    assert said.over == "seeds and images"
+    assert said.digits_low < said.digits < said.digits_high
+
+
+def test_runs_are_compared_at_the_epoch_chosen_on_validation_and_else_at_the_last():
+    last, chosen = finished(epochs=3), finished({"validation": 0.1}, epochs=3)
+    best = replace(chosen.status, best_epoch=2, best_on="validation")
+    write_status(chosen.path, best)
+    first, second = table(grouped([last, runs.find(chosen.id)])).columns
+    assert (first.epochs, first.chosen) == ((3,), {"last"})
+    assert (second.epochs, second.chosen) == ((2,), {"validation"})
+    # Without validation images the best epoch is the best on the test images: never that one.
+    assert last.status.best_on == "test"
+    assert "others after their last epoch" in table(grouped([last, runs.find(chosen.id)])).note
+
+
+def test_settings_say_which_columns_differ():
+    made = [finished({"learning_rate": rate, "seed": seed}) for seed in (0, 1)
+            for rate in (0.01, 0.1)]  # fmt: skip
+    rows = {row.name: row for row in table(grouped(made)).settings}
+    assert rows["learning_rate"].texts == ("0.01", "0.1")
+    assert [name for name, row in rows.items() if row.differs] == ["learning_rate"]
+    assert rows["seed"].texts == ("0, 1", "0, 1")
+
+
+def test_other_test_images_are_said_and_not_compared():
+    here, theirs = finished(), imported()
+    other = runs.create_imported([probabilities(3, 2)], labels()[::-1], here.data, name="turned")
+    same, turned = (table(grouped([here, one]), here.id) for one in (theirs, other))
+    assert same.columns[1].difference is not None
+    assert same.warnings == ()
+    assert (turned.columns[1].difference, turned.columns[1].why) == (None, "other images")
+    assert turned.columns[1].figures["accuracy"].value is not None
+    assert "not all of these were tested on the same images" in turned.warnings[0].lower()
+
+
+def test_a_run_without_predictions_is_named_and_the_others_go_on():
+    made, waiting = finished(), runs.create(EnsembleConfig(members=2, momentum=0.1))
+    torn = finished({"momentum": 0.3})
+    (torn.path / "predictions" / "epoch-0002.npz").write_bytes(b"no predictions")
+    found = table(grouped([made, waiting, torn]), made.id)
+    assert len(found.warnings) == 2
+    assert {column.why for column in found.columns} == {"baseline", "no predictions"}
+    assert [one.figures["nll"].value is None for one in found.columns] == [True, True, False]
+    assert all(waiting.name in said or torn.name in said for said in found.warnings)
+
+
+def test_labels_that_cannot_be_read_cost_the_figures_of_their_run_alone():
+    made = imported()
+    (made.path / "test_labels.npz").write_bytes(b"")
+    found = table(grouped([made, finished()]))
+    assert "cannot be read" in found.warnings[0]
+    assert found.columns[0].figures["accuracy"].value is not None
+
+
+def test_predictions_that_are_written_anew_are_read_anew():
+    run, better = finished(), finished(skill=4.0, draw=3)
+    before = table(grouped([run])).columns[0].figures["nll"].value
+    file = "predictions/epoch-0002.npz"
+    shutil.copy(better.path / file, run.path / file)
+    assert table(grouped([run])).columns[0].figures["nll"].value != before
+
+
+def test_a_baseline_that_is_none_of_the_runs_is_refused():
+    with pytest.raises(RunError, match="baseline 'digits-1' is none of the runs compared"):
+        table(grouped([finished()]), "digits-1")
+
+
+def test_of_a_run_still_at_work_it_is_said_that_its_figures_are_those_so_far():
+    run = finished()
+    write_status(run.path, replace(run.status, state="queued"))
+    (said,) = table(grouped([runs.find(run.id)])).warnings
+    assert said == f"“{run.name}” is queued: its figures are those so far."

@@ -1,0 +1,117 @@
+"""Figures of several runs: means and bands of groups, points of runs, axes to be brushed."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ensemble.comparison.curves import curves
+from ensemble.comparison.groups import grouped
+from ensemble.comparison.points import points
+from ensemble.figures.compare import colors, scatter
+from ensemble.figures.compare import curves as pictures
+from ensemble.figures.compare.columns import Column, axes, columns
+from ensemble.figures.palette import DARK, LIGHT
+from ensemble.runs import Run, read_history
+from tests.comparison.drawn import finished
+from tests.contrast import contrast
+
+
+def three_seeds() -> list[Run]:
+    return [finished({"seed": seed}, epochs=3, draw=seed) for seed in (1, 2, 3)]
+
+
+def test_the_bold_line_is_the_mean_of_the_thin_ones_and_the_band_holds_them() -> None:
+    every = three_seeds()
+    found = curves(grouped(every), figure="accuracy")
+    made = pictures.figure([("test", found)], what="accuracy", x="epochs", title="t", palette=LIGHT)
+    truth = np.array([[line["ensemble_test_accuracy"] for line in read_history(run.id)
+                       if line["kind"] == "epoch"] for run in every])  # fmt: skip
+    bands = [one for one in made.data if one.fill == "toself"]
+    thin = [one for one in made.data if one.line.width == 1]
+    [bold] = [one for one in made.data if one.line.width == 3]
+    assert len(bands) == 1
+    assert len(thin) == 3
+    np.testing.assert_allclose(bold.y, 100 * truth.mean(axis=0), rtol=1e-4)
+    np.testing.assert_allclose(bands[0].y[:3], 100 * truth.max(axis=0), rtol=1e-4)
+    np.testing.assert_allclose(bands[0].y[:2:-1], 100 * truth.min(axis=0), rtol=1e-4)
+    assert "mean of 3" in bold.name
+
+
+def test_each_split_has_its_dash_and_accuracies_on_a_log_axis_are_shares_of_errors() -> None:
+    groups = grouped(three_seeds())
+    both: pictures.Splits = [(one, curves(groups, figure="accuracy", split=one))
+                             for one in ("train", "test")]  # fmt: skip
+    made = pictures.figure(
+        both, what="accuracy", x="epochs", title="t", palette=DARK, log=("x", "y")
+    )
+    means = [one for one in made.data if one.line.width == 3]
+    assert [one.line.dash for one in means] == ["dash", "solid"]
+    assert [one.showlegend for one in means] == [False, True]
+    assert made.layout.yaxis.type == made.layout.xaxis.type == "log"
+    np.testing.assert_allclose(means[1].y, 100 * (1 - both[1][1][0].mean), rtol=1e-4)
+
+
+def test_every_point_of_a_picture_is_in_its_table() -> None:
+    groups = grouped(three_seeds())
+    table = pictures.table([("test", curves(groups))], "loss", "epochs")
+    assert len(table) == 3 * 3 + 3
+    each = table[table["run"] != ""].groupby("epochs")["loss"]
+    mean = table[table["curve"] == "mean"]
+    np.testing.assert_allclose(mean["loss"], each.mean())
+    np.testing.assert_allclose(mean["low"], each.min())
+    assert set(mean["runs"]) == {3}
+
+
+def test_a_column_of_every_setting_and_figure_is_known_by_its_kind() -> None:
+    every = [finished({"learning_rate": rate, "network": network}, draw=draw)
+             for draw, (rate, network) in enumerate([(0.01, "mlp"), (1.0, "cnn")])]  # fmt: skip
+    known = {column.name: column for column in columns(points(every))}
+    rate, network, accuracy = (known[name] for name in ("learning_rate", "network", "accuracy"))
+    assert (rate.values, rate.log, rate.is_figure) == ((0.01, 1.0), True, False)
+    assert network.words == sorted(map(str, network.values))
+    assert not network.is_number
+    assert accuracy.percent
+    assert accuracy.is_figure
+    assert not known["momentum"].varies
+    assert "vary" not in known, "what no run has is no column"
+    sent = {axis["name"]: axis for axis in axes([rate, network])}
+    assert [sent["network"]["categories"][place] for place in sent["network"]["values"]] == list(
+        network.values
+    )
+    assert sent["learning_rate"]["said"] == ["0.01", "1"]
+
+
+NUMBERS = Column("a", "A", (1.0, 10.0, None, 100.0), log=True)
+WORDS = Column("b", "B", ("<b>x", "y", "x", None), is_number=False)
+
+
+def drawn(color: Column | None, kept: tuple[bool, ...], **more: Any) -> Any:
+    return scatter.figure(NUMBERS, WORDS, color, ["p", "q", "r", "<b>s"], kept, "t", LIGHT, **more)
+
+
+def test_a_point_stands_for_each_run_that_has_both_and_what_is_not_brushed_is_small() -> None:
+    made = drawn(NUMBERS, (True, False, True, True), log=("x", "y"))
+    out, in_ = made.data[0], made.data[1]
+    assert (list(out.x), list(in_.x)) == ([10.0], [1.0])
+    assert out.marker.size < in_.marker.size
+    assert in_.y[0] == "&lt;b&gt;x"
+    assert "&lt;b&gt;x" in in_.hovertext[0]
+    assert made.layout.xaxis.type == "log"
+    assert made.layout.yaxis.type == "category"
+
+
+def test_colours_go_by_the_place_on_the_axis_and_are_legible_on_both_grounds() -> None:
+    hues = colors.of_values(NUMBERS)
+    assert (hues[0], hues[1], hues[3]) == colors.SCALE, "a log axis: evenly apart"
+    assert len(set(colors.of_groups(50))) == 50
+    for hue in (*colors.of_groups(50), *hues):
+        assert min(contrast(hue, one.ground) for one in (LIGHT, DARK)) >= 3
+
+
+@pytest.mark.parametrize("values", [(), (None, None), (0.0, 0.0), (5.0, 5.0)])
+def test_columns_without_spread_are_drawn_too(values: tuple[float | None, ...]) -> None:
+    column = Column("a", "A", values, log=True)
+    kept = [True] * len(values)
+    scatter.figure(column, column, column, ["n"] * len(values), kept, "t", LIGHT, ("x",))
+    assert axes([column])[0]["may_log"] == (values == (5.0, 5.0))

@@ -1,0 +1,40 @@
+"""Compare with words from outside: names, tags and what was trained elsewhere stay text."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.runs.annotations.tags import write_tags
+from tests.comparison.drawn import finished
+from tests.comparison.drawn import imported as brought
+from tests.pages.hostile import NAME, holes, literal
+from tests.pages.predictions_screen import opened
+from tests.runs.test_imported import imported
+
+TAG = "[zz](http://zz.ex) <b>zz</b> $zz$"
+
+
+def compared(**address: object) -> AppTest:
+    at = opened(page="compare", **address)
+    assert not at.error
+    return at
+
+
+@pytest.mark.parametrize("view", ["curves", "table", "settings", "plan"])
+def test_names_and_tags_stay_text_on_every_view(view: str) -> None:
+    ours, theirs = finished(), brought()
+    for run in (ours, theirs):
+        runs.rename(run.id, NAME)
+        write_tags(run.id, [TAG])
+    at = compared(tag=TAG, view=view, who="members")
+    assert sorted(holes(at)) == []
+    assert TAG in literal(at)
+
+
+@pytest.mark.parametrize("view", ["curves", "table", "settings", "plan"])
+def test_runs_on_other_images_and_trained_elsewhere_stand_beside_ours(view: str) -> None:
+    every = [finished(), imported(), brought()]
+    at = compared(runs=",".join(run.id for run in every), view=view)
+    if view == "table":
+        assert any("tested on the same images" in one.value for one in at.warning)
+        assert "other images" in at.dataframe[0].value.to_string()

@@ -1,0 +1,58 @@
+"""The table of Compare in words, against figures counted by hand."""
+
+import numpy as np
+
+from ensemble import runs
+from ensemble.comparison.groups import grouped
+from ensemble.comparison.table import table
+from ensemble.ui.compare import rows
+from tests.comparison.drawn import finished, labels
+
+
+def right(run: runs.Run) -> np.ndarray:
+    """(N,), where the ensemble is right after its last epoch."""
+    made = runs.read_predictions(run.id, run.config.epochs)
+    return np.asarray(made.mean(axis=0).argmax(axis=-1) == labels())
+
+
+def test_the_table_says_what_was_counted_and_what_is_shown_of_it() -> None:
+    weak = finished({"learning_rate": 0.01}, skill=1.0, draw=1)
+    strong = finished({"learning_rate": 0.1}, skill=3.0, draw=2)
+    made = table(grouped([weak, strong]), weak.id)
+    frame = rows.frame(made, differ=True).set_index(rows.FIRST)
+    assert list(frame.columns) == ["rate 0.01", "rate 0.1"]
+    assert list(frame.loc["Learning rate"]) == ["0.01", "0.1"]
+    assert "Momentum" not in frame.index
+    won, lost = (int((a & ~b).sum()) for a, b in ((right(strong), right(weak)),
+                                                  (right(weak), right(strong))))  # fmt: skip
+    column = frame["rate 0.1"]
+    assert column["Won and lost, images"] == f"{won}.0 won, {lost}.0 lost"
+    assert column["More right, images"].startswith(f"+{won - lost}.0 (+")
+    assert column["Accuracy"].startswith(f"{100 * right(strong).mean():.1f} % (")
+    assert column["Accuracy, verdict"] == "better: more right"
+    assert column["NLL, verdict"] == "better: lower"
+    assert column["p of accuracy, adjusted"] == "< 0.001"
+    assert set(frame["rate 0.01"].tail(7)) == {"baseline"}
+    assert rows.headline(made) == "Against the baseline, of 1 other: 1 more right."
+    assert "Momentum" in set(rows.frame(made, differ=False)[rows.FIRST])
+
+
+def test_what_is_not_shown_is_not_called_equal_and_the_worse_is_named() -> None:
+    one, same = finished({"seed": 1}, draw=1), finished({"seed": 2}, draw=2)
+    weak = finished({"learning_rate": 0.01}, skill=0.5, draw=3)
+    made = table(grouped([one, same, weak], ["seed", "learning_rate"]), one.id)
+    frame = rows.frame(made, differ=True).set_index(rows.FIRST)
+    said = frame.loc["Accuracy, verdict"].to_list()
+    assert sorted(said) == ["baseline", "not shown", "worse: fewer right"]
+    assert "“Not shown” does not mean equal." in rows.notes(made)
+    assert "all 4 tests (Holm)" in rows.notes(made)
+
+
+def test_a_program_gets_numbers_with_their_ends() -> None:
+    weak, strong = finished({"learning_rate": 0.01}, skill=1.0), finished(skill=3.0, draw=2)
+    found = rows.numbers(table(grouped([weak, strong]), weak.id))
+    one = found[(found["name"] == "accuracy") & (found["group"] == "rate 0.1")].iloc[0]
+    np.testing.assert_allclose(one["value"], right(strong).mean())
+    assert one["low"] < one["value"] < one["high"]
+    digits = found[found["name"] == "digits"].iloc[0]
+    assert digits["value"] == right(strong).sum() - right(weak).sum()
