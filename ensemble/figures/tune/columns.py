@@ -64,5 +64,5 @@ def say(goal: str, value: float | None) -> str:
     if value is None:
         return "–"
     if goal == "seconds":
-        return formats.duration(value)
+        return formats.duration(value) if value >= 60 else f"{formats.significant(value)} s"
     return formats.percent(value, places=2) if goal in SHARES else formats.significant(value)

@@ -14,7 +14,10 @@ from ensemble.sweeps import Sweep, Trial
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
-STATES = ("complete", "running", "pruned", "failed")
+STATES = {
+    "complete": "complete", "running": "running", "pruned": "pruned (ended early)",
+    "failed": "failed",
+}  # fmt: skip
 OPTIMISTIC = (
     "The best of several looks better than it is on the images that it was chosen on: chance helps "
     "the winner. The test images had no part in the choice."
@@ -38,9 +41,10 @@ def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
             values(sweep, trials, best)
             tested(best)
         times(sweep)
-    st.caption(escaping.markdown(counts(sweep, trials)))
+    said = counts(sweep, trials)
     if best and sweep.config.goals != ("seconds",):
-        st.caption(optimistic(sweep, trials))
+        said += f" {optimistic(sweep, trials)}"
+    st.caption(escaping.markdown(said))
 
 
 def verdict(sweep: Sweep, trials: Sequence[Trial], best: Trial) -> str:
@@ -102,12 +106,11 @@ def counts(sweep: Sweep, trials: Sequence[Trial]) -> str:
     found = Counter(one.state for one in trials)
     begun = [one for one in trials if one.run_id or one.state != "waiting"]
     cut = sum(one.state == "waiting" for one in begun)
-    said = [f"{found[state]:,} {state}" for state in STATES if found[state]]
+    said = [f"{found[state]:,} {word}" for state, word in STATES.items() if found[state]]
     said += [f"{cut:,} cut off and to go on"] if cut else []
     if (left := sweep.config.wanted - len(begun)) > 0:
         said.append(f"{left:,} to come")
-    pruned = " Pruned: ended early, as they promised little." if found["pruned"] else ""
-    return f"Of {formats.count(sweep.config.wanted, 'trial')}: {', '.join(said)}.{pruned}"
+    return f"Of {formats.count(sweep.config.wanted, 'trial')}: {', '.join(said)}."
 
 
 def optimistic(sweep: Sweep, trials: Sequence[Trial]) -> str:
@@ -120,6 +123,6 @@ def optimistic(sweep: Sweep, trials: Sequence[Trial]) -> str:
         aside = held_out(run.data.train_size, info.validation)
         images = formats.count(aside, f"validation {run.data.noun}")
     return (
-        f"Chosen as the best of {formats.count(complete, 'trial')} on {images}: such a figure is "
-        "optimistic. The test figure had no part in the choice."
+        f"The best of {formats.count(complete, 'trial')} on {images} is optimistic; the test "
+        "figure had no part in the choice."
     )

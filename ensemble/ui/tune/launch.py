@@ -22,6 +22,7 @@ from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 DOUBLE_CLICK_SECONDS = 2.0
+NO_BREAK = "\N{NO-BREAK SPACE}"
 FIELDS = {field.name: field for field in setting_fields(SweepConfig)}
 SAMPLER_WORDS = {
     "tpe": "TPE: learns from the trials before", "random": "Random",
@@ -90,7 +91,7 @@ def rest() -> None:
     """All other settings, in one line, and where they are set."""
     said = f"{datasets.info(settings.value('dataset')).title} · "
     try:
-        said += settings.summary(settings.chosen())
+        said += space.others(settings.chosen(), {*space.ticked(), "validation"})
     except ConfigError as error:
         said = str(error)
     st.caption(escaping.markdown(f"All else as on Train: {said}"))
@@ -161,7 +162,7 @@ def plan() -> Plan:
         return Plan(wanted, label, note=said)
     if (about := length.length(wanted, here)) is None:
         return Plan(wanted, label, note=said)
-    time_ = formats.duration(rounded(about.seconds))
+    time_ = formats.duration(rounded(about.seconds)).replace(" ", NO_BREAK)
     most = "at most " if wanted.pruner != "none" else "about "
     return Plan(wanted, f"{label}, {most}{time_}", note=f"{said} The time is "
                 f"{TOLD_BY[about.told_by]}.")  # fmt: skip

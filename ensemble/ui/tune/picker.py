@@ -9,9 +9,9 @@ import streamlit as st
 from ensemble import sweeps
 from ensemble.errors import RunError
 from ensemble.sweeps import Sweep
-from ensemble.ui.shared import address, run_panel, settings, widget
+from ensemble.ui.shared import address, run_panel, widget
 from ensemble.ui.shared.tab import tab
-from ensemble.ui.tune import loader
+from ensemble.ui.tune import loader, space
 from ensemble.wording import escaping
 from ensemble.wording.run_names import called, told_apart
 
@@ -83,8 +83,8 @@ def header(sweep: Sweep) -> None:
         st.badge(state, icon=icon, color=color)
         st.space("stretch")
         picker(sweep)
-    base = settings.summary(sweep.config.base)
-    said = f"{sweep.config.space} · {sweep.config.sampler} · all else: {base} · {sweep.id}"
+    others = space.others(sweep.config.base, sweep.config.axes)
+    said = f"{sweep.config.space} · {sweep.config.sampler} · all else: {others} · {sweep.id}"
     st.caption(escaping.markdown(said))
 
 

@@ -1,12 +1,14 @@
 """The search space as controls: settings are ticked, and each is given a range or values."""
 
 import math
+from collections.abc import Collection
 from dataclasses import Field
 from typing import Any
 
 import streamlit as st
 
-from ensemble.comparison.settings import NAMES, label
+from ensemble.comparison.settings import NAMES, in_words, label
+from ensemble.config import EnsembleConfig
 from ensemble.settings import choices_of
 from ensemble.sweeps.space import NOT_SEARCHED, Axis, Range, written
 from ensemble.ui.shared import settings, widget
@@ -151,6 +153,19 @@ def between(low: float, high: float, count: int, log: bool) -> list[float]:
     found = [math.exp(math.log(low) * (1 - share) + math.log(high) * share) if log
              else low + (high - low) * share for share in at]  # fmt: skip
     return [float(f"{value:.4g}") for value in found]
+
+
+def others(config: EnsembleConfig, searched: Collection[str]) -> str:
+    """The settings that trials share, the usual ones left out but for the main: "4 members · …"."""
+    main = [name for name in settings.MAIN if name != "dataset"]
+    names = [*main, *(name for name in settings.UNUSUAL if not usual_value(name, config))]
+    return " · ".join(in_words(name, getattr(config, name)) for name in dict.fromkeys(names)
+                      if name not in searched)  # fmt: skip
+
+
+def usual_value(name: str, config: EnsembleConfig) -> bool:
+    """Whether a setting is at its default."""
+    return bool(getattr(config, name) == settings.FIELDS[name].default)
 
 
 def empty() -> str:
