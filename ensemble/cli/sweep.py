@@ -10,16 +10,18 @@ from ensemble import architectures, sweeps
 from ensemble.cli.options import Command, option, settings_options
 from ensemble.cli.outcome import end_with, say
 from ensemble.cli.progress_line import ProgressLine
+from ensemble.cli.train import run_summary
 from ensemble.config import EnsembleConfig
 from ensemble.settings import setting_fields
 from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig, Trial
+from ensemble.sweeps.chosen import sources
 from ensemble.sweeps.commands import enlarged, requeue
+from ensemble.sweeps.selection import build
 from ensemble.sweeps.settings import VALIDATION
 from ensemble.sweeps.worker import work
 from ensemble.wording import formats
 
 OWN = ("trials", "sampler", "pruner", "workers", "sampler_seed")
-OTHERS = ("resume_id", "enlarge_id", "stop_id", "every")
 
 
 def own_options(command: Command) -> Command:
@@ -46,12 +48,22 @@ def own_options(command: Command) -> Command:
 @click.option(
     "--enlarge", "enlarge_id", metavar="SWEEP", help="Give a sweep --trials more, and go on."
 )
+@click.option(
+    "--select",
+    metavar="K",
+    type=click.IntRange(1, 64),
+    help="Make a run of the K members of a SWEEP's trials that go best together.",
+)
+@click.option(
+    "--with-replacement", "again", is_flag=True, help="--select may choose a member twice."
+)
+@click.option("--name", help="Of the run that --select makes, for people.")
 @click.option("--stop", "stop_id", metavar="SWEEP", help="Ask the workers of a sweep to stop.")
 @click.option("--list", "every", is_flag=True, help="Every sweep, newest first.")
 @click.option("--json", "as_json", is_flag=True, help="Only the last line, one JSON object.")
 def sweep(
     sweep_id: str | None, resume_id: str | None, enlarge_id: str | None, stop_id: str | None,
-    every: bool, as_json: bool, **chosen: Any,
+    every: bool, select: int | None, again: bool, name: str | None, as_json: bool, **chosen: Any,
 ) -> None:  # fmt: skip
     """Search for the best settings, a run a trial; the last line on stdout is one JSON object.
 
@@ -61,6 +73,15 @@ def sweep(
     asked = [one for one in (resume_id, enlarge_id, stop_id, sweep_id) if one] + [every] * every
     if len(asked) > 1:
         raise click.UsageError("Choose one: a sweep, --resume, --enlarge, --stop or --list.")
+    if select is None and (again or name):
+        raise click.UsageError("--name and --with-replacement go with --select K.")
+    if select is not None:
+        only(chosen, "--select")
+        if not sweep_id:
+            raise click.UsageError(
+                "--select takes a sweep: python -m ensemble sweep SWEEP --select K."
+            )
+        return selected(sweep_id, select, name or "", again)
     if every:
         only(chosen, "--list")
         return listed(as_json)
@@ -128,6 +149,12 @@ def work_on(queued: Sweep, as_json: bool) -> None:
     if (best := sweeps.best(done, trials)) and not as_json:
         say(best_words(done, best), err=True)
     end_with(done.state, done.message, summary(done, trials))
+
+
+def selected(sweep_id: str, size: int, name: str, again: bool) -> None:
+    """Make a hyper-deep ensemble of a sweep's members, and say what it came to."""
+    run = build(sweep_id, size, name, again)
+    click.echo(json.dumps({**run_summary(run), "members": sources(run)}))
 
 
 def stopped(sweep_id: str) -> None:

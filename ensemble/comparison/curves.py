@@ -9,6 +9,7 @@ from scipy.stats import t as student
 
 from ensemble.comparison.groups import Group
 from ensemble.comparison.histories import lines
+from ensemble.errors import RunError
 from ensemble.runs.store import Run
 
 Doubles = NDArray[np.float64]
@@ -61,7 +62,7 @@ class Curves:
         runs alone that went on so long, and need not be that of all.
       runs: how many runs have the figure, without repetitions of a seed.
       band: "range" (least to most of the lines) or "interval" (95 % of the mean over runs).
-      missing: names of the runs without the figure.
+      missing: names of the runs without the figure, and of those whose history cannot be read.
     """
 
     group: Group
@@ -101,7 +102,6 @@ def curves(
 
     Raises:
       ValueError: there is no such choice.
-      RunError: a history cannot be read.
 
     Source of the interval: Student, "The probable error of a mean", Biometrika 6 (1908), 1-25.
     """
@@ -115,7 +115,10 @@ def _of_group(group: Group, x: str, figure: str, split: str, who: str, band: str
     found, missing, counted = [], [], []
     counts = {run.id for run in group.counted}
     for run in group.runs:
-        of_run = [line for line in _lines(run, x, figure, split, who) if len(line.x)]
+        try:
+            of_run = _lines(run, x, figure, split, who)
+        except RunError:
+            of_run = []
         found += of_run
         if not of_run:
             missing.append(run.name)
@@ -125,8 +128,7 @@ def _of_group(group: Group, x: str, figure: str, split: str, who: str, band: str
     each = np.array([_mean_line(of_run, grid) for of_run in counted])
     each = each.reshape(len(counted), len(grid))
     n = np.isfinite(each).sum(axis=0)
-    mean = np.full(len(grid), np.nan)
-    np.divide(np.nansum(each, axis=0), n, out=mean, where=n > 0)
+    mean = mean_of(each)
     if band == "range":
         every = [_at(line, grid) for of_run in counted for line in of_run]
         low, high = _range(np.array(every).reshape(len(every), len(grid)), n)
@@ -150,7 +152,7 @@ def _lines(run: Run, x: str, figure: str, split: str, who: str) -> list[Line]:
     if who == "members":
         named = [(f"member {m + 1}", y) for m, y in enumerate(members.T)]
     else:
-        named = [(who, whole if who == "ensemble" else members.mean(axis=1))]
+        named = [(who, whole if who == "ensemble" else mean_of(members.T))]
     known = np.isfinite(place)
     return [
         Line(run.id, run.name, name, place[known], y[known])
@@ -186,8 +188,17 @@ def _at(line: Line, grid: Doubles) -> Doubles:
 
 
 def _mean_line(of_run: Sequence[Line], grid: Doubles) -> Doubles:
-    """The mean of a run's lines, where all of its members have figures."""
-    return np.asarray(np.mean([_at(line, grid) for line in of_run], axis=0))
+    return mean_of(np.array([_at(line, grid) for line in of_run]))
+
+
+def mean_of(each: Doubles) -> Doubles:
+    """The mean of K lines (K, P), (P,), at each place of those that are known there; else NaN.
+
+    A member that diverges is set aside while the others of its run go on.
+    """
+    n = np.isfinite(each).sum(axis=0)
+    mean = np.full(each.shape[1], np.nan)
+    return np.divide(np.nansum(each, axis=0), n, out=mean, where=n > 0)
 
 
 def _range(every: Doubles, n: NDArray[np.int64]) -> tuple[Doubles, Doubles]:

@@ -29,7 +29,7 @@ class Difference:
       won: images that this group has right and the baseline wrong, mean over pairs of runs.
       lost: images that the baseline has right and this group wrong; digits = won − lost.
       over: what intervals and p hold for: "images" (these trained runs, on new images) where one
-        run stands on either side, else "seeds and images" (new runs too).
+        run stands on each side, else "seeds and images" (new runs too).
       adjusted: `p`, adjusted for all tests of the table (Holm).
       nll_adjusted: `nll_p`, likewise.
     """
@@ -65,7 +65,7 @@ def difference(ours: tuple[Measures, ...], theirs: tuple[Measures, ...]) -> Diff
     """What K runs are better by than L others, image by image; nothing is adjusted yet.
 
     One run against one: McNemar's exact p and the paired intervals of `gain.paired_gain`. Else
-    `crossed.crossed`: over images and, where both sides have several runs, over seeds too.
+    `crossed.crossed`, over seeds and images: a run alone is taken to vary as the others do.
 
     Args:
       ours: K, at least one, all on the same images.

@@ -13,15 +13,8 @@ from ensemble.storage.folder_index import version
 from ensemble.storage.records.lines import read_lines
 
 Doubles = NDArray[np.float64]
-# Fields of a line with a number each, and with a number a member.
-SINGLE = ("progress", "step", "seconds", *(
-    f"ensemble_{split}_{figure}" for split in ("train", "validation", "test")
-    for figure in ("nll", "accuracy")
-))  # fmt: skip
-MEMBERS = tuple(
-    f"{split}_{figure}" for split in ("train", "validation", "test")
-    for figure in ("loss", "accuracy")
-)  # fmt: skip
+# Whose images the figures of a line are of.
+SPLITS = {"steps": ("train",), "epoch": ("train", "validation", "test")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +22,8 @@ class Lines:
     """The lines of one kind, P of them, in their order; what is not known is NaN.
 
     Attributes:
-      single: (P,) by field, of SINGLE.
-      members: (P, M) by field, of MEMBERS.
+      single: (P,) by field: where the line stands, and the ensemble's figures.
+      members: (P, M) by field: the members' figures.
     """
 
     single: dict[str, Doubles]
@@ -47,22 +40,27 @@ def lines(run: Run, kind: str) -> Lines:
     return _lines(path, version(str(path)), run.config.members)[kind]
 
 
-@functools.lru_cache(maxsize=128)  # of 10 epochs on MNIST with 4 members some 50 kB each
+@functools.lru_cache(maxsize=64)  # of 10 epochs and 4 members 40 kB, of 1,000 and 64 8 MB
 def _lines(path: Path, seen: Any, members: int) -> dict[str, Lines]:
     rows = read_lines(path, members)
     return {
-        kind: _columns([row for row in rows if row.get("kind") == kind], members)
-        for kind in ("steps", "epoch")
+        kind: _columns([row for row in rows if row.get("kind") == kind], members, splits)
+        for kind, splits in SPLITS.items()
     }
 
 
-def _columns(rows: list[dict[str, Any]], members: int) -> Lines:
-    single = {name: np.array([_number(row.get(name)) for row in rows]) for name in SINGLE}
+def _columns(rows: list[dict[str, Any]], members: int, splits: tuple[str, ...]) -> Lines:
+    whole = [f"ensemble_{split}_{figure}" for split in splits for figure in ("nll", "accuracy")]
+    single = {
+        name: np.array([_number(row.get(name)) for row in rows])
+        for name in ("progress", "step", "seconds", *whole)
+    }
     each = {
-        name: np.array([_of_members(row.get(name), members) for row in rows]).reshape(-1, members)
-        for name in MEMBERS
+        name: np.array([_of_members(row.get(name), members) for row in rows])
+        for split in splits
+        for name in (f"{split}_loss", f"{split}_accuracy")
     }
-    return Lines(single, each)
+    return Lines(single, {name: column.reshape(-1, members) for name, column in each.items()})
 
 
 def _number(value: Any) -> float:

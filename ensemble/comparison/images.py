@@ -53,9 +53,10 @@ def _of(run: Run) -> tuple[str, Labels]:
     place: tuple[object, ...] = (str(data_folder()), str(run.config.dataset), run.data.fingerprint)
     if run.trained is None:
         place = (str(run.path), version(str(run.path / LABELS_FILE)))
-    if place not in _known:
+    if (known := _known.get(place)) is None:
         found = runs.test_set(run)
+        known = found.fingerprint, found.labels
         if len(_known) >= MOST:
             _known.clear()
-        _known[place] = found.fingerprint, found.labels
-    return _known[place]
+        _known[place] = known
+    return known

@@ -12,6 +12,7 @@ from ensemble.comparison.settings import NAMES, Value, label, settings_of, shown
 from ensemble.errors import EnsembleError, RunError
 from ensemble.runs.store import Run
 
+CUT_SHORT = ("stopped", "failed", "diverged")
 FEW = 3  # values of a setting, and runs in a sentence, that are named one by one
 
 
@@ -144,6 +145,9 @@ def _read(group: Group) -> _Read:
             said.append(f"“{run.name}” has no figures here: {error}")
             found.append((run, None))
             continue
+        if run.state in CUT_SHORT:
+            said.append(f"“{run.name}” is {run.state} after epoch {run.status.epoch:,} of "
+                        f"{run.config.epochs:,}.")  # fmt: skip
         if run.active:
             said.append(f"“{run.name}” is {run.state}: its figures are those so far.")
     made = [one for _, one in found if one is not None]

@@ -65,7 +65,7 @@ class Archive:
         with _said_plainly(sweep_id, config.storage):
             storage = _storage(folder, config.storage, os.environ.get(VARIABLE, ""))
             study = optuna.create_study(
-                study_name=sweep_id, storage=storage,
+                study_name=config.study or sweep_id, storage=storage,
                 directions=[
                     "minimize" if OBJECTIVES[one].minimize else "maximize" for one in config.goals
                 ],
@@ -134,8 +134,8 @@ class Archive:
     def _loaded(self) -> optuna.Study:
         try:
             return optuna.load_study(
-                study_name=self._id, storage=self.storage, sampler=self._sampler(0),
-                pruner=_pruner(self.config),
+                study_name=self.config.study or self._id, storage=self.storage,
+                sampler=self._sampler(0), pruner=_pruner(self.config),
             )  # fmt: skip
         except KeyError as error:
             raise RunError(_lost(self._id, self.config.storage)) from error

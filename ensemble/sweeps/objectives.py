@@ -2,6 +2,9 @@
 
 import math
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ensemble import runs
 from ensemble.analysis.quality.averaging import average
 from ensemble.analysis.quality.calibration import expected_error
@@ -38,8 +41,13 @@ def at_epoch(run: runs.Run, line: Line, goal: str) -> float:
 
 def calibration_error(run: runs.Run, epoch: int) -> float:
     """The ensemble's expected calibration error on the images held out, after an epoch."""
-    labels = dataset_of(run).train_labels
-    labels = labels[validation_indices(runs.trained_here(run), labels)]
+    labels = validation_labels(run)
     averaged = average(runs.read_validation(run.id, epoch))
     right = averaged.argmax(axis=-1) == labels
     return float(expected_error(averaged.max(axis=-1), right))
+
+
+def validation_labels(run: runs.Run) -> NDArray[np.int32]:
+    """The classes (V,) of the images that a run holds out, in the order of its predictions."""
+    labels = dataset_of(run).train_labels
+    return labels[validation_indices(runs.trained_here(run), labels)]

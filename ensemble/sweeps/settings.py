@@ -39,6 +39,7 @@ class SweepConfig(Settings):
 
     Attributes:
       base: the settings that all trials share.
+      study: its name where the trials are written down; "" is the sweep's id.
 
     Raises:
       ConfigError: a value of the wrong type or out of its range, or settings that do not fit
@@ -74,6 +75,7 @@ class SweepConfig(Settings):
         choices=STORAGES,
     )
     base: EnsembleConfig = field(default_factory=lambda: EnsembleConfig(validation=VALIDATION))
+    study: str = ""
 
     def __post_init__(self) -> None:
         self.check()
@@ -132,7 +134,7 @@ class SweepConfig(Settings):
 
     @classmethod
     def _from(cls, values: dict[str, Any], read: Any) -> Self:
-        names = {one.name for one in setting_fields(cls)} | {"base"}
+        names = {one.name for one in setting_fields(cls)} | {"base", "study"}
         base = values.get("base", {})
         if unknown := sorted(set(values) - names) or not isinstance(base, dict):
             raise ConfigError(f"No such settings of a sweep: {unknown!r:.200}.")

@@ -6,7 +6,6 @@ of a whole-number setting it gives whole numbers. A list gives the values that i
 
 import itertools
 import re
-from collections.abc import Iterable
 from dataclasses import Field, dataclass
 from typing import Any
 
@@ -166,8 +165,3 @@ def _said(axis: Axis) -> str:
 
 def _word(value: Value) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def has_ranges(axes: Iterable[Axis]) -> bool:
-    """Whether a range is among them that is not of whole numbers."""
-    return any(isinstance(axis, Range) and not axis.whole for axis in axes)

@@ -1,6 +1,7 @@
 """The sweeps in the folder of runs: make, find, list, delete."""
 
 import functools
+import secrets
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -63,6 +64,9 @@ def create(config: SweepConfig, placement: Placement | None = None) -> Sweep:
 
     now, config = time.time(), replace(config, storage=chosen_storage())
     with new_run(WORD, now) as folder:
+        # A database may have sweeps of other folders, whose ids are no others than here.
+        own = f"-{secrets.token_hex(4)}" if config.storage == "database" else ""
+        config = replace(config, study=folder.name + own)
         if placement:
             write_placement(folder, placement)
         status = SweepStatus(created=now, queued=now, updated=now, trials=config.wanted)

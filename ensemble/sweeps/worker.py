@@ -46,9 +46,13 @@ def work(sweep_id: str, report: Report = lambda status: None) -> Sweep:
                 "give it more trials."
             )
         if not is_held(sweep.path / LOCK_FILE):
-            lead(sweep, report)
-            return find(sweep_id)
-        if help_out(sweep):
+            try:
+                lead(sweep, report)
+                return find(sweep_id)
+            except RunError:
+                if not is_held(sweep.path / LOCK_FILE):
+                    raise
+        if help_out(sweep):  # Another was quicker, or had it already.
             return find(sweep_id)
 
 

@@ -65,8 +65,10 @@ def settings_of(job: Job) -> Known | None:
         kind, values = read_config(job.path.parent if job.kind is STRESS else job.path)
         if kind == IMPORTED:
             return ImportedConfig.from_dict(values)
-        others = {REGRESSION.kept_as: LbfgsConfig, SWEEP.kept_as: SweepConfig}
-        return others.get(kind, EnsembleConfig).from_disk(values)
+        if kind == SWEEP.kept_as:
+            return SweepConfig.from_disk(values)
+        known = LbfgsConfig if kind == REGRESSION.kept_as else EnsembleConfig
+        return known.from_disk(values)
     except (OSError, ValueError, ConfigError):
         return None
 

@@ -29,7 +29,7 @@ def test_json_has_the_groups_their_figures_and_the_differences_to_the_baseline(m
     base, other = found["groups"]
     assert (base["run_ids"], other["run_ids"]) == (ids[::2], ids[1::2])
     assert (base["title"], base["why"], base["difference"]) == ("momentum 0.1", "baseline", None)
-    assert (base["settings"]["momentum"], base["settings"]["seed"]) == (0.1, [0, 1])
+    assert (base["settings"]["momentum"], base["settings"]["seed"]) == ([0.1], [0, 1])
     said = table(grouped(made), ids[0]).columns[1]
     assert other["figures"]["nll"]["value"] == said.figures["nll"].value
     assert other["figures"]["nll"]["over"] == "seeds and images"
@@ -47,6 +47,7 @@ def test_a_table_says_the_same_to_people(made):
     assert "more right, lower NLL" in said
     assert "adjusted for all 2 tests (Holm)" in said
     assert "for other seeds on new images" in said
+    assert "of one run" not in said
 
 
 def test_runs_are_found_by_their_tag_or_their_sweep_and_grouped_by_settings(made):
@@ -72,7 +73,7 @@ def test_the_baseline_need_not_be_named_twice(made):
     [
         (["--tag", "none"], 1, "No run has the tag “none”"),
         (["nothing-1"], 1, "There is no run “nothing-1”"),
-        ([], 2, "These are 0 runs: name 2 to 50, or choose them by --tag or --sweep."),
+        ([], 2, "0 runs cannot be compared: name 2 to 50, or choose them by --tag or --sweep."),
     ],
 )
 def test_what_cannot_be_compared_is_said_in_a_sentence(words, status, said):

@@ -105,6 +105,15 @@ def test_a_loss_that_is_no_number_any_more_ends_a_line_and_no_other():
     assert found.mean.tolist() == [3, 4, 4]
 
 
+def test_a_member_that_was_set_aside_leaves_the_mean_to_the_others():
+    run = of_losses(0, [])
+    lines = [closed(1, 2.0), {**closed(2, 2.0), "test_loss": [None, 7.0]}]
+    for line in lines:
+        append_line(run.path / "history.jsonl", line)
+    for who in ("mean member", "members"):
+        assert of(run, who=who).mean.tolist() == [4, 7]
+
+
 def test_one_member_alone_is_its_own_ensemble():
     run = finished({"members": 1})
     one, other = (of(run, who=who, figure="accuracy") for who in ("ensemble", "mean member"))
@@ -138,6 +147,14 @@ def test_a_history_that_grows_is_read_anew():
     assert len(of(run).x) == 1
     append_line(run.path / "history.jsonl", closed(2, 4.0))
     assert len(of(run).x) == 2
+
+
+def test_a_history_that_cannot_be_read_costs_its_own_line_alone():
+    torn, whole = of_losses(0, [4.0]), of_losses(1, [2.0])
+    (torn.path / "history.jsonl").unlink()
+    (torn.path / "history.jsonl").mkdir()
+    found = of(torn, whole)
+    assert (found.missing, found.mean.tolist()) == ((torn.name,), [2])
 
 
 def test_a_choice_that_there_is_none_of_is_refused():

@@ -153,3 +153,10 @@ def test_of_a_run_still_at_work_it_is_said_that_its_figures_are_those_so_far():
     write_status(run.path, replace(run.status, state="queued"))
     (said,) = table(grouped([runs.find(run.id)])).warnings
     assert said == f"“{run.name}” is queued: its figures are those so far."
+
+
+def test_of_a_run_that_was_cut_short_it_is_said_where():
+    run = finished()
+    write_status(run.path, replace(run.status, state="stopped", epoch=1))
+    (said,) = table(grouped([runs.find(run.id)])).warnings
+    assert said == f"“{run.name}” is stopped after epoch 1 of 2."

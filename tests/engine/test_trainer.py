@@ -185,8 +185,9 @@ def test_lanes_side_by_side_learn_what_they_learn_one_after_the_other(few):
 
     So it also holds that neither changes how a member's images are shifted.
     """
-    after, _ = train_epochs(Trainer(small_config(shift_pixels=1), few, devices(2)), 1)
-    config = small_config(members=5, shift_pixels=1)
+    of_each = {"shift_pixels": 1, "network": "mlp"}
+    after, _ = train_epochs(Trainer(small_config(**of_each), few, devices(2)), 1)
+    config = small_config(members=5, **of_each)
     trainer = Trainer(config, few, devices(3), form="grouped")
     beside, state = train_epochs(trainer, 1)
     np.testing.assert_allclose(after, beside[..., :3], rtol=1e-3)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
+from ensemble.errors import RunError
 from ensemble.jobs import worker
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.status import StatusWriter
@@ -91,4 +92,7 @@ def epochs_of(folder: Path) -> list[int]:
 if __name__ == "__main__":
     PAUSE = float(sys.argv[2])
     runs.work = train_lightly
-    work(sys.argv[1])
+    try:
+        work(sys.argv[1])
+    except RunError as error:
+        print(f"Error: {error}")

@@ -95,7 +95,8 @@ def test_a_worker_killed_at_any_moment_costs_no_trial_and_doubles_none(
     a_dead_owner()
     sweep = work(sweep.id)
     trials = sweeps.trials_of(sweep)
-    assert [one.state for one in trials] == ["complete"] * 3 and sweep.state == "finished"
+    assert [one.state for one in trials] == ["complete"] * 3
+    assert sweep.state == "finished"
     assert {one.run_id for one in trials} == {run.id for run in runs.list_runs()}
     assert len({one.run_id for one in trials}) == 3
     for one in trials:

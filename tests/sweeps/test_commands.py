@@ -43,11 +43,13 @@ def test_a_stopped_sweep_goes_on_with_the_trial_that_it_was_at(
     stop_in_second_trial(sweep.id)
     sweep = work(sweep.id)
     trials = sweeps.trials_of(sweep)
-    assert sweep.state == "stopped" and [one.state for one in trials] == ["complete", "waiting"]
+    assert sweep.state == "stopped"
+    assert [one.state for one in trials] == ["complete", "waiting"]
     assert epochs_of(runs.find(trials[1].run_id).path) == [1]
     requeue(sweep.id)
     again = sweeps.trials_of(work(sweep.id))
-    assert again[1].run_id == trials[1].run_id and again[0] == trials[0]
+    assert again[1].run_id == trials[1].run_id
+    assert again[0] == trials[0]
     assert [one.state for one in again] == ["complete"] * 4
     assert all(epochs_of(runs.find(one.run_id).path) == [1, 2, 3] for one in again)
 
@@ -62,7 +64,8 @@ def test_a_sweep_that_is_resumed_does_not_wait_for_its_own_trials(
     requeue(sweep.id)
     assert [job.id for job in in_order()] == [sweep.id]
     began = time.monotonic()
-    assert work(sweep.id).state == "finished" and time.monotonic() - began < 20
+    assert work(sweep.id).state == "finished"
+    assert time.monotonic() - began < 20
 
 
 def test_a_trial_whose_run_is_stopped_by_hand_is_left_and_the_search_goes_on(
@@ -112,7 +115,8 @@ def test_trials_that_fail_one_after_the_other_end_the_search(
     monkeypatch.setattr(light, "_epochs", failing)
     sweep = work(sweeps.create(light_config(trials=9)).id)
     trials = sweeps.trials_of(sweep)
-    assert sweep.state == "failed" and [one.state for one in trials] == ["failed"] * 3
+    assert sweep.state == "failed"
+    assert [one.state for one in trials] == ["failed"] * 3
     assert sweep.message.startswith("3 trials failed one after the other")
     assert "no room for it" in capfd.readouterr().err
     assert "no room for it" in (runs.find(trials[0].run_id).path / "log.txt").read_text()
@@ -121,7 +125,8 @@ def test_trials_that_fail_one_after_the_other_end_the_search(
 def test_a_sweep_is_listed_and_its_runs_outlive_it(search: Search) -> None:
     first, second = search(), search()
     assert [one.id for one in sweeps.list_sweeps()] == [second.id, first.id]
-    assert len(runs.list_runs()) == 8 and not runs.unreadable()
+    assert len(runs.list_runs()) == 8
+    assert not runs.unreadable()
     with held_by_a_worker(first.path), pytest.raises(RunError, match="is still active"):
         sweeps.delete(first.id)
     sweeps.delete(first.id)

@@ -16,15 +16,20 @@ def test_each_trial_is_a_run_with_the_sweeps_tag_and_the_value_that_run_came_to(
 ) -> None:
     sweep = search()
     trials = sweeps.trials_of(sweep)
-    assert sweep.state == "finished" and sweep.status.done == len(trials) == 4
+    assert sweep.state == "finished"
+    assert sweep.status.done == len(trials) == 4
     for trial in trials:
         run = runs.find(trial.run_id)
-        assert run.tags == (sweep.id,) and run.state == "finished"
+        assert run.tags == (sweep.id,)
+        assert run.state == "finished"
         assert {name: getattr(run.config, name) for name in trial.params} == trial.params
         config = runs.trained_here(run)
-        assert trial.state == "complete" and trial.values == (nll(config, 3),)
+        assert trial.state == "complete"
+        assert trial.values == (nll(config, 3),)
         assert trial.epochs == {epoch: nll(config, epoch) for epoch in (1, 2, 3)}
-        assert trial.began and trial.ended and trial.began <= trial.ended
+        assert trial.began
+        assert trial.ended
+        assert trial.began <= trial.ended
     assert sweeps.best(sweep) == min(trials, key=lambda one: one.values)
     assert len({one.run_id for one in trials}) == len(runs.list_runs()) == 4
 
@@ -57,24 +62,29 @@ def test_the_pareto_front_is_what_no_other_trial_beats(search: Search) -> None:
     assert [one.number for one in sweeps.pareto(sweep)] == expected
     assert 0 < len(expected) < len(trials)
     best = sweeps.best(sweep)
-    assert best and best.values[0] == min(nll for nll, _ in points.values())
+    assert best
+    assert best.values[0] == min(nll for nll, _ in points.values())
 
 
 def test_more_accuracy_is_better(search: Search) -> None:
     sweep = search(objectives="accuracy")
     best = sweeps.best(sweep)
-    assert best and best.values == max(one.values for one in sweeps.trials_of(sweep))
+    assert best
+    assert best.values == max(one.values for one in sweeps.trials_of(sweep))
 
 
 def test_a_pruned_trials_run_is_stopped_and_says_why(search: Search) -> None:
     sweep = search(pruner="median", trials=12)
     pruned = [one for one in sweeps.trials_of(sweep) if one.state == "pruned"]
-    assert pruned and len(pruned) < 8
+    assert pruned
+    assert len(pruned) < 8
     for one in pruned:
         run = runs.find(one.run_id)
-        assert run.state == "stopped" and run.message == one.message
+        assert run.state == "stopped"
+        assert run.message == one.message
         assert run.message.startswith(f"Pruned after epoch {run.status.epoch} of 3")
-        assert list(one.epochs) == epochs_of(run.path) and one.values == ()
+        assert list(one.epochs) == epochs_of(run.path)
+        assert one.values == ()
 
 
 def test_a_trial_that_diverged_has_failed_and_the_sampler_keeps_away_from_there(
@@ -86,7 +96,8 @@ def test_a_trial_that_diverged_has_failed_and_the_sampler_keeps_away_from_there(
     diverged = [one.params["learning_rate"] > DIVERGES for one in trials]
     assert [one.state == "failed" for one in trials] == diverged
     assert all(one.message.startswith("Member 1's loss") for one in trials if one.state == "failed")
-    assert sum(diverged[:10]) >= 2 and sum(diverged[20:]) <= 1
+    assert sum(diverged[:10]) >= 2
+    assert sum(diverged[20:]) <= 1
 
 
 def test_any_program_of_optunas_opens_the_same_study(
@@ -96,7 +107,9 @@ def test_any_program_of_optunas_opens_the_same_study(
     sweep = search()
     study = optuna.load_study(study_name=sweep.id, storage=f"sqlite:///{sweep.path}/study.db")
     best = sweeps.best(sweep)
-    assert best and study.best_value == best.values[0] and study.best_params == best.params
+    assert best
+    assert study.best_value == best.values[0]
+    assert study.best_params == best.params
     assert study.metric_names == ["nll"]
     assert [one.user_attrs["run"] for one in study.trials] == [
         one.run_id for one in sweeps.trials_of(sweep)
@@ -107,7 +120,8 @@ def test_settings_that_do_not_fit_together_are_a_failed_trial_that_says_so(searc
     sweep = search(space="warmup_epochs=0,5 epochs=3,6", sampler="grid")
     failed = [one for one in sweeps.trials_of(sweep) if one.state == "failed"]
     assert [one.params for one in failed] == [{"warmup_epochs": 5.0, "epochs": 3}]
-    assert "choose a shorter warm-up" in failed[0].message and sweep.state == "finished"
+    assert "choose a shorter warm-up" in failed[0].message
+    assert sweep.state == "finished"
 
 
 @pytest.mark.parametrize("word", ["sqlite", "journal"])

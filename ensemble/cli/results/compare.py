@@ -14,6 +14,7 @@ from ensemble.comparison.metrics import Figure
 from ensemble.comparison.settings import settings_of
 from ensemble.comparison.table import Column, Table, table
 from ensemble.errors import ConfigError, RunError
+from ensemble.wording import formats
 from ensemble.wording.verdicts import side_by_side as words
 
 FEWEST, MOST = 2, 50
@@ -68,8 +69,8 @@ def chosen_runs(run_ids: Sequence[str], tags: Sequence[str | None]) -> list[stor
         found |= {run.id: run for run in tagged}
     if not FEWEST <= len(found) <= MOST:
         raise ConfigError(
-            f"These are {len(found):,} runs: name {FEWEST} to {MOST}, or choose them by --tag or "
-            "--sweep. `python -m ensemble runs list` has all of them."
+            f"{formats.count(len(found), 'run')} cannot be compared: name {FEWEST} to {MOST}, or "
+            "choose them by --tag or --sweep. `python -m ensemble runs list` has all of them."
         )
     return list(found.values())
 
@@ -95,14 +96,10 @@ def of_column(column: Column) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def settings(group: Group) -> dict[str, Any]:
-    """Each setting's value, where all runs of the group have the same; a list of them else."""
+def settings(group: Group) -> dict[str, list[Any]]:
+    """Each setting's distinct values in the group's runs; of an imported run what is known."""
     every = [settings_of(run) for run in group.runs]
-    values = {name: {repr(one.get(name)): one.get(name) for one in every} for name in every[0]}
-    return {
-        name: next(iter(each.values())) if len(each) == 1 else list(each.values())
-        for name, each in values.items()
-    }
+    return {name: list({repr(one[name]): one[name] for one in every}.values()) for name in every[0]}
 
 
 def of_figure(figure: Figure) -> dict[str, Any]:

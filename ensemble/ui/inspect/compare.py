@@ -8,6 +8,7 @@ import streamlit as st
 
 from ensemble import architectures, runs
 from ensemble.analysis.predictions import Predictions
+from ensemble.comparison.images import same_images
 from ensemble.errors import EnsembleError
 from ensemble.figures.inspect.compare import MOST, apart, figure, per_class, table
 from ensemble.ui.inspect import images
@@ -52,20 +53,6 @@ def comparable(run: runs.Run) -> list[runs.Run]:
         other for other in loaders.all_runs()
         if other.id != run.id and same_images(run, other) and runs.prediction_epochs(other.id)
     ]  # fmt: skip
-
-
-def same_images(one: runs.Run, other: runs.Run) -> bool:
-    """Whether two runs were tested on the same examples in the same order, as their labels say."""
-    if one.trained and other.trained and not (one.data.own or other.data.own):
-        return one.config.dataset == other.config.dataset
-    if (one.data.test_size, len(one.data.class_names)) != (
-        other.data.test_size, len(other.data.class_names)
-    ):  # fmt: skip
-        return False
-    try:
-        return loaders.test_set(one).fingerprint == loaders.test_set(other).fingerprint
-    except EnsembleError:
-        return False
 
 
 def nothing(shown: Inspected) -> None:

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ensemble import runs
+from ensemble.comparison.settings import PLACE
 from ensemble.config import EnsembleConfig
 
-# A member does not depend on how many devices there are, nor on the number of the seed.
-NOT_COMPARED = {"seed": 0, "devices": 0}
+# A member does not depend on where it is trained, nor on the number of the seed.
+NOT_COMPARED = dict.fromkeys(("seed", *PLACE), 0)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ FIELDS = {field.name: field for field in dataclasses.fields(EnsembleConfig)}
 MAIN = ("dataset", "network", "members", "learning_rate", "momentum", "epochs", "batch_size",
         "seed")  # fmt: skip
 MORE = tuple(name for name in FIELDS if name not in (*MAIN, "width", "precision", "vary"))
-UNUSUAL = ("width", "precision", "vary", *MORE)  # named in a summary where they are not at their default
+# Named in a summary where they are not at their default.
+UNUSUAL = ("width", "precision", "vary", *MORE)
 
 # Where a slider over the whole range would be of no use: the values that are worth a step.
 # A run may have any value in its range; one that is not here is added to the slider.

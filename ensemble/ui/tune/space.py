@@ -14,7 +14,9 @@ from ensemble.sweeps.space import NOT_SEARCHED, Axis, Range, written
 from ensemble.ui.shared import settings, widget
 from ensemble.wording import escaping
 
-SEARCHED = tuple(name for name in NAMES if name not in NOT_SEARCHED)
+# The seed also says which images are held out, and trials are judged on the same ones.
+ELSEWHERE = ("seed", "devices", "groups", "patience")
+SEARCHED = tuple(name for name in NAMES if name not in (*NOT_SEARCHED, *ELSEWHERE))
 FIRST = ("learning_rate",)
 TICKED, GRID_VALUES = "tune_searched", 4
 RANGE, LIST = "range", "list"
@@ -28,7 +30,6 @@ USUAL: dict[str, tuple[float, float, bool]] = {
     "epochs": (2, 10, False),
     "batch_size": (32, 256, True),
     "width": (8, 64, True),
-    "seed": (0, 9, False),
     "rotation_degrees": (0.0, 20.0, False),
     "warmup_epochs": (0.0, 2.0, False),
 }

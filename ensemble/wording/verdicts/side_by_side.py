@@ -98,15 +98,13 @@ def verdict(found: Difference) -> str:
 
 def basis(found: Table) -> str:
     """What the intervals hold for, and for how many tests the p are adjusted."""
-    overs = {figure.over for column in found.columns for figure in column.figures.values()}
-    said = "95 % intervals"
-    if "seeds and images" in overs:
-        said += (
-            " of several runs are for other seeds on new images; of one run they are for that "
-            "trained run on new images."
-        )
-    else:
-        said += " are for these trained runs on new images; another seed may differ."
+    counts = [len(column.counted) for column in found.columns if column.counted]
+    many = "are for other seeds on new images"
+    if max(counts, default=0) < 2:
+        many = "are for these trained runs on new images: another seed may differ"
+    elif min(counts) < 2:
+        many += "; the figures of one run alone are for that trained run on new images"
+    said = f"95 % intervals {many}."
     if found.tests:
         said += (
             f" Each p is adjusted for all {found.tests} tests (Holm); “no difference shown” does "

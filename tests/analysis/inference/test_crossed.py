@@ -38,13 +38,27 @@ def test_where_all_runs_are_alike_it_is_the_paired_interval_of_the_images():
     assert (found.low, found.high, found.p) == pytest.approx((ends.low, ends.high, paired.pvalue))
 
 
-def test_with_one_run_on_a_side_the_interval_is_over_images_alone():
+def test_runs_alone_on_every_side_leave_an_interval_over_images_alone():
     draws = np.random.default_rng(2)
-    ours, theirs = drawn(draws, runs=1, of_runs=9.0), drawn(draws)
+    ours, theirs = (drawn(draws, runs=1, of_runs=9.0) for _ in range(2))
     found = crossed(ours, theirs)
-    paired = stats.ttest_rel(ours[0], theirs.mean(axis=0)).confidence_interval(0.95)
+    paired = stats.ttest_rel(ours[0], theirs[0]).confidence_interval(0.95)
     assert found.over == IMAGES
     assert (found.low, found.high) == pytest.approx((paired.low, paired.high))
+
+
+def test_one_run_against_several_is_held_against_how_they_vary():
+    draws = np.random.default_rng(6)
+    one, several = 2.0, draws.normal(size=5)
+    found = crossed(np.full((1, 9), one), np.repeat(several[:, None], 9, 1))
+    # A t test with the variance of one side alone, which is what pooling comes to here.
+    pooled = stats.ttest_ind([one], several)
+    assert (found.p, found.over) == (pytest.approx(pooled.pvalue), BOTH)
+    held = 0
+    for _ in range(400):
+        found = crossed(drawn(draws, runs=1), drawn(draws, runs=3))
+        held += found.low <= 0 <= found.high
+    assert held >= 370
 
 
 @pytest.mark.parametrize("of_images", [0.0, 3.0])

@@ -1,5 +1,7 @@
 """What other runs say of the one that is shown: its seed's luck, and all comparisons at once."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from ensemble.analysis.members.gain import Gain, paired_gain
@@ -24,6 +26,12 @@ def test_seeds_are_of_finished_runs_that_differ_in_nothing_else_each_seed_once()
     stopped = finished(0, 0.9, 0.3, state="stopped")
     assert seeds(stopped, others).accuracies == (0.91, 0.92)
     assert seeds(others[-1], []) == Seeds()
+
+
+def test_a_run_that_was_trained_in_groups_counts_as_another_seed_like_any_other() -> None:
+    run, other = (finished(seed, 0.9 + seed / 100, 0.3, members=4) for seed in (0, 1))
+    in_groups = replace(other, config=replace(other.config, groups=2))
+    assert seeds(run, [in_groups]).accuracies == (0.9, 0.91)
 
 
 def won(count: int, lost: int = 2) -> Gain:
