@@ -144,6 +144,22 @@ def test_the_baseline_of_the_address_is_what_the_others_are_held_against() -> No
     assert "Accuracy, verdict" not in at.dataframe[0].value["what"].to_list()
 
 
+def test_columns_of_runs_are_called_by_what_tells_them_apart() -> None:
+    every = three()
+    runs.rename(every[2].id, "mine")
+    frame = compared(runs=ids(every), view="table", columns="runs").dataframe[0].value
+    assert list(frame.columns) == ["what", "rate 0.1 · seed 1", "rate 0.1 · seed 2",
+                                   f"mine · {every[2].id}"]  # fmt: skip
+
+
+def test_what_is_chosen_in_a_view_is_there_again_at_the_next_visit() -> None:
+    at = compared(runs=ids(three()))
+    widget(at, "multiselect", "compare_by").set_value(["learning_rate"]).run()
+    assert value(at, "by") == "learning_rate"
+    at.query_params.clear()
+    assert value(at.run(), "by") == "learning_rate"
+
+
 @pytest.mark.parametrize("view", ["curves", "table", "settings", "plan"])
 def test_runs_without_an_epoch_or_of_other_images_are_compared_as_far_as_they_go(view: str) -> None:
     new = runs.create(EnsembleConfig())

@@ -38,3 +38,13 @@ def test_runs_on_other_images_and_trained_elsewhere_stand_beside_ours(view: str)
     if view == "table":
         assert any("tested on the same images" in one.value for one in at.warning)
         assert "other images" in at.dataframe[0].value.to_string()
+
+
+def test_a_history_that_cannot_be_read_is_named_and_the_others_are_drawn() -> None:
+    ours, broken = finished(), finished({"learning_rate": 0.3})
+    (broken.path / "history.jsonl").unlink()
+    (broken.path / "history.jsonl").mkdir()
+    at = opened(page="compare", runs=f"{ours.id},{broken.id}")
+    assert [broken.id in one.value for one in at.error] == [True]
+    assert len(at.get("plotly_chart")) == 1
+    assert len(opened(page="compare", runs=broken.id).error) == 1

@@ -27,6 +27,7 @@ class Column:
       percent: whether they are shares in [0, 1], said in per cent.
       is_figure: whether it was measured, and not set.
       unit: of its numbers, "" where it has none or `percent` says it.
+      n: the least test images that shares of it are of, which says how finely they are said.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Column:
     percent: bool = False
     is_figure: bool = False
     unit: str = ""
+    n: int = 10_000
 
     @property
     def titled(self) -> str:
@@ -75,24 +77,26 @@ class Column:
         if value is None or isinstance(value, str):
             return value or "–"
         if self.percent:
-            return formats.percent(value, places=2)
+            return formats.percent(value, self.n)
         return formats.significant(value, 4) if self.is_figure else str(shown(self.name, value))
 
 
 def columns(found: Points) -> list[Column]:
     """What is known of the runs, settings first; without what is known of none."""
-    every = [column(axis, [row.cells.get(axis.name) for row in found.rows]) for axis in found.axes]
+    n = min((row.run.data.test_size for row in found.rows), default=10_000)
+    every = [column(axis, [row.cells.get(axis.name) for row in found.rows], n)
+             for axis in found.axes]  # fmt: skip
     return [one for one in every if one.known]
 
 
-def column(axis: Axis, cells: Sequence[Cell]) -> Column:
+def column(axis: Axis, cells: Sequence[Cell], n: int) -> Column:
     """One of the points' columns."""
     units = {metric.name: metric.unit for metric in METRICS}
     is_number = axis.kind == "number"
     values = tuple(number(cell) if is_number else word(axis.name, cell) for cell in cells)
     unit = units.get(axis.name, "")
     return Column(axis.name, axis.title, values, is_number, axis.log, unit == "share",
-                  not axis.setting, "" if unit == "share" else unit)  # fmt: skip
+                  not axis.setting, "" if unit == "share" else unit, n)  # fmt: skip
 
 
 def number(cell: Cell) -> float | None:

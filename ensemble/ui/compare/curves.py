@@ -1,16 +1,20 @@
 """Curves: each group's mean bold with its band, its runs thin."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from ensemble import runs
 from ensemble.comparison.curves import Curves, curves
 from ensemble.comparison.groups import Group
+from ensemble.comparison.histories import lines
+from ensemble.errors import EnsembleError
 from ensemble.figures.compare import curves as pictures
 from ensemble.figures.palette import MEMBER_HUES
 from ensemble.ui.compare import controls, loader
-from ensemble.ui.shared import address, figure_panel, theme
+from ensemble.ui.shared import address, figure_panel, guard, theme
 from ensemble.wording import escaping, formats
 
 WHAT = {"loss": "Loss", "accuracy": "Accuracy"}
@@ -43,13 +47,16 @@ def show(groups: Sequence[Group]) -> None:
         over = address.choose(address.OVER, "Over", OVER, "epochs")
     band = address.BAND.among(BANDS, "range")
     log = tuple(one for one in LOGS if one in address.LOG.read())
+    groups = readable(groups)
     every = [run for group in groups for run in group.runs]
+    if not every:
+        return
     seen = loader.stamp(every)
     keys = tuple(group.key for group in groups)
     asked = (keys, what, who, over, band)
     found = [
-        (split, loader.once("curves", seen, (*asked, split), lambda split=split: curves(
-            groups, x=over, figure=what, split=split, who=who, band=band)))
+        (split, loader.once("curves", seen, (*asked, split), partial(
+            curves, groups, x=over, figure=what, split=split, who=who, band=band)))
         for split in splits
     ]  # fmt: skip
     if not any(one.lines for _, each in found for one in each):
@@ -73,6 +80,22 @@ def show(groups: Sequence[Group]) -> None:
     left_out(found)
 
 
+def readable(groups: Sequence[Group]) -> list[Group]:
+    """The groups without the runs whose histories cannot be read, which are named."""
+    found = []
+    for group in groups:
+        left = []
+        for run in group.runs:
+            try:
+                lines(run, "epoch")
+                left.append(run)
+            except EnsembleError as error:
+                guard.problem(error)
+        if left:
+            found.append(replace(group, runs=tuple(left)))
+    return found
+
+
 def best(each: Sequence[Curves], what: str, split: str) -> tuple[str, str]:
     """Which group's mean ends best, in a sentence and, where names are long, a line below it.
 
@@ -85,7 +108,8 @@ def best(each: Sequence[Curves], what: str, split: str) -> tuple[str, str]:
     order = sorted(ends, key=lambda end: -end[0] if what == "accuracy" else end[0])
     (first, leader), (second, other) = order[:2]
     word = "highest" if what == "accuracy" else "lowest"
-    ours, theirs, titles = value(what, first), value(what, second), leader.group.title
+    ours, theirs = (value(what, end, one) for end, one in ((first, leader), (second, other)))
+    titles = leader.group.title
     said = f"{titles} ends {word} on {split}: {ours}, then {other.group.title} at {theirs}."
     if len(said) <= LINE:
         return said, ""
@@ -94,9 +118,11 @@ def best(each: Sequence[Curves], what: str, split: str) -> tuple[str, str]:
     )
 
 
-def value(what: str, end: float) -> str:
-    """A figure as people read it."""
-    return formats.percent(end) if what == "accuracy" else formats.significant(end)
+def value(what: str, end: float, of: Curves) -> str:
+    """A figure of a group as people read it."""
+    if what == "loss":
+        return formats.significant(end)
+    return formats.percent(end, of.group.runs[0].data.test_size)
 
 
 def sees(found: Sequence[tuple[str, Sequence[Curves]]], band: str, who: str) -> str:
@@ -124,7 +150,7 @@ def alt(found: Sequence[tuple[str, Sequence[Curves]]], what: str, who: str, over
     ends = []
     for split, each in found:
         for one in [one for one in each if len(one.mean)][:6]:
-            ends.append(f"{one.group.title} on {split} at last {value(what, one.mean[-1])}")
+            ends.append(f"{one.group.title} on {split} at last {value(what, one.mean[-1], one)}")
     return f"{said}: {'; '.join(ends)}"
 
 

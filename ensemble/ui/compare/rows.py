@@ -24,12 +24,10 @@ def frame(made: Table, differ: bool) -> pd.DataFrame:
 
     Args:
       made: the groups beside each other.
-      differ: whether settings that are the same in all of them are left out.
+      differ: whether settings that are the same in all of them are left out; they come last.
     """
     rows = {"Runs": [f"{len(one.group.runs):,}" for one in made.columns]}
-    for setting in made.settings:
-        if setting.differs or not differ:
-            rows[setting.label.capitalize()] = list(setting.texts)
+    rows |= settings(made, True)
     for metric in METRICS:
         texts = [with_interval(metric, one.figures[metric.name], images(one))
                  for one in made.columns]  # fmt: skip
@@ -37,8 +35,18 @@ def frame(made: Table, differ: bool) -> pd.DataFrame:
             rows[TITLES.get(metric.name, metric.title)] = texts
     if made.baseline and len(made.columns) > 1:
         rows |= {label: [against(one, say) for one in made.columns] for label, say in SAID.items()}
+    if not differ:
+        rows |= settings(made, False)
     titles = [one.group.title for one in made.columns]
     return pd.DataFrame.from_dict(rows, orient="index", columns=titles).reset_index(names=FIRST)
+
+
+def settings(made: Table, differ: bool) -> dict[str, list[str]]:
+    """The settings that differ, or those that do not; none that nobody has set."""
+    return {
+        one.label.capitalize(): [text or "–" for text in one.texts]
+        for one in made.settings if one.differs == differ and any(one.texts)
+    }  # fmt: skip
 
 
 def images(column: Column) -> int:

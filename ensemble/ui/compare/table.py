@@ -6,12 +6,13 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.comparison import table as compared
-from ensemble.comparison.groups import Group
+from ensemble.comparison.groups import Group, grouped
+from ensemble.comparison.settings import differing, settings_of
 from ensemble.ui.compare import controls, loader, rows
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import address
 from ensemble.wording import escaping
-from ensemble.wording.run_names import told_apart
+from ensemble.wording.run_names import made, told_apart
 
 WHICH = {"differ": "Those that differ", "all": "All"}
 EACH = {"groups": "Groups", "runs": "Runs"}
@@ -25,17 +26,17 @@ def show(groups: Sequence[Group], every: Sequence[runs.Run]) -> None:
                       key="compare_controls_table"):  # fmt: skip
         each = address.choose(address.COLUMNS, "A column for each of the", EACH, "groups")
         if each == "runs":
-            groups = [Group(told_apart(run), run.id, (run,)) for run in every]
+            groups = one_by_one(every)
         differ = address.choose(address.ROWS, "Settings", WHICH, "differ") == "differ"
         baseline = choose_baseline(groups)
     seen = loader.stamp(every)
     keys = tuple(group.key for group in groups)
-    made = loader.once("table", seen, (keys, baseline), lambda: compared.table(groups, baseline))
-    if said := rows.headline(made):
+    found = loader.once("table", seen, (keys, baseline), lambda: compared.table(groups, baseline))
+    if said := rows.headline(found):
         st.markdown(f"##### {said}")
-    for warning in made.warnings:
+    for warning in found.warnings:
         st.warning(escaping.markdown(warning), icon=":material/warning:")
-    frame = rows.frame(made, differ)
+    frame = rows.frame(found, differ)
     text = st.column_config.TextColumn
     widths = {name: text(name, width=210) for name in frame.columns[1:]}
     st.dataframe(
@@ -44,12 +45,24 @@ def show(groups: Sequence[Group], every: Sequence[runs.Run]) -> None:
         column_config={rows.FIRST: text("", pinned=True, width=160), **widths},
         alt=f"{len(frame):,} settings and figures of {', '.join(frame.columns[1:])}",
     )  # fmt: skip
-    st.caption(escaping.markdown(rows.notes(made)))
+    st.caption(escaping.markdown(rows.notes(found)))
     st.download_button(
-        "Download the table (CSV)", lambda: downloads.csv(rows.numbers(made)), "compared.csv",
+        "Download the table (CSV)", lambda: downloads.csv(rows.numbers(found)), "compared.csv",
         "text/csv", icon=":material/download:", type="tertiary", on_click="ignore",
         key="compare_table_csv",
     )  # fmt: skip
+
+
+def one_by_one(every: Sequence[runs.Run]) -> list[Group]:
+    """Each run as a group of its own, by its name, else by what tells it apart from the others."""
+    names = differing(settings_of(run) for run in every)
+    found = []
+    for group in grouped(every, names or ("seed",)):
+        for run in group.runs:
+            alone = group.title if len(group.runs) == 1 else f"{group.title} · {made(run.id)}"
+            title = alone if run.name == run.id else told_apart(run)
+            found.append(Group(title, run.id, (run,)))
+    return found
 
 
 def choose_baseline(groups: Sequence[Group]) -> str | None:

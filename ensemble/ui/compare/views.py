@@ -30,6 +30,7 @@ def body(was_active: bool) -> None:
         if not found.runs or any(run.active for run in found.runs) != was_active:
             loaders.forget_runs()
             st.rerun()
+        which.remember()
         view = address.VIEW.among(VIEWS, USUAL)
         with st.container(
             horizontal=True, vertical_alignment="bottom", gap="medium", key="compare_controls"
@@ -71,7 +72,7 @@ def by_control(every: tuple[runs.Run, ...]) -> None:
     options = {name: label(name).capitalize() for name in NAMES if name in (*apart, *asked)}
     if options:
         controls.several(
-            address.BY, "One curve for runs alike in", options, (), width=320,
+            address.BY, "One curve for runs alike in", options, (), width=240,
             placeholder="Everything but the seed",
             help="Runs that are equal in these settings are one group, whatever else differs: a "
             "curve with its band, a column. With none, runs that differ in the seed alone are.",

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from ensemble import runs
 from ensemble.errors import RunError
@@ -10,7 +11,13 @@ from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.tab import tab
 
 MOST = 50
-WORDS = (address.RUNS, address.TAG, address.SWEEP, address.BY, address.BASELINE)
+WORDS: tuple[address.Word[Any], ...] = (
+    address.RUNS,
+    address.TAG,
+    address.SWEEP,
+    address.BY,
+    address.BASELINE,
+)
 
 
 @dataclass(frozen=True)
@@ -35,11 +42,13 @@ def chosen() -> Chosen:
     if not asked():
         for word in WORDS:
             word.put(word.parse(tab.compared.get(word.name)))
-    found = of_address()
-    if found.runs:
-        tab.compared = {word.name: text for word in WORDS
-                        if (text := address.every().get(word.name))}  # fmt: skip
-    return found
+    return of_address()
+
+
+def remember() -> None:
+    """Keep what the address names for this tab's next visit."""
+    tab.compared = {word.name: text for word in WORDS
+                    if (text := address.every().get(word.name))}  # fmt: skip
 
 
 def asked() -> bool:

@@ -21,6 +21,7 @@ HEAVY = (
     "plotly.graph_objects",
     "ensemble.ui.runs.overview",
     "ensemble.ui.predictions.gallery",
+    "ensemble.ui.compare.views",
     "ensemble.ui.inspect.shown",
     "ensemble.ui.inspect.answer",
     "ensemble.ui.inspect.members.agreement",

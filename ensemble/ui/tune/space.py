@@ -15,7 +15,7 @@ from ensemble.ui.shared import settings, widget
 from ensemble.wording import escaping
 
 # The seed also says which images are held out, and trials are judged on the same ones.
-ELSEWHERE = ("seed", "devices", "groups", "patience")
+ELSEWHERE = ("seed", "devices", "groups")
 SEARCHED = tuple(name for name in NAMES if name not in (*NOT_SEARCHED, *ELSEWHERE))
 FIRST = ("learning_rate",)
 TICKED, GRID_VALUES = "tune_searched", 4

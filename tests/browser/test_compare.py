@@ -1,0 +1,98 @@
+"""Compare as a person meets it: three seeds as one curve, and a brush that holds everywhere."""
+
+import io
+
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Locator, expect
+
+from tests.browser.conftest import App
+from tests.comparison.drawn import finished
+
+LINES = ".coordinates .line"
+
+
+def runs_of_two_rates() -> str:
+    """Three seeds at each of two rates, as the address names them."""
+    every = [finished({"learning_rate": rate, "seed": seed}, draw=10 * seed + place, skill=skill)
+             for place, (rate, skill) in enumerate([(0.01, 1.0), (0.1, 3.0)])
+             for seed in (1, 2, 3)]  # fmt: skip
+    return ",".join(run.id for run in every)
+
+
+def axis(app: App, name: str) -> dict[str, float]:
+    """Where an axis stands in the window: its middle, its upper and its lower end."""
+    over = app.page.locator(f'.coordinates .over[data-axis="{name}"]')
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    assert box
+    return {"x": box["x"] + box["width"] / 2, "top": box["y"] + 8,
+            "bottom": box["y"] + box["height"] - 8}  # fmt: skip
+
+
+def end(app: App, name: str, end: int) -> Locator:
+    """One end of an axis's brush, as the keyboard reaches it."""
+    return app.page.locator(f'.coordinates [data-focus="end {end} {name}"]')
+
+
+def test_three_seeds_are_one_curve_and_a_brush_holds_in_every_view(app: App) -> None:
+    every = runs_of_two_rates()
+    app.open("compare", runs=every)
+    expect(app.page.locator(".js-plotly-plot .legendtext")).to_have_text(
+        ["rate 0.01 (mean of 3)", "rate 0.1 (mean of 3)"]
+    )
+    app.page.get_by_role("radio", name="Settings").click()
+    expect(app.page.locator(LINES)).to_have_count(6)
+    app.settle()
+    rate = axis(app, "learning_rate")
+    middle = (rate["top"] + rate["bottom"]) / 2
+    app.page.mouse.move(rate["x"], rate["top"])
+    app.page.mouse.down()
+    app.page.mouse.move(rate["x"], middle, steps=4)
+    assert app.page.locator(f"{LINES}.dim").count() == 3, "at once, before the page hears of it"
+    assert "keep" not in app.page.url
+    app.page.mouse.up()
+    app.page.wait_for_url("**keep=learning_rate**")
+    expect(app.page.get_by_text("3 of 6 runs: brushed to learning rate from")).to_be_visible()
+    app.page.get_by_role("radio", name="Curves").click()
+    left = app.page.locator(".js-plotly-plot .legendtext")
+    expect(left).to_have_text(["Digits · rate 0.1 · 2 members (mean of 3)"])
+    app.page.reload()
+    expect(left).to_have_text(["Digits · rate 0.1 · 2 members (mean of 3)"])
+    app.page.get_by_role("button", name="Show all").click()
+    expect(app.page.locator(".js-plotly-plot .legendtext")).to_have_count(2)
+    assert "keep" not in app.page.url
+
+
+def test_the_keyboard_brushes_moves_axes_and_turns_them_and_the_picture_is_kept(app: App) -> None:
+    app.open("compare", runs=runs_of_two_rates(), view="settings")
+    expect(app.page.locator(LINES)).to_have_count(6)
+    app.settle()
+    low = end(app, "accuracy", 0)
+    low.press("ArrowUp")
+    low.press("ArrowUp")
+    expect(app.page.locator(f"{LINES}.dim")).to_have_count(2)
+    app.page.wait_for_url("**keep=accuracy**")
+    app.settle()
+    expect(end(app, "accuracy", 0)).to_be_focused()
+    assert len(end(app, "accuracy", 0).get_attribute("aria-valuetext") or "") > 2
+    label = app.page.locator('.coordinates [data-focus="label accuracy"]')
+    label.press("ArrowLeft")
+    order = app.page.locator(".coordinates .over")
+    expect(order.first).to_have_attribute("data-axis", "accuracy")
+    log = app.page.locator('.coordinates [data-focus="log learning_rate"]')
+    expect(log).to_have_text("log")
+    log.press("Enter")
+    expect(log).to_have_text("linear")
+    tools = app.page.locator(".coordinates .tools")
+    with app.page.expect_download() as saved:
+        tools.get_by_role("button", name="PNG").click()
+    picture = np.asarray(Image.open(io.BytesIO(saved.value.path().read_bytes())).convert("RGB"))
+    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 10
+    with app.page.expect_download() as saved:
+        tools.get_by_role("button", name="CSV").click()
+    head, *rows = saved.value.path().read_text().splitlines()
+    assert head == "run,accuracy,learning_rate,nll,brushed"
+    assert [row.endswith(",true") for row in rows].count(True) == 4
+    end(app, "accuracy", 0).press("Delete")
+    expect(app.page.locator(f"{LINES}.dim")).to_have_count(0)
