@@ -14,7 +14,7 @@ from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.frame import danger
 from ensemble.ui.shared import address, guard, loaders, settings, widget
 from ensemble.ui.shared.tab import Tab, tab
-from ensemble.ui.tune import loader, picker
+from ensemble.ui.tune import hyper_deep, loader, picker
 from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import called, told_apart
 
@@ -30,20 +30,28 @@ def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
         sure(sweep)
         return
     best = sweeps.best(sweep, list(trials)) if trials else None
-    with st.container(horizontal=True, gap="small", vertical_alignment="center",
-                      key="tune_actions"):  # fmt: skip
+    with st.container(
+        horizontal=True, gap="small", vertical_alignment="center", key="tune_actions"
+    ):
         if best:
             use(sweep, best)
-            seeds(sweep, best)
         if any(one.run_id for one in trials):
             st.page_link("pages/compare.py", label="Compare these trials", width="content",
                          icon=":material/compare_arrows:",
                          query_params=address.SWEEP.link(sweep.id))  # fmt: skip
         if sweep.config.sampler != "grid":
             more(sweep)
-        danger.ask_button("Delete…", key="tune_delete", disabled=sweep.active, on_click=ask,
-                          args=(sweep.id,),
-                          help="Stop it first." if sweep.active else None)  # fmt: skip
+        if not sweep.active:  # What follows is for the best of all.
+            afterwards(sweep, trials, best)
+    hyper_deep.built(sweep)
+
+
+def afterwards(sweep: Sweep, trials: Sequence[Trial], best: Trial | None) -> None:
+    """What is of use once the search has ended."""
+    if best:
+        seeds(sweep, best)
+        hyper_deep.show(sweep, trials, attempt)
+    danger.ask_button("Delete…", key="tune_delete", on_click=ask, args=(sweep.id,))
 
 
 def use(sweep: Sweep, best: Trial) -> None:

@@ -26,7 +26,7 @@ def history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """
     found = curves.history(sweep.config, trials, goal)
     styles = {
-        "trials": style("each trial", "trials", palette.MUTED, 2.5),
+        "trials": style("each trial", "", palette.MUTED, 5),
         "best": style("best so far", "best", None, palette.ENSEMBLE_WIDTH),
     }
     title = f"{SHORT[goal][0].upper()}{SHORT[goal][1:]} by trial"
