@@ -1,8 +1,9 @@
 """Waiting times in a real browser: python -m benchmarks.screens
 
 Launch to the first point on the chart (launches.py); switching pages with a run of 10 members
-open; opening pages with 1,000 runs on disk; a history of 1,000 epochs, read and drawn. Times
-are from the click, or from asking for the address, until the thing can be seen. Parts alone:
+open; opening pages with 1,000 runs on disk, and ticking a row of them; a history of 1,000 epochs,
+read and drawn. Times are from the click, or from asking for the address, until the thing can be
+seen. Parts alone:
 python -m benchmarks.screens launches switches lists
 """
 
@@ -26,6 +27,7 @@ from ensemble import regression
 
 RUNS, ROUNDS = 1_000, 5
 SECONDS_TO_SETTLE = 10
+HEADER_PX, ROW_PX = 36, 35  # of a table
 PICTURE = ".js-plotly-plot .main-svg"
 # What says that a page shows its run: in the order in which they are visited.
 SIGNS = {
@@ -104,6 +106,7 @@ def of_lists(folder: Path) -> dict[str, Any]:
             "train": opening(page, url, "train", ".st-key-launch button"),
             "train_1000_epochs": opening(page, url, "train", ".curves path", run=run_id),
             "runs": opening(page, url, "runs", "[data-testid=stDataFrame]"),
+            "runs_a_row_ticked": ticking(page, url),
         }
     return {
         "history_1000_epochs_members_10": found, "list_of_runs": lists,
@@ -121,6 +124,26 @@ def opening(page: Page, url: str, path: str, sign: str, **query: str) -> list[fl
         page.locator(sign).first.wait_for(state="visible", timeout=60_000)
         settle(page)
         seconds.append(round(time.perf_counter() - began, 2))
+    return seconds
+
+
+def ticking(page: Page, url: str) -> list[float]:
+    """Seconds from a press on the box in front of a row of Runs until all is drawn."""
+    page.goto(f"{url}/runs")
+    table = page.get_by_test_id("stDataFrame")
+    table.wait_for(state="visible", timeout=60_000)
+    settle(page)
+    page.wait_for_timeout(1_000)
+    seconds = []
+    for row in range(ROUNDS):
+        box, address = table.bounding_box(), page.url
+        assert box
+        began = time.perf_counter()
+        page.mouse.click(box["x"] + 16, box["y"] + HEADER_PX + ROW_PX * (row + 0.5))
+        page.wait_for_function("before => location.href != before", arg=address)
+        settle(page)
+        seconds.append(round(time.perf_counter() - began, 2))
+        page.wait_for_timeout(500)
     return seconds
 
 

@@ -25,6 +25,7 @@ MEASURED: tuple[dict[str, Any], ...] = (
     {"members": 2, "width": 128},
     {"members": 8, "network": "mlp", "width": 1024},
     {"members": 32, "network": "mlp", "width": 1024},
+    {"members": 32, "network": "mlp", "width": 1024, "optimizer": "adamw"},
     {"members": 2, "network": "lenet5", "width": 48, "batch_size": 1024},
     {"members": 1, "network": "resnet"},
     {"members": 2, "network": "resnet", "batch_size": 512},

@@ -1,4 +1,4 @@
-"""The commands that list, show, stop and delete runs."""
+"""The commands that list, show, tag, stop and delete runs."""
 
 import json
 from dataclasses import asdict
@@ -10,6 +10,7 @@ from ensemble import runs as stored
 from ensemble.cli.outcome import say
 from ensemble.cli.train import run_summary
 from ensemble.jobs.placement import read_placement
+from ensemble.runs.annotations.tags import change_tags, checked_tags
 from ensemble.runs.groups.part import groups_of
 from ensemble.runs.groups.tasks import read_tasks
 from ensemble.wording import formats
@@ -18,16 +19,20 @@ from ensemble.wording.verdicts import chance
 
 @click.group()
 def runs() -> None:
-    """List, show, stop and delete runs."""
+    """List, show, tag, stop and delete runs."""
 
 
 @runs.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
-def runs_list(as_json: bool) -> None:
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="Only runs with this tag; given "
+              "several times, with all of them.")  # fmt: skip
+def runs_list(as_json: bool, tags: tuple[str, ...]) -> None:
     """Every run, newest first."""
     for run in stored.list_runs():
+        if not set(checked_tags(tags)) <= set(run.tags):
+            continue
         if as_json:
-            click.echo(json.dumps(run_summary(run)))
+            click.echo(json.dumps({**run_summary(run), "tags": list(run.tags)}))
             continue
         accuracy = run.status.ensemble_test_accuracy
         shown = formats.percent(accuracy)
@@ -38,13 +43,15 @@ def runs_list(as_json: bool) -> None:
 
 @runs.command(name="show")
 @click.argument("run_id", metavar="RUN")
+@click.option("--json", is_flag=True, expose_value=False, help="As it is without, too.")
 def runs_show(run_id: str) -> None:
     """A run's settings and status, its groups and where it runs, as JSON."""
     run = stored.find(run_id)
     status = {**asdict(run.status), "state": run.state, "message": run.message}
     placement = read_placement(run.path)
     shown = {
-        "run_id": run.id, "name": run.name, "settings": run.config.as_dict(), "status": status,
+        "run_id": run.id, "name": run.name, "tags": list(run.tags),
+        "settings": run.config.as_dict(), "status": status,
         "placement": asdict(placement) if placement else None, "groups": groups(run),
     }  # fmt: skip
     click.echo(json.dumps(shown, indent=1))
@@ -67,6 +74,21 @@ def groups(run: stored.Run) -> list[dict[str, Any]]:
         }
         for group in groups_of(run)
     ]
+
+
+@runs.command(name="tag")
+@click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
+@click.option("--add", metavar="TAG", multiple=True, help="A tag to give each of them.")
+@click.option("--remove", metavar="TAG", multiple=True, help="A tag to take from each of them.")
+def runs_tag(run_ids: tuple[str, ...], add: tuple[str, ...], remove: tuple[str, ...]) -> None:
+    """Give runs tags, or take some away: words to find and compare them by."""
+    if not (add or remove):
+        raise click.UsageError("Say which: --add TAG, --remove TAG, or both.")
+    for run_id in run_ids:  # so that a slip in one of them changes none
+        checked_tags([*(tag for tag in stored.find(run_id).tags if tag not in remove), *add])
+    for run_id in run_ids:
+        change_tags(run_id, add, remove)
+        say(f"{run_id}: {', '.join(stored.find(run_id).tags) or 'no tags'}")
 
 
 @runs.command(name="stop")

@@ -23,39 +23,48 @@ from ensemble.wording.verdicts import chosen as chosen_words
 @settings_options(EnsembleConfig)
 @placement_options
 @click.option("--resume", metavar="RUN", help="Go on with a stopped run instead of a new one.")
+@click.option("--tag", "tags", metavar="TAG", multiple=True, help="A word to find and compare the "
+              "run by; give it again for another.")  # fmt: skip
 @click.option(
     "--distributed",
     is_flag=True,
     help="Be one of several processes, one a host, that train one run on the devices of all hosts: "
     "start the same command on each, under Slurm by srun --kill-on-bad-exit=1; or once, with --on.",
 )
-def train(resume: str | None, distributed: bool, **chosen: Any) -> None:
+def train(resume: str | None, tags: tuple[str, ...], distributed: bool, **chosen: Any) -> None:
     """Train an ensemble; the last line on stdout is one JSON object."""
     chosen = {name: value for name, value in chosen.items() if value is not None}
-    if resume and chosen:
+    if resume and (chosen or tags):
         raise click.UsageError("--resume takes a run as it is: leave the other options out.")
     if architectures.is_own(own := chosen.get("network", "")):
         architectures.allow(own)  # Whoever types a name here wants its code to run.
     see = partial(fits_one_program, chosen) if distributed else None
     place = take_placement(chosen, see)
     if distributed and not place:
-        run = among_others(resume, chosen)
+        run = among_others(resume, chosen, tags)
     else:
-        run = trained(resume, chosen, place)
+        run = trained(resume, chosen, place, tags)
     if said := best_epoch(run):
         say(said, err=True)
     said = " ".join(filter(None, (run.message, chance.verdict(run))))
     end_with(run.state, said, run_summary(run))
 
 
-def trained(resume: str | None, chosen: dict[str, Any], place: Placement | None = None) -> runs.Run:
+def trained(
+    resume: str | None,
+    chosen: dict[str, Any],
+    place: Placement | None = None,
+    tags: tuple[str, ...] = (),
+) -> runs.Run:
     """The run, new or gone on with, once it has ended."""
-    run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen), place)
+    run = runs.requeue(resume) if resume else runs.create(EnsembleConfig(**chosen), place, tags)
     with ProgressLine(run.id) as line:
         return runs.work(run.id, line.show)
 
 
-def among_others(resume: str | None, chosen: dict[str, Any]) -> runs.Run:
+def among_others(
+    resume: str | None, chosen: dict[str, Any], tags: tuple[str, ...] = ()
+) -> runs.Run:
     """`trained` as one of several processes; those that only follow end here."""
     fits_one_program(chosen)
     if resume and runs.find(resume).in_groups:
@@ -65,11 +74,11 @@ def among_others(resume: str | None, chosen: dict[str, Any]) -> runs.Run:
         )
     with hosts.joined() as company:
         if company is None:
-            return trained(resume, chosen)
+            return trained(resume, chosen, tags=tags)
         # Its modules start JAX, which is told of the others by now.
         from ensemble.runs.training.distributed import take_part
 
-        outcome, run = take_part(company, lambda: trained(resume, chosen))
+        outcome, run = take_part(company, lambda: trained(resume, chosen, tags=tags))
     if run is None:
         sys.exit(EXIT_STATUS.get(outcome.state, 1))
     return run
@@ -130,6 +139,7 @@ def run_summary(run: runs.Run) -> dict[str, Any]:
         "best_epoch": status.best_epoch,
         "best_on": status.best_on,
         "best_ensemble_test_accuracy": status.best_ensemble_test_accuracy,
+        "set_aside": [number + 1 for number in sorted(status.set_aside)],
         "at_chance": chance.at_chance(run),
         "seconds": status.seconds,
         "compile_seconds": status.compile_seconds,

@@ -115,8 +115,8 @@ BLOCK = 256  # images that are judged at once
 def memory(config: EnsembleConfig, cost: Cost, data_bytes: int, devices: int) -> float:
     """About how many bytes a run holds at most on a CPU.
 
-    Members carry their parameters, as many momenta, and running statistics; each device holds
-    the dataset, and what its member's layers give for one batch.
+    Members carry their parameters, as many momenta (AdamW: and as many squares), and running
+    statistics; each device holds the dataset, and what its member's layers give for one batch.
 
     Args:
       config: the run to be.
@@ -124,7 +124,8 @@ def memory(config: EnsembleConfig, cost: Cost, data_bytes: int, devices: int) ->
       data_bytes: of its dataset's images and labels.
       devices: how many it runs on.
     """
-    state = 4 * (2 * cost.parameters + cost.carried)
+    of_each = 3 if config.optimizer == "adamw" else 2
+    state = 4 * (of_each * cost.parameters + cost.carried)
     at_work = min(config.members, devices)
     held = ACTIVATIONS.get(config.network, STOCK_ACTIVATIONS)
     step = 4 * held * cost.outputs * max(config.batch_size, BLOCK / 2)

@@ -30,10 +30,11 @@ from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import active_in, jobs_in, without_worker
 from ensemble.machine.arrangement import groups_here
+from ensemble.runs.annotations.baseline import forget_baseline
 from ensemble.runs.annotations.tags import FILE as TAGS
 from ensemble.runs.annotations.tags import checked_tags, read_tags
 from ensemble.runs.contents import fill
-from ensemble.runs.status import Status, read_status
+from ensemble.runs.status import Status, read_status, remaining
 from ensemble.storage.folder_index import FILES, FolderIndex
 
 
@@ -82,6 +83,13 @@ class Run(Job):
         return self.trained is not None and (
             self.trained.groups > 1 or (self.path / PLACEMENT).exists()
         )
+
+    def remaining(self, epoch: int | None = None) -> tuple[int, ...]:
+        """Its members, from 0, but for those set aside by the end of this epoch; by now for None.
+
+        In this order stand the members in what is read of an epoch: predictions, parameters.
+        """
+        return remaining(self.status, self.config.members, epoch)
 
     @property
     def trained(self) -> EnsembleConfig | None:
@@ -161,7 +169,7 @@ def create(
 
 
 def delete(run_id: str) -> None:
-    """Delete a run and all its files.
+    """Delete a run and all its files; a baseline that it was, it is no more.
 
     Raises:
       RunError: a worker is at it: stop it first.
@@ -189,6 +197,8 @@ def delete(run_id: str) -> None:
                 if job.awaited:
                     raise RunError(measured if job.kind is STRESS else busy)
             remove(folder)
+    with contextlib.suppress(RunError):  # It is gone, and read as none, all the same.
+        forget_baseline(run_id)
 
 
 # What a run of any kind has in common.

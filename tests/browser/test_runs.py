@@ -80,3 +80,17 @@ def test_a_run_is_deleted_when_asked_twice(app: App) -> None:
     expect(app.page.get_by_text(re.compile("^Deleted")).first).to_be_visible()
     app.settle()
     assert "run=" not in app.page.url
+
+
+def test_rows_that_are_ticked_one_after_the_other_are_compared(app: App) -> None:
+    several = [trained(members=2, done=1, created=time.time() + 200 + at) for at in range(3)]
+    open_runs(app, called(several[0]))
+    choose_row(app.page, 0, several[2].id)
+    for row in (1, 2):  # without waiting until the first is drawn
+        press_row(app.page, row)
+    expect(app.page.get_by_text("3 runs ticked")).to_be_visible()
+    app.page.get_by_role("link", name="Compare 3 runs").click()
+    app.page.wait_for_url("**/compare?**")
+    assert all(run.id in app.page.url for run in several)
+    for run in several:
+        runs.delete(run.id)

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
+from ensemble.runs.annotations.baseline import write_baseline
 from ensemble.runs.annotations.tags import write_tags
 from ensemble.ui.compare.which import MOST
 from ensemble.ui.shared import loaders
@@ -136,6 +137,10 @@ def test_the_best_are_chosen_by_nll_and_it_is_said_on_which_images() -> None:
 def test_the_baseline_of_the_address_is_what_the_others_are_held_against() -> None:
     every = three()
     frame = compared(runs=ids(every), view="table", baseline=every[2].id).dataframe[0].value
+    verdict = frame.set_index("what").loc["Accuracy, verdict"]
+    assert verdict.to_list() == ["better: more right", "baseline"]
+    write_baseline("digits", every[2].id)  # pinned on Runs
+    frame = compared(runs=ids(every), view="table").dataframe[0].value
     verdict = frame.set_index("what").loc["Accuracy, verdict"]
     assert verdict.to_list() == ["better: more right", "baseline"]
     at = compared(runs=ids(every), view="table", baseline="gone")

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.runs.annotations.notes import write_note
-from ensemble.ui.runs import overview, table
+from ensemble.ui.runs import columns, filters, table
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened, value
 
@@ -33,10 +33,10 @@ def test_one_member_has_no_mean_member() -> None:
 def test_a_phone_shows_the_accuracy_before_any_setting() -> None:
     order = list(table.table([trained()]))
     assert order[:4] == ["name", "state", "best", "gain"]
-    shown = list(overview.columns())
-    assert shown == order
+    shown = columns.config(order[:-1])
+    assert list(shown) == order
     # 366 pixels are what 400 leave, 35 of them for the box in front of a row.
-    wide = [overview.columns()[name]["width"] for name in order[:3]]
+    wide = [shown[name]["width"] for name in order[:3]]
     assert 35 + sum(wide) <= 366
 
 
@@ -50,11 +50,11 @@ def test_runs_are_found_by_words_state_and_data() -> None:
     other = runs.create(EnsembleConfig(dataset="mnist"))
     write_note(other.id, "Wide")
     both = [digits, other]
-    assert table.matching(both) == both
-    assert table.matching(both, datasets=["mnist"]) == [other]
-    assert table.matching(both, states=["finished"]) == [digits]
-    assert table.matching(both, "wIDE") == [other]
-    assert table.matching(both, "one wide") == []
+    assert filters.matching(both) == both
+    assert filters.matching(both, datasets=["mnist"]) == [other]
+    assert filters.matching(both, states=["finished"]) == [digits]
+    assert filters.matching(both, "wIDE") == [other]
+    assert filters.matching(both, "one wide") == []
 
 
 def test_a_few_runs_need_no_filters() -> None:
@@ -69,7 +69,7 @@ def test_the_run_of_the_address_is_the_row_that_is_chosen() -> None:
     trained(created=3000.0)
     run = trained(created=2000.0, state="failed", message="The disk is *full*.")
     trained(created=1000.0)
-    how = "Choose a row to open, rename, resume or delete a run."
+    how = "Tick a row to open, rename, tag, resume or delete a run; several to compare."
     at = opened(page="runs")
     assert (rows(at), how in captions(at)) == ([], True)
     at = opened(run, "runs")
@@ -84,17 +84,18 @@ def rows(at: AppTest) -> list[int]:
 
 
 def unchosen(run_id: str) -> None:
-    """What the table calls when the chosen row is pressed again."""
+    """What the table calls when the ticked row is pressed again."""
     from types import SimpleNamespace
 
     import streamlit as st
 
     from ensemble import runs
-    from ensemble.ui.runs import overview
+    from ensemble.ui.runs import ticked
+    from ensemble.ui.shared import run_panel
 
-    overview.run_panel.remember(runs.find(run_id))
+    run_panel.remember(runs.find(run_id))
     st.session_state["pressed"] = SimpleNamespace(selection=SimpleNamespace(rows=[]))
-    overview.choose("pressed", [run_id])
+    ticked.pressed("pressed", [run_id])
 
 
 def test_a_row_that_is_no_longer_chosen_leaves_the_address() -> None:

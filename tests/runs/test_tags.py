@@ -5,7 +5,7 @@ import pytest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
-from ensemble.runs.annotations.tags import read_tags, write_tags
+from ensemble.runs.annotations.tags import change_tags, read_tags, write_tags
 
 
 def test_a_run_has_the_tags_that_it_was_given_each_once() -> None:
@@ -32,3 +32,12 @@ def test_whatever_else_is_in_the_file_is_no_tags(text: str) -> None:
     (run.path / "tags.json").write_text(text)
     assert read_tags(run.path) == ()
     assert runs.find(run.id).tags == ()
+
+
+def test_tags_are_added_and_taken_away_beside_those_that_stay() -> None:
+    run = runs.create(EnsembleConfig(), tags=["a", "b"])
+    change_tags(run.id, add=["c", "a"], remove=["b", "never there"])
+    assert runs.find(run.id).tags == ("a", "c")
+    with pytest.raises(RunError, match="at most 20 tags"):
+        change_tags(run.id, add=[f"{n}" for n in range(19)])
+    assert runs.find(run.id).tags == ("a", "c")

@@ -6,13 +6,14 @@ from ensemble.runs.store import Run
 from ensemble.storage.atomic import write_bytes
 from ensemble.storage.reading import read_beginning
 
+FILE = "notes.md"
 NOTE_LENGTH = 4000
 
 
 def read_note(run: Run) -> str:
     """The note, "" when there is none; at most 4,000 characters of it."""
     try:
-        return read_beginning(run.path / "notes.md", 4 * NOTE_LENGTH)[:NOTE_LENGTH].strip()
+        return read_beginning(run.path / FILE, 4 * NOTE_LENGTH)[:NOTE_LENGTH].strip()
     except OSError:
         return ""
 
@@ -29,6 +30,6 @@ def write_note(run_id: str, text: str) -> None:
         raise RunError(f"A note has at most {NOTE_LENGTH:,} characters; this has {len(text):,}.")
     with changing(folder, "The note could not be kept"):
         if text:
-            write_bytes(folder / "notes.md", (text + "\n").encode())
+            write_bytes(folder / FILE, (text + "\n").encode())
         else:
-            (folder / "notes.md").unlink(missing_ok=True)
+            (folder / FILE).unlink(missing_ok=True)

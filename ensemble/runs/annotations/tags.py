@@ -51,3 +51,13 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     if long := next((tag for tag in found if len(tag) > TAG_LENGTH), ""):
         raise RunError(f"A tag has at most {TAG_LENGTH} characters; this has {len(long):,}.")
     return found
+
+
+def change_tags(run_id: str, add: Iterable[str] = (), remove: Iterable[str] = ()) -> None:
+    """Give a run some tags and take others away; what it has beside them stays.
+
+    Raises:
+      As `write_tags`.
+    """
+    gone, now = set(checked_tags(remove)), read_tags(folder_of(run_id))
+    write_tags(run_id, [*(tag for tag in now if tag not in gone), *add])

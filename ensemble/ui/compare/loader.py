@@ -3,6 +3,7 @@
 Shared by every tab and bounded. What comes back is shared too: treat it as read-only.
 """
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from ensemble.ui.shared import loaders
 
 Result = TypeVar("Result")
 Stamp = tuple[Any, ...]
+MANY = 10  # runs: the predictions of more take a while to read for the first time
 
 
 def stamp(every: Sequence[runs.Run]) -> Stamp:
@@ -41,7 +43,9 @@ def once(what: str, seen: Stamp, by: Stamp, make: Callable[[], Result]) -> Resul
       by: what else it follows from, small and hashable.
       make: makes it.
     """
-    made: Result = _once(what, seen, by, make)
+    wait = st.spinner("Reading the runs …") if len(seen) > MANY else contextlib.nullcontext()
+    with wait:  # It says so only where it takes more than a moment.
+        made: Result = _once(what, seen, by, make)
     return made
 
 

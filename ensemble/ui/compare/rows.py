@@ -12,6 +12,7 @@ from ensemble.wording import formats
 from ensemble.wording.verdicts.inspect import p_value, signed
 
 FIRST = "what"  # the first column, which stays in sight
+WHOLE = 1e-6  # from a whole number: what rounding leaves
 # Where a metric's own title is too long to stay in sight, or says no unit.
 TITLES = {"nll": "NLL, nats", "gain": "Gain, images", "member_accuracy": "Mean member"}
 # Why a column is not held against the baseline.
@@ -88,11 +89,16 @@ def against(column: Column, says: Callable[[Difference], str]) -> str:
     return says(column.difference) if column.difference else WHY.get(column.why, column.why)
 
 
-def interval(mean: float, low: float, high: float, places: int | None) -> str:
+def interval(mean: float, low: float, high: float, decimals: int | None) -> str:
     """A difference with its ends: "+18 (+5 to +31)"."""
-    value, first, last = (signed(one, places) if places is not None else signed(one)
+    value, first, last = (signed(one, decimals) if decimals is not None else signed(one)
                           for one in (mean, *sorted((low, high))))  # fmt: skip
     return f"{value} ({first} to {last})"
+
+
+def places(*counts: float) -> int:
+    """Decimals of counts of images: of single runs they are whole, of means over runs not."""
+    return int(any(abs(count - round(count)) > WHOLE for count in counts))
 
 
 def verdict(shown: int, better: str, worse: str) -> str:
@@ -108,8 +114,12 @@ def alone(p: float) -> str:
 
 SAID: dict[str, Callable[[Difference], str]] = {
     "Accuracy, verdict": lambda d: verdict(d.in_digits, "more right", "fewer right"),
-    "More right, images": lambda d: interval(d.digits, d.digits_low, d.digits_high, 1),
-    "Won and lost, images": lambda d: f"{d.won:,.1f} won, {d.lost:,.1f} lost",
+    "More right, images": lambda d: interval(
+        d.digits, d.digits_low, d.digits_high, places(d.won, d.lost)
+    ),
+    "Won and lost, images": lambda d: (
+        f"{d.won:,.{places(d.won, d.lost)}f} won, {d.lost:,.{places(d.won, d.lost)}f} lost"
+    ),
     "p of accuracy, adjusted": lambda d: alone(d.adjusted),
     "NLL, verdict": lambda d: verdict(d.in_nll, "lower", "higher"),
     "Change of NLL, nats": lambda d: interval(-d.nll, -d.nll_high, -d.nll_low, None),

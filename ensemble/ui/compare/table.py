@@ -8,6 +8,7 @@ from ensemble import runs
 from ensemble.comparison import table as compared
 from ensemble.comparison.groups import Group, grouped
 from ensemble.comparison.settings import differing, settings_of
+from ensemble.runs.annotations.baseline import read_baselines
 from ensemble.ui.compare import controls, loader, rows
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import address
@@ -66,12 +67,17 @@ def one_by_one(every: Sequence[runs.Run]) -> list[Group]:
 
 
 def choose_baseline(groups: Sequence[Group]) -> str | None:
-    """The id of a run of the group that the others are held against; None for none."""
+    """The id of a run of the group that the others are held against; None for none.
+
+    As long as nobody chooses, the one that is pinned on Runs, else the first.
+    """
     wanted = address.BASELINE.read()
     first = {group.runs[0].id: group for group in groups}
     own = next((name for name, group in first.items()
                 if wanted in [run.id for run in group.runs]), None)  # fmt: skip
-    default = next(iter(first))
+    pinned = set(read_baselines().values())
+    default = next((name for name, group in first.items()
+                    if pinned & {run.id for run in group.runs}), next(iter(first)))  # fmt: skip
     value = NONE if wanted == NONE else own or default
     options = {**{name: group.title for name, group in first.items()}, NONE: "No baseline"}
     key = f"compare_baseline_{controls.stamp([*options, *options.values()])}"

@@ -1,32 +1,40 @@
-"""What can be done with one run: open, rename, note, stop, resume, delete."""
+"""What can be done with one run: open, rename, tag, note, pin, stop, resume, delete."""
 
-from collections.abc import Callable
-from typing import Any
+import contextlib
+from collections.abc import Sequence
 
 import streamlit as st
 
 from ensemble import runs
-from ensemble.errors import EnsembleError
+from ensemble.errors import RunError
 from ensemble.jobs.folders import NAME_LENGTH
+from ensemble.runs.annotations.baseline import read_baseline, write_baseline
 from ensemble.runs.annotations.notes import NOTE_LENGTH, read_note, write_note
 from ensemble.ui.frame import danger
-from ensemble.ui.runs import groups
-from ensemble.ui.shared import address, guard, job_panel, loaders, run_panel, widget
-from ensemble.ui.shared.tab import Tab, tab
+from ensemble.ui.runs import doing, groups, tagging, ways
+from ensemble.ui.shared import address, job_panel, run_panel, widget
+from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping
 from ensemble.wording.run_names import called, told_apart
 
 
-def panel(run: runs.Run) -> None:
-    """Everything that can be done with `run`."""
+def panel(run: runs.Run, every: Sequence[runs.Run]) -> None:
+    """Everything that can be done with `run`.
+
+    Args:
+      run: which.
+      every: all runs: those that share a tag with it.
+    """
     with st.container(border=True, key="run_actions"):
         title(run)
         if tab.run_to_delete == run.id:
             sure(run)
         else:
             buttons(run)
+            comparing(run, every)
         groups.show(run, "run_")
         naming(run)
+        tagging.box([run], every)
 
 
 def title(run: runs.Run) -> None:
@@ -48,6 +56,26 @@ def open_links(run: runs.Run) -> None:
                      width="content")  # fmt: skip
 
 
+def comparing(run: runs.Run, every: Sequence[runs.Run]) -> None:
+    """The pin of its dataset's baseline, and the ways to runs that it can be compared with."""
+    pinned = read_baseline(run.config.dataset) == run.id
+    data = escaping.markdown(run.data.title)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            f"Unpin as the baseline of {data}" if pinned else f"Pin as the baseline of {data}",
+            icon=":material/keep_off:" if pinned else ":material/keep:", key="run_pin",
+            type="tertiary", on_click=pin, args=(run.config.dataset, None if pinned else run.id),
+            help="Compare measures other runs on this data against it.",
+        )  # fmt: skip
+        ways.of_run(run, every)
+
+
+def pin(dataset: str, run_id: str | None) -> None:
+    """Callback: this run, or none, is the baseline of its dataset."""
+    said = "Pinned: others on its data are compared with it." if run_id else "Unpinned."
+    doing.attempt(lambda: write_baseline(dataset, run_id), said)
+
+
 def naming(run: runs.Run) -> None:
     """Name and note, kept as soon as the box is left: what was typed is never lost."""
     left, right = st.columns([1, 2])
@@ -66,13 +94,20 @@ def naming(run: runs.Run) -> None:
 def rename(run_id: str, key: str) -> None:
     """Callback: keep the name."""
     name = widget.value(key)
-    attempt(lambda: runs.rename(run_id, name), "The name is kept.")
+    with contextlib.suppress(RunError):  # where there is no such run, that is said below
+        run = runs.find(run_id)
+        if name == ("" if run.name == run.id else run.name):
+            return  # A drawing that was cut short has the browser tell of the box once more.
+    doing.attempt(lambda: runs.rename(run_id, name), "The name is kept.")
 
 
 def note(run_id: str, key: str) -> None:
     """Callback: keep the note."""
     text = widget.value(key)
-    attempt(lambda: write_note(run_id, text), "The note is kept.")
+    with contextlib.suppress(RunError):
+        if text.strip() == read_note(runs.find(run_id)):
+            return
+    doing.attempt(lambda: write_note(run_id, text), "The note is kept.")
 
 
 def buttons(run: runs.Run) -> None:
@@ -124,36 +159,10 @@ def ask(run_id: str | None) -> None:
 def delete(run_id: str, name: str) -> None:
     """Callback: the second press, for the run called `name`."""
     ask(None)
-    if attempt(lambda: runs.delete(run_id), f"Deleted {name}."):
+    if doing.attempt(lambda: runs.delete(run_id), f"Deleted {name}."):
         run_panel.forget()
 
 
 def resume(run_id: str) -> None:
     """Callback: go on where the run ended."""
-    attempt(lambda: runs.resume(run_id), "Resumed: it goes on from its last checkpoint.")
-
-
-def attempt(action: Callable[[], Any], said: str) -> bool:
-    """Do it; what came of it is told at the next drawing. Whether it was done."""
-    try:
-        action()
-    except EnsembleError as error:
-        tab.runs_said = "error", str(error)
-        return False
-    except OSError as error:
-        tab.runs_said = "error", f"The run's files cannot be changed ({error.strerror})."
-        return False
-    finally:
-        loaders.forget_runs()
-    if said:
-        tab.runs_said = "done", said
-    return True
-
-
-def tell() -> None:
-    """What came of the last press."""
-    kind, said = Tab.runs_said.take()
-    if kind == "error":
-        guard.problem(said)
-    elif kind:
-        st.toast(escaping.markdown(said))
+    doing.attempt(lambda: runs.resume(run_id), "Resumed: it goes on from its last checkpoint.")

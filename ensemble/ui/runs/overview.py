@@ -1,49 +1,54 @@
-"""The list of runs on its screen: filters, the table, and the one that is chosen."""
+"""The list of runs on its screen: filters, the table, and those that are ticked."""
 
 import zlib
 from collections.abc import Sequence
-from contextlib import suppress
-from typing import Any
 
 import streamlit as st
 
 from ensemble import runs
 from ensemble.errors import RunError
-from ensemble.ui.predictions import downloads
-from ensemble.ui.runs import actions
+from ensemble.runs.annotations.baseline import read_baselines
+from ensemble.ui.runs import actions, columns, doing, ece, filters, summary, ticked, ways
 from ensemble.ui.runs import table as runs_table
-from ensemble.ui.shared import address, loaders, run_panel, widget
+from ensemble.ui.shared import loaders, widget
 from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping, formats
-from ensemble.wording.verdicts import chosen
 
-SECONDS_BETWEEN = 2.0
-MANY = 6
+SECONDS_BETWEEN, SECONDS_TO_READ_ON = 2.0, 0.4
 ROW, MOST_ROWS = 35, 10
 
 
 def show() -> None:
-    """All runs; looks again by itself while one is active."""
-    active = any(run.active for run in loaders.all_runs())
-    st.fragment(body, run_every=SECONDS_BETWEEN if active else None)(active)
+    """All runs; looks again by itself while one is active, or is still to be read."""
+    live = seconds_between(loaders.all_runs())
+    st.fragment(body, run_every=live)(live)
 
 
-def body(was_active: bool) -> None:
-    """The body of `show`."""
+def seconds_between(every: Sequence[runs.Run]) -> float | None:
+    """After how many seconds the list is drawn again; None where it stays as it is."""
+    if tab.runs_unread:
+        return SECONDS_TO_READ_ON
+    return SECONDS_BETWEEN if any(run.active for run in every) else None
+
+
+def body(was_live: float | None) -> None:
+    """The body of `show`, drawn again after `was_live` seconds."""
     with guarded():
         every = loaders.all_runs()
-        if not every or any(run.active for run in every) != was_active:
+        if not every or seconds_between(every) != was_live:
             st.rerun()
-        actions.tell()
-        st.markdown(f"#### {runs_table.answer(every)}")
-        if best := runs_table.best(every):
+        doing.tell()
+        st.markdown(f"#### {summary.answer(every)}")
+        if best := summary.best(every):
             st.caption(f"Best ensembles so far: {best}.")
-        shown = filtered(every)
-        table(shown)
-        of_address(every)
-        if shown:
-            download(shown)
+        shown = filters.filtered(every, ticked.ids())
+        if names := table(shown):
+            below(shown, every, names)
+        chosen(every, [run.id for run in shown])
         broken()
+        if seconds_between(every) != was_live:
+            st.rerun()  # More is to be read, or all is.
 
 
 def broken() -> None:
@@ -58,108 +63,81 @@ def broken() -> None:
             st.text(why)
 
 
-def of_address(every: Sequence[runs.Run]) -> None:
+def chosen(every: Sequence[runs.Run], listed: Sequence[str]) -> None:
+    """What can be done with the run that is ticked, or with those that are."""
+    wanted = ticked.ids()
+    if not wanted:
+        st.caption("Tick a row to open, rename, tag, resume or delete a run; several to compare.")
+        return
+    known = {run.id: run for run in every}
+    found = [known[one] for one in wanted if one in known]
+    if len(wanted) == 1:
+        return of_address(wanted[0], every)
+    if gone := len(wanted) - len(found):
+        are = "is" if gone == 1 else "are"
+        st.warning(f"Of the runs in the address {gone:,} {are} not here: deleted, or never there.",
+                   icon=":material/link_off:")  # fmt: skip
+    if len(found) == 1:
+        actions.panel(found[0], every)
+    elif found:
+        ticked.panel(found, listed, every)
+
+
+def of_address(wanted: str, every: Sequence[runs.Run]) -> None:
     """The run that the address names, and what can be done with it."""
-    wanted = address.RUN.read()
     chosen = next((run for run in every if run.id == wanted), None)
     if chosen:
-        actions.panel(chosen)
-    elif wanted:
-        try:
-            actions.panel(runs.find(wanted))  # made within the last moment
-        except RunError as error:
-            st.warning(escaping.markdown(error), icon=":material/link_off:")
-    else:
-        st.caption("Choose a row to open, rename, resume or delete a run.")
+        return actions.panel(chosen, every)
+    try:
+        actions.panel(runs.find(wanted), every)  # made within the last moment
+    except RunError as error:
+        st.warning(escaping.markdown(error), icon=":material/link_off:")
 
 
-def filtered(every: Sequence[runs.Run]) -> list[runs.Run]:
-    """The runs that the filters leave; with a few runs there are no filters."""
-    if len(every) <= MANY:
-        return list(every)
-    titles = {run.config.dataset: run.data.title for run in every if run.trained}
-    if any(not run.trained for run in every):
-        titles["imported"] = "Imported"
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = st.text_input(
-            "Find", key="runs_text", width=220, icon=":material/search:",
-            placeholder="Name, setting, note", persist_state="session",
-        )  # fmt: skip
-        states = st.multiselect(
-            "State", [one for one in runs.STATES if any(run.state == one for run in every)],
-            key="runs_states", width=170, placeholder="Every state", persist_state="session",
-        )  # fmt: skip
-        datasets = st.multiselect(
-            "Data", list(titles),
-            format_func=titles.__getitem__, key="runs_datasets", width=170,
-            placeholder="All data", persist_state="session",
-        )  # fmt: skip
-    return runs_table.matching(every, text, states, datasets)
-
-
-def table(shown: Sequence[runs.Run]) -> None:
-    """The table; a row that is chosen goes into the address."""
+def table(shown: Sequence[runs.Run]) -> list[str]:
+    """The table, of which what is ticked goes into the address; its columns, none without runs."""
+    tab.runs_unread = 0
     if not shown:
         st.info("No run is like that: take a filter away.", icon=":material/search_off:")
-        return
-    frame = runs_table.table(shown)
+        return []
     ids = tuple(run.id for run in shown)
-    # Rows are chosen by place: another list of runs is another table, with the same run chosen.
-    key = f"runs_table_{zlib.crc32(' '.join(ids).encode()):08x}"
-    wanted = address.RUN.read()
-    rows = [ids.index(wanted)] if wanted in ids else []
-    widget.put(key, {"selection": {"rows": rows, "columns": [], "cells": []}})
+    baselines = set(read_baselines().values())
+    names = columns.chosen(["baseline"] if baselines.intersection(ids) else [])
+    known: dict[str, float] = {}
+    if "ece" in names:
+        known, tab.runs_unread = ece.of_runs(shown)
+    frame = runs_table.table(shown, names, baselines=baselines, ece=known)
+    # Rows are ticked by place: another list of runs is another table, with the same runs ticked.
+    key = f"runs_table_{zlib.crc32(' '.join((*ids, *names)).encode()):08x}"
+    wanted = set(ticked.ids())
+    rows = [at for at, one in enumerate(ids) if one in wanted]
+    held = widget.value(key, None)
+    if held is None or sorted(held["selection"]["rows"]) != rows:
+        # Only then: what is ticked while this is drawn would be taken back by what is sent.
+        widget.put(key, {"selection": {"rows": rows, "columns": [], "cells": []}})
     st.dataframe(
-        runs_table.styled(frame), hide_index=True, key=key,
-        on_select=lambda: choose(key, ids), selection_mode="single-row",
-        height=ROW * (min(len(shown), MOST_ROWS) + 1) + 3, column_config=columns(),
+        runs_table.styled(frame, [run.data.test_size for run in shown]), hide_index=True, key=key,
+        on_select=lambda: ticked.pressed(key, ids), selection_mode="multi-row",
+        height=ROW * (min(len(shown), MOST_ROWS) + 1) + 3, column_config=columns.config(names),
         placeholder="–",
         alt=f"{formats.count(len(shown), 'run')}, newest first, with state, accuracy and gain",
     )  # fmt: skip
+    return names
 
 
-def choose(key: str, ids: Sequence[str]) -> None:
-    """Callback: the address follows the row, so that a link and a refresh show the same."""
-    rows = widget.value(key).selection.rows
-    if not rows:
-        run_panel.forget()
-    elif rows[0] < len(ids):
-        with suppress(RunError):  # deleted meanwhile: the next drawing shows it gone
-            run_panel.remember(runs.find(ids[rows[0]]))
+def below(shown: Sequence[runs.Run], every: Sequence[runs.Run], names: list[str]) -> None:
+    """Under the table: its columns, its file, and the way to all with the tag that is looked for.
 
-
-def columns() -> dict[str, Any]:
-    """How the columns read."""
-    text, number = st.column_config.TextColumn, st.column_config.NumberColumn
-    ensemble = "Share of the test images that the averaged probabilities get right"
-    return {
-        # As wide as a window of 400 pixels shows up to the accuracy, with nothing cut off.
-        "name": text("Name", pinned=True, width=184),
-        "state": text("State", width=78),
-        "best": number("Best", help=f"{ensemble}, at its best epoch: that of the lowest "
-                       f"validation NLL where the run has one, else {chosen.ON_TEST}", width=68),
-        "gain": number("Gain", help="How many more test images the ensemble gets right than its "
-                       "mean member, at the last epoch", width=58),
-        "done": text("Done", help="How much of it, or how many epochs; of one that waits, how "
-                     "many jobs come before it; of one in groups how many of them work", width=150),
-        "last": number("Last", help=f"{ensemble}, at its last epoch", width=75),
-        "mean": number("Mean member", help="The mean of the members' own accuracies at the last "
-                       "epoch", width=110),
-        "time": text("Time", help="Spent on training", width=90),
-        "data": text("Data", width=110),
-        "settings": text("Settings", width=300),
-        "made": st.column_config.DatetimeColumn("Made", format="D MMM YYYY, HH:mm", width=140),
-        "note": text("Note", width=200),
-        "id": None,
-        "size": None,
-    }  # fmt: skip
-
-
-def download(shown: Sequence[runs.Run]) -> None:
-    """The runs that are shown, as a file with every setting."""
-    st.download_button(
-        f"Download {formats.count(len(shown), 'run')} (CSV)",
-        lambda: downloads.csv(runs_table.export(shown)), "runs.csv", "text/csv",
-        icon=":material/download:", type="tertiary", on_click="ignore", key="runs_csv",
-        help="Every setting and figure of the runs that are shown.",
-    )  # fmt: skip
+    Args:
+      shown: the runs in the table.
+      every: all runs.
+      names: of the columns.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        columns.choice(names)
+        ticked.csv(shown, "runs_csv", "shown")
+        for tag in widget.value("runs_tags", [])[: ways.MOST_TAGS]:
+            ways.of_tag(tag, every)
+        if tab.runs_unread:
+            read = f"{len(shown) - tab.runs_unread:,} of {formats.count(len(shown), 'run')}"
+            st.caption(f"ECE: {read} read so far", width="content")

@@ -1,61 +1,127 @@
 """All runs as a table: how each stands, what it reached, what it is worth over its members."""
 
-from collections.abc import Sequence
-from datetime import UTC, datetime
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ensemble import runs
-from ensemble.datasets import registry
 from ensemble.jobs.queue import QueuedJob, in_order, place_of
+from ensemble.runs.annotations.notes import FILE as NOTE
 from ensemble.runs.annotations.notes import read_note
+from ensemble.storage.folder_index import version
 from ensemble.ui.predictions import downloads
+from ensemble.ui.runs.columns import COLUMNS, OF_SETTINGS
 from ensemble.ui.shared import settings
-from ensemble.wording import escaping, formats
+from ensemble.wording import formats
 from ensemble.wording import groups as groups_words
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.run_names import called
-from ensemble.wording.verdicts import chance, chosen
+from ensemble.wording.verdicts import chance
 
 NOTE_SHOWN = 60
+SHARES, LESS_IS_BETTER = ("best", "last", "mean"), ("nll", "ece")
+MOST = 4096  # runs whose rows are remembered
+
+# A run's row, with the run as it was read then and the version of its note: a list of a thousand
+# is drawn every two seconds while one of them goes on.
+_rows: dict[str, tuple[runs.Run, Any, dict[str, Any]]] = {}
 
 
-def table(shown: Sequence[runs.Run]) -> pd.DataFrame:
-    """One row for each of the runs `shown`, in their order; shares in percent."""
-    line = in_order()
-    return pd.DataFrame([row(run, line) for run in shown], columns=list(COLUMNS))
+def table(
+    shown: Sequence[runs.Run],
+    columns: Sequence[str] = tuple(COLUMNS),
+    *,
+    baselines: Collection[str] = (),
+    ece: Mapping[str, float] | None = None,
+) -> pd.DataFrame:
+    """One row for each of the runs `shown`, in their order; shares in percent.
+
+    Args:
+      shown: the runs.
+      columns: of COLUMNS; the id comes with them.
+      baselines: the ids of runs that are one.
+      ece: of those of which it is known, by id.
+    """
+    line = in_order() if any(run.status.state == "queued" for run in shown) else []
+    ece = ece or {}
+    late = {
+        "name": called,
+        "done": lambda run: done(run, line),
+        "state": chance.in_a_word,
+        "baseline": lambda run: "pinned" if run.id in baselines else "",
+        "ece": lambda run: ece.get(run.id),
+    }
+    rows = [row(run) for run in shown]
+    frame = pd.DataFrame(index=pd.RangeIndex(len(rows)))
+    for name in columns:
+        of = late.get(name)
+        cells = [of(run) for run in shown] if of else [known[name] for known in rows]
+        # Where nobody has a number the column is one of numbers all the same, and sorts as such.
+        frame[name] = pd.Series(cells, frame.index, float if is_number(name) else None)
+    frame["id"] = [run.id for run in shown]
+    return frame
 
 
-# What a run reached stands before what it was set to: a phone shows the first four.
-COLUMNS = ("name", "state", "best", "gain", "done", "last", "mean", "time", "data", "settings",
-           "made", "note", "id", "size")  # fmt: skip
+def is_number(name: str) -> bool:
+    """Whether a column holds numbers."""
+    return COLUMNS[name].kind == "number"
 
 
-def row(run: runs.Run, line: Sequence[QueuedJob]) -> dict[str, Any]:
-    """One run's figures."""
+def row(run: runs.Run) -> dict[str, Any]:
+    """What a run's row says that changes only with its files."""
+    seen = version(f"{run.path}/{NOTE}")
+    cached = _rows.get(run.id)
+    if cached is None or cached[0] is not run or cached[1] != seen:
+        if len(_rows) >= MOST:
+            _rows.clear()
+        cached = _rows[run.id] = run, seen, made_row(run)
+    return cached[2]
+
+
+def made_row(run: runs.Run) -> dict[str, Any]:
+    """`row`, read and reckoned."""
     status = run.status
-    last, best = status.ensemble_test_accuracy, status.best_ensemble_test_accuracy
+    last = status.ensemble_test_accuracy
     members = [share for share in status.member_test_accuracy if share is not None]
     mean = fmean(members) if members else None
     gain = (last - mean) * run.data.test_size if len(members) > 1 and last and mean else None
+    note = read_note(run)
     return {
-        "name": called(run),
-        "state": chance.in_a_word(run),
-        "best": percentage(best),
+        "best": percentage(status.best_ensemble_test_accuracy),
         "last": percentage(last),
         "mean": percentage(mean) if len(members) > 1 else None,
-        "done": done(run, line),
         "gain": None if gain is None else formats.nearest(gain),
-        "time": formats.duration(status.seconds) if status.seconds else "–",
+        "nll": status.ensemble_test_nll,
+        "time": status.seconds or None,
         "data": run.data.title,
+        **{name: setting(run, name) for name in OF_SETTINGS},
+        "tags": ", ".join(run.tags),
         "settings": settings.summary(run.config),
         "made": datetime.fromtimestamp(status.created),
-        "note": first_line(read_note(run)),
-        "id": run.id,
-        "size": run.data.test_size,
+        "note": first_line(note),
+        "words": spoken(run, note),
     }
+
+
+def setting(run: runs.Run, name: str) -> Any:
+    """A setting in its column; none where members differ in it, or where it is not known."""
+    if run.trained and name in run.trained.per_member and f"{name}=" in run.trained.vary:
+        return None
+    value = getattr(run.config, name, None)
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return value if value is not None or is_number(name) else ""
+
+
+def spoken(run: runs.Run, note: str) -> str:
+    """All the words by which a run can be found, but for its name and state."""
+    said = (run.id, settings.summary(run.config), note, run.config.dataset, run.data.title)
+    network = run.trained.network if run.trained else ""
+    return " ".join([*said, network, *run.tags]).casefold()
 
 
 def percentage(share: float | None) -> float | None:
@@ -75,124 +141,37 @@ def done(run: runs.Run, line: Sequence[QueuedJob]) -> str:
     Of one of which not all groups are at work also that: "40 %, 2 of 4 groups".
     """
     status = run.status
-    if run.state == "queued" and (place := groups_words.placed(run)):
+    state = run.state
+    if state == "queued" and (place := groups_words.placed(run)):
         return f"in {groups_words.queue(place)}"
-    if run.state == "queued":
+    if state == "queued":
         before = jobs_words.place([job for job in line if place_of(job) < place_of(run)])
         return before.removeprefix("queued, ")
-    if run.state == "training" and status.steps:
+    if state == "training" and status.steps:
         share = formats.progress(status.step / status.steps)
         return ", ".join(filter(None, (share, groups_words.at_work(run))))
     return f"{status.epoch:,} of {status.epochs:,}"
 
 
-def answer(every: Sequence[runs.Run]) -> str:
-    """How many runs there are, and how many of them are going on."""
-    going = [
-        f"{count:,} {state}" for state in runs.ACTIVE[::-1]
-        if (count := sum(run.state == state for run in every))
-    ]  # fmt: skip
-    return ", ".join([formats.count(len(every), "run"), *going])
-
-
-def best(every: Sequence[runs.Run]) -> str:
-    """The best run on each dataset, and on what it was chosen.
-
-    "Digits 97.8 % (my run) · MNIST 99.12 % (another); chosen on the test images: …"
-    """
-    said: dict[str, list[str]] = {}
-    # What was imported says nothing of how it came: it is no rival of what was trained here.
-    trained = [run for run in every if run.trained]
-    for dataset in registry.names():
-        if found := best_on(trained, dataset):
-            run, on = found
-            share = formats.percent(run.status.best_ensemble_test_accuracy, run.data.test_size)
-            name = escaping.markdown(called(run))
-            title = escaping.markdown(run.data.title)
-            said.setdefault(on, []).append(f"{title} {share} ({name})")
-    return ". ".join(f"{' · '.join(each)}; {chosen.how(on)}" for on, each in said.items())
-
-
-def best_on(every: Sequence[runs.Run], dataset: str) -> tuple[runs.Run, str] | None:
-    """The best run on one dataset, and what it was chosen on: "validation" or "test".
-
-    By the validation NLL where all of them have one, by the test accuracy otherwise.
-    """
-    found = [run for run in every if run.config.dataset == dataset
-             and (share := run.status.best_ensemble_test_accuracy) is not None
-             and not chance.is_chance(share, run.data)]  # fmt: skip
-    if not found:
-        return None
-    if all(run.status.best_ensemble_validation_nll is not None for run in found):
-        return min(
-            found, key=lambda run: run.status.best_ensemble_validation_nll or 0.0
-        ), "validation"
-    return max(found, key=lambda run: run.status.best_ensemble_test_accuracy or 0.0), "test"
-
-
-def matching(
-    every: Sequence[runs.Run],
-    text: str = "",
-    states: Sequence[str] = (),
-    datasets: Sequence[str] = (),
-) -> list[runs.Run]:
-    """The runs that hold every word of `text` in name, id, settings or note, of these kinds.
+def styled(frame: pd.DataFrame, sizes: Sequence[int]) -> "pd.io.formats.style.Styler":
+    """The table with its figures as everywhere: "97.8 %", "+18"; the cells sort as numbers.
 
     Args:
-      every: runs to look through.
-      text: words, in any case; "" for all.
-      states: only these states; none of them for all.
-      datasets: only these datasets; none of them for all.
+      frame: from `table`.
+      sizes: of the test set of each of its runs.
     """
-    words = text.casefold().split()
-    return [
-        run for run in every
-        if (not states or run.state in states)
-        and (not datasets or run.config.dataset in datasets)
-        and (not words or all(word in spoken(run) for word in words))
-    ]  # fmt: skip
-
-
-def spoken(run: runs.Run) -> str:
-    """All the words by which a run can be found."""
-    said = (called(run), run.id, run.state, settings.summary(run.config), read_note(run))
-    network = run.trained.network if run.trained else ""
-    return " ".join([*said, run.config.dataset, run.data.title, network]).casefold()
-
-
-def styled(frame: pd.DataFrame) -> "pd.io.formats.style.Styler":
-    """The table with its figures as everywhere: "97.8 %", "+18"; the cells sort as numbers."""
-    style = downloads.on_screen(frame)
-    for size, rows in frame.groupby("size").groups.items():
-        style = style.format(
-            lambda share, n=int(str(size)): formats.percent(share / 100, n), na_rep="–",
-            subset=(rows, ["best", "last", "mean"]),
-        )  # fmt: skip
-    return style.format(signed, na_rep="–", subset=["gain"])
-
-
-def signed(gain: float) -> str:
-    """A gain in images: "+18", "−1", "±0"."""
-    return formats.digits(gain, "").strip().removesuffix(" s")
-
-
-def export(shown: Sequence[runs.Run]) -> pd.DataFrame:
-    """The runs with every setting and figure, as a program wants them: shares in [0, 1]."""
-    return pd.DataFrame([exported(run) for run in shown])
-
-
-def exported(run: runs.Run) -> dict[str, Any]:
-    """One run: what it is, what it reached, what it was asked."""
-    status = run.status
-    members = [share for share in status.member_test_accuracy if share is not None]
-    made = datetime.fromtimestamp(status.created, UTC).isoformat(timespec="seconds")
-    return {
-        "id": run.id, "name": run.name, "state": run.state, "made": made,
-        "epoch": status.epoch, "seconds": status.seconds,
-        "best_ensemble_test_accuracy": status.best_ensemble_test_accuracy,
-        "best_epoch": status.best_epoch, "best_on": status.best_on,
-        "last_ensemble_test_accuracy": status.ensemble_test_accuracy,
-        "last_ensemble_test_nll": status.ensemble_test_nll,
-        "last_mean_member_test_accuracy": fmean(members) if members else None,
-        **run.config.as_dict(), "note": read_note(run),
-    }  # fmt: skip
+    # Where less is better those without a figure come after the best, and not before it.
+    late = {name: np.inf for name in frame if name in LESS_IS_BETTER}
+    style = downloads.on_screen(frame.fillna(late))
+    numbers = [name for name in frame if name in COLUMNS and is_number(str(name))]
+    if shares := [name for name in numbers if name in SHARES]:
+        of_size = pd.Series(sizes, frame.index, dtype=int)
+        for size, rows in frame.groupby(of_size).groups.items():
+            style = style.format(
+                lambda share, n=int(str(size)): formats.percent(share / 100, n), na_rep="–",
+                subset=(rows, shares),
+            )  # fmt: skip
+    said = {name: COLUMNS[str(name)].said for name in numbers if name not in SHARES}
+    if said:  # pandas: without a formatter at all it would undo the others
+        style = style.format(said, na_rep="–", subset=list(said))
+    return style

@@ -175,6 +175,9 @@ OVER, BAND, LOG, LOGS = Text("over"), Text("band"), Several("log"), Several("log
 ROWS, COLUMNS, AXES = Text("rows"), Text("columns"), Several("axes")
 X, Y, COLOR = Text("x"), Text("y"), Text("color")
 
+# Runs: the columns of its table, and whether the trials of sweeps stand in it.
+FIELDS, TRIALS = Several("fields"), OneOf("trials", ("folded", "shown"))
+
 # Data: the dataset that is chosen, and the upload that is looked at.
 DATASET, UPLOAD = Text("data"), Text("upload")
 

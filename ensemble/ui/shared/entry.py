@@ -53,7 +53,7 @@ def navigation() -> StreamlitPage:
     )  # fmt: skip
     runs = st.Page(
         "pages/runs.py", title="Runs", icon=":material/list:", url_path="runs",
-        help="All runs: find, compare, rename, delete.",
+        help="All runs: find, compare, tag, rename, delete.",
     )  # fmt: skip
 
     data = st.Page(

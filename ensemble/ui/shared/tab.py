@@ -207,6 +207,16 @@ class Tab:
     data_uploads = Remembered[int]("data_uploads", 0)
 
     # Runs.
+    # The columns of the table that were chosen; () until then.
+    runs_columns = Remembered[tuple[str, ...]]("runs_columns_chosen", ())
+    # The runs that are ticked where they are too many for an address.
+    runs_ticked = Remembered[tuple[str, ...]]("runs_ticked", ())
+    # The runs whose deletion is asked about, all at once.
+    runs_to_delete = Remembered[tuple[str, ...]]("runs_delete_all_asked", ())
+    # How often tags could not be kept: each time their box is replaced by one as it was.
+    runs_untagged = Remembered[int]("runs_untagged", 0)
+    # How many runs are still to be read for their calibration error.
+    runs_unread = Remembered[int]("runs_unread", 0)
     # The run whose deletion is asked about.
     run_to_delete = Remembered[str | None]("runs_delete_asked", None)
     # What came of the last press, told once: "error" or "done", and the words.

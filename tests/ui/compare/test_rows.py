@@ -26,8 +26,8 @@ def test_the_table_says_what_was_counted_and_what_is_shown_of_it() -> None:
     won, lost = (int((a & ~b).sum()) for a, b in ((right(strong), right(weak)),
                                                   (right(weak), right(strong))))  # fmt: skip
     column = frame["rate 0.1"]
-    assert column["Won and lost, images"] == f"{won}.0 won, {lost}.0 lost"
-    assert column["More right, images"].startswith(f"+{won - lost}.0 (+")
+    assert column["Won and lost, images"] == f"{won:,} won, {lost:,} lost"
+    assert column["More right, images"].startswith(f"+{won - lost} (+")
     assert column["Accuracy"].startswith(f"{100 * right(strong).mean():.1f} % (")
     assert column["Accuracy, verdict"] == "better: more right"
     assert column["NLL, verdict"] == "better: lower"

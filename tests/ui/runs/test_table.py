@@ -1,13 +1,17 @@
 """The table of runs: its figures, as they read and as a file has them."""
 
 import io
+import re
+from typing import Any
 
 import pandas as pd
 import pytest
 
 from ensemble import datasets, runs
 from ensemble.runs.annotations.notes import write_note
+from ensemble.runs.annotations.tags import write_tags
 from ensemble.ui.predictions import downloads
+from ensemble.ui.runs import columns, summary
 from ensemble.ui.runs import table as runs_table
 from tests.pages.ensembles import trained
 
@@ -24,7 +28,7 @@ def test_a_gain_is_the_number_of_images_that_a_count_finds() -> None:
 def test_the_download_holds_every_setting_and_figure() -> None:
     run = trained(name="a, b", done=1, state="stopped")
     write_note(run.id, "two\nlines")
-    read = pd.read_csv(io.BytesIO(downloads.csv(runs_table.export([run]))))
+    read = pd.read_csv(io.BytesIO(downloads.csv(summary.export([run]))))
     row = read.iloc[0].to_dict()
     assert (row["id"], row["name"], row["note"]) == (run.id, "a, b", "two\nlines")
     assert {"learning_rate", "bootstrap", "rotation_degrees"} <= set(row)
@@ -37,28 +41,28 @@ def test_the_best_run_is_the_lowest_by_validation_only_where_all_have_one() -> N
                   best_ensemble_validation_nll=0.1, **held)  # fmt: skip
     high = trained(name="high", done=1, best_ensemble_test_accuracy=0.95,
                    best_ensemble_validation_nll=0.2, **held)  # fmt: skip
-    assert runs_table.best([low, high]) == (
+    assert summary.best([low, high]) == (
         "Digits 90.0 % (low); chosen on the validation images, not on the test images"
     )
     without = trained(name="none", done=1, best_ensemble_test_accuracy=0.93)
-    assert runs_table.best([low, high, without]) == (
+    assert summary.best([low, high, without]) == (
         "Digits 95.0 % (high); chosen on the test images: on new ones expect less"
     )
-    assert runs_table.export([low, without])["best_on"].tolist() == ["validation", "test"]
+    assert summary.export([low, without])["best_on"].tolist() == ["validation", "test"]
 
 
 def test_figures_read_as_on_every_other_screen() -> None:
     run = trained(sure=6.0)
-    shown = runs_table.styled(runs_table.table([run])).to_html()
+    shown = runs_table.styled(runs_table.table([run]), [500]).to_html()
     share = 100 * (run.status.ensemble_test_accuracy or 0)
     assert f">{share:.1f} %<" in shown
-    assert [runs_table.signed(gain) for gain in (18, -1, 0, 1033)] == ["+18", "−1", "±0", "+1,033"]
+    assert [columns.signed(gain) for gain in (18, -1, 0, 1033)] == ["+18", "−1", "±0", "+1,033"]
 
 
 def test_a_name_or_note_that_begins_like_a_formula_is_none_in_a_file() -> None:
     run, other = trained(name="=1+1", done=1), trained(name="-0.5")
     write_note(run.id, '@SUM(A1)\n=HYPERLINK("http://evil.example")')
-    read = pd.read_csv(io.BytesIO(downloads.csv(runs_table.export([run, other]))), dtype=str)
+    read = pd.read_csv(io.BytesIO(downloads.csv(summary.export([run, other]))), dtype=str)
     assert read["name"].tolist() == ["'=1+1", "-0.5"]
     assert read["note"][0] == '\'@SUM(A1)\n=HYPERLINK("http://evil.example")'
     assert float(read["learning_rate"][0]) == run.config.learning_rate
@@ -66,7 +70,7 @@ def test_a_name_or_note_that_begins_like_a_formula_is_none_in_a_file() -> None:
 
 def test_the_table_shows_a_name_as_it_is_and_holds_it_as_no_formula() -> None:
     run, other = trained(name="=1+1", done=1), trained(name="'=2+2")
-    style = runs_table.styled(runs_table.table([run, other]))
+    style = runs_table.styled(runs_table.table([run, other]), [500, 500])
     # What the browser's own download takes, and what stands on the screen.
     assert style.data["name"].tolist() == ["'=1+1", "'=2+2"]
     shown = style.to_html(escape=False)
@@ -78,5 +82,39 @@ def test_a_run_that_only_guesses_is_said_to_and_is_never_the_best() -> None:
     low = {"ensemble_test_accuracy": 0.09, "best_ensemble_test_accuracy": 0.1}
     run = trained(name="guesses", **low)
     assert runs_table.table([run])["state"].tolist() == ["guesses"]
-    assert runs_table.best([run]) == ""
-    assert "(learns)" in runs_table.best([run, trained(name="learns")])
+    assert summary.best([run]) == ""
+    assert "(learns)" in summary.best([run, trained(name="learns")])
+
+
+def test_figures_of_which_less_is_better_read_as_a_dash_where_there_are_none() -> None:
+    some, none = trained(done=1, ensemble_test_nll=0.12345), trained(done=0, state="stopped")
+    frame = runs_table.table([some, none], ["nll", "ece", "gain"], ece={some.id: 0.0123})
+    shown = runs_table.styled(frame, [500, 500])
+    assert shown.data["nll"].tolist() == [0.12345, float("inf")]
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", shown.to_html())
+    assert cells[:2] == ["0.123", "0.0123"]
+    assert cells[4:7] == ["–", "–", "–"]
+
+
+def test_a_row_is_made_once_for_each_version_of_the_run_and_of_its_note(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trained(name="one", done=0, state="stopped")
+    other = trained(done=0, state="stopped")
+    made: list[str] = []
+    real = runs_table.made_row
+
+    def made_row(run: runs.Run) -> dict[str, Any]:
+        made.append(run.id)
+        return real(run)
+
+    monkeypatch.setattr(runs_table, "made_row", made_row)
+    for _ in range(3):
+        runs_table.table(runs.list_runs())
+    assert len(made) == 2
+    write_note(other.id, "new")
+    notes = runs_table.table(runs.list_runs())["note"].tolist()
+    assert sorted(notes) == ["", "new"]
+    write_tags(other.id, ["rates"])
+    assert sorted(runs_table.table(runs.list_runs())["tags"]) == ["", "rates"]
+    assert made[2:] == [other.id, other.id]

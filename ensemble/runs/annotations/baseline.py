@@ -1,0 +1,83 @@
+"""baselines.json, beside the runs: of each dataset the run that others are compared with."""
+
+import contextlib
+import os
+from collections.abc import Iterator
+
+from ensemble.errors import RunError
+from ensemble.jobs.folders import changing, folder_of
+from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.folders import runs_folder
+from ensemble.storage.lock import lock_soon
+
+FILE, LOCK = "baselines.json", ".baselines.lock"
+
+
+def read_baselines() -> dict[str, str]:
+    """The id of the baseline of each dataset that has one, by the dataset's name.
+
+    One whose run is gone, however it went, is left out; whatever else is in the file, too.
+    """
+    return {dataset: run_id for dataset, run_id in _read().items() if _is_there(run_id)}
+
+
+def read_baseline(dataset: str) -> str | None:
+    """The id of the run that others on this dataset are compared with; None for none."""
+    return read_baselines().get(dataset)
+
+
+def write_baseline(dataset: str, run_id: str | None) -> None:
+    """Make a run the baseline of its dataset, instead of any other; None takes it away.
+
+    Raises:
+      UnknownRunError: there is no such run.
+      RunError: the folder of runs cannot be written.
+    """
+    if run_id is not None:
+        folder_of(run_id)
+    with _changing() as pinned:
+        if run_id is None:
+            pinned.pop(dataset, None)
+        else:
+            pinned[dataset] = run_id
+
+
+def forget_baseline(run_id: str) -> None:
+    """What is no longer there is nobody's baseline; does nothing where it was none.
+
+    Raises:
+      RunError: the folder of runs cannot be written.
+    """
+    if run_id in _read().values():
+        with _changing() as pinned:
+            for dataset in [one for one, pin in pinned.items() if pin == run_id]:
+                del pinned[dataset]
+
+
+def _read() -> dict[str, str]:
+    try:
+        found = read_json(runs_folder() / FILE)
+    except (OSError, ValueError):
+        return {}  # Whatever it is, it names no baselines.
+    return {dataset: run_id for dataset, run_id in found.items() if isinstance(run_id, str)}
+
+
+def _is_there(run_id: str) -> bool:
+    try:
+        return os.path.lexists(folder_of(run_id))
+    except RunError:
+        return False
+
+
+@contextlib.contextmanager
+def _changing() -> Iterator[dict[str, str]]:
+    # Two tabs may pin the baselines of two datasets at once, and neither may be lost.
+    folder = runs_folder()
+    with changing(folder, "The baseline could not be kept"):
+        held = lock_soon(folder / LOCK)
+        if held is None:
+            raise RunError("Another process is changing the baselines: try again in a moment.")
+        with held:
+            pinned = _read()
+            yield pinned
+            write_json(folder / FILE, pinned)

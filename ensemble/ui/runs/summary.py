@@ -1,0 +1,81 @@
+"""What is said of all runs together: how many there are, and the best of them; and their file."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+
+from ensemble import runs
+from ensemble.datasets import registry
+from ensemble.runs.annotations.notes import read_note
+from ensemble.wording import escaping, formats
+from ensemble.wording.run_names import called
+from ensemble.wording.verdicts import chance, chosen
+
+
+def answer(every: Sequence[runs.Run]) -> str:
+    """How many runs there are, and how many of them are going on."""
+    going = [
+        f"{count:,} {state}" for state in runs.ACTIVE[::-1]
+        if (count := sum(run.state == state for run in every))
+    ]  # fmt: skip
+    return ", ".join([formats.count(len(every), "run"), *going])
+
+
+def best(every: Sequence[runs.Run]) -> str:
+    """The best run on each dataset, and on what it was chosen.
+
+    "Digits 97.8 % (my run) · MNIST 99.12 % (another); chosen on the test images: …"
+    """
+    said: dict[str, list[str]] = {}
+    # What was imported says nothing of how it came: it is no rival of what was trained here.
+    trained = [run for run in every if run.trained]
+    for dataset in registry.names():
+        if found := best_on(trained, dataset):
+            run, on = found
+            share = formats.percent(run.status.best_ensemble_test_accuracy, run.data.test_size)
+            name = escaping.markdown(called(run))
+            title = escaping.markdown(run.data.title)
+            said.setdefault(on, []).append(f"{title} {share} ({name})")
+    return ". ".join(f"{' · '.join(each)}; {chosen.how(on)}" for on, each in said.items())
+
+
+def best_on(every: Sequence[runs.Run], dataset: str) -> tuple[runs.Run, str] | None:
+    """The best run on one dataset, and what it was chosen on: "validation" or "test".
+
+    By the validation NLL where all of them have one, by the test accuracy otherwise.
+    """
+    found = [run for run in every if run.config.dataset == dataset
+             and (share := run.status.best_ensemble_test_accuracy) is not None
+             and not chance.is_chance(share, run.data)]  # fmt: skip
+    if not found:
+        return None
+    if all(run.status.best_ensemble_validation_nll is not None for run in found):
+        return min(
+            found, key=lambda run: run.status.best_ensemble_validation_nll or 0.0
+        ), "validation"
+    return max(found, key=lambda run: run.status.best_ensemble_test_accuracy or 0.0), "test"
+
+
+def export(shown: Sequence[runs.Run]) -> pd.DataFrame:
+    """The runs with every setting and figure, as a program wants them: shares in [0, 1]."""
+    return pd.DataFrame([exported(run) for run in shown])
+
+
+def exported(run: runs.Run) -> dict[str, Any]:
+    """One run: what it is, what it reached, what it was asked."""
+    status = run.status
+    members = [share for share in status.member_test_accuracy if share is not None]
+    made = datetime.fromtimestamp(status.created, UTC).isoformat(timespec="seconds")
+    return {
+        "id": run.id, "name": run.name, "state": run.state, "made": made,
+        "epoch": status.epoch, "seconds": status.seconds,
+        "best_ensemble_test_accuracy": status.best_ensemble_test_accuracy,
+        "best_epoch": status.best_epoch, "best_on": status.best_on,
+        "last_ensemble_test_accuracy": status.ensemble_test_accuracy,
+        "last_ensemble_test_nll": status.ensemble_test_nll,
+        "last_mean_member_test_accuracy": fmean(members) if members else None,
+        **run.config.as_dict(), "tags": ", ".join(run.tags), "note": read_note(run),
+    }  # fmt: skip

@@ -1,0 +1,62 @@
+"""The tags of one run or of several at once: seen, given and taken away."""
+
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ensemble import runs
+from ensemble.runs.annotations.tags import TAG_LENGTH, change_tags
+from ensemble.ui.runs import doing
+from ensemble.ui.runs.filters import SWEEP
+from ensemble.ui.shared import widget
+from ensemble.ui.shared.tab import tab
+from ensemble.wording import formats
+
+
+def box(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> None:
+    """The tags of the runs that are chosen, kept as soon as they are changed.
+
+    Args:
+      chosen: one run or several; a tag that not all of them have says how many do.
+      every: all runs: whose tags can be chosen from.
+    """
+    counts = Counter(tag for run in chosen for tag in given(run))
+    options = sorted({tag for run in every for tag in given(run)} | set(counts))
+    ids = tuple(run.id for run in chosen)
+    # What the browser sends back are words, which change with what the runs have.
+    shown = f"{ids} {sorted(counts.items())} {tab.runs_untagged}"
+    key = f"tags_of_{zlib.crc32(shown.encode()):08x}"
+    st.multiselect(
+        "Tags", options, list(counts), key=key,
+        format_func=lambda tag: said(tag, counts.get(tag, 0), len(ids)),
+        accept_new_options=True, placeholder="Choose a tag, or type a new one", on_change=change,
+        args=(key, ids, tuple(counts)),
+        help=f"Words of at most {TAG_LENGTH} characters to find and compare runs by; kept as soon "
+        "as you choose one, or type one and press Enter."
+        + (" One that you add is given to all of them; one that you take out is taken from all."
+           if len(ids) > 1 else ""),
+    )  # fmt: skip
+
+
+def given(run: runs.Run) -> list[str]:
+    """The tags that people gave it: a sweep's own, by which it knows its trials, is no choice."""
+    return [tag for tag in run.tags if not SWEEP.fullmatch(tag)]
+
+
+def said(tag: str, has: int, of: int) -> str:
+    """A tag, and how many of the runs have it where some have and some have not."""
+    return f"{tag} ({has} of {of})" if 0 < has < of else tag
+
+
+def change(key: str, ids: Sequence[str], before: Sequence[str]) -> None:
+    """Callback: what was put in is given to all, what was taken out is taken from all."""
+    now = widget.value(key)
+    add = [tag for tag in now if tag not in before]
+    remove = [tag for tag in before if tag not in now]
+    if not (add or remove):
+        return  # A drawing that was cut short has the browser tell of the box once more.
+    what = "The tags are kept." if len(ids) == 1 else f"Tagged {formats.count(len(ids), 'run')}."
+    if not doing.each(ids, lambda run_id: change_tags(run_id, add, remove), lambda _: what):
+        tab.runs_untagged += 1  # Another box, which shows what the runs have.

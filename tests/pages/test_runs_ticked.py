@@ -1,0 +1,200 @@
+"""Runs: several rows ticked, and what can be done with all of them at once."""
+
+from urllib.parse import parse_qs
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.runs import Run
+from ensemble.runs.annotations.tags import write_tags
+from tests.pages.ensembles import trained
+from tests.pages.hostile import NAME, holes, literal
+from tests.pages.predictions_screen import opened, value, widget
+from tests.pages.test_runs import keys
+from tests.pages.test_runs_words import captions, rows
+
+
+def untrained(state: str = "stopped", **more: object) -> Run:
+    return trained(done=0, state=state, **more)  # type: ignore[arg-type]
+
+
+def ticked(*several: Run, **address: object) -> AppTest:
+    return opened(page="runs", runs=",".join(run.id for run in several), **address)
+
+
+def links(at: AppTest) -> dict[str, dict[str, list[str]]]:
+    """The ways to Compare: what stands on each, and the address that it has."""
+    return {link.proto.label: parse_qs(link.proto.query_string) for link in at.get("page_link")
+            if link.proto.page == "compare"}  # fmt: skip
+
+
+def test_the_runs_of_the_address_are_ticked_and_compare_opens_with_them() -> None:
+    third, second, first = (untrained(created=1000.0 + at) for at in range(3))
+    at = ticked(third, first)
+    assert rows(at) == [0, 2]
+    assert [one.value for one in at.subheader] == ["2 runs ticked"]
+    assert links(at)["Compare 2 runs"] == {"runs": [f"{third.id},{first.id}"]}
+    assert second.id not in (value(at, "runs") or "")
+    widget(at, "button", "runs_untick").click().run()
+    assert (rows(at), value(at, "runs"), at.subheader.len) == ([], None, 0)
+
+
+def rows_pressed(first: list[str], then: list[int], listed: list[str]) -> None:
+    """What the table calls when its ticked rows are `then`, after the runs `first` were ticked."""
+    from types import SimpleNamespace
+
+    import streamlit as st
+
+    from ensemble.ui.runs import ticked
+    from ensemble.ui.shared.tab import tab
+
+    ticked.keep(first)
+    st.session_state["pressed"] = SimpleNamespace(selection=SimpleNamespace(rows=then))
+    ticked.pressed("pressed", listed)
+    st.write(*ticked.ids())
+    assert len(tab.runs_ticked) != 1
+
+
+@pytest.mark.parametrize(("listed", "then", "expected"), [
+    ("ab", [0, 1], "ab"), ("ab", [1], "b"), ("ab", [], ""), ("ab", [0, 7], "a"),
+    ("b", [0], "ab"), ("b", [], "a"),
+])  # fmt: skip
+def test_what_is_ticked_stays_where_a_filter_hides_it(
+    listed: str, then: list[int], expected: str
+) -> None:
+    ids = {name: untrained().id for name in "ab"}
+    at = AppTest.from_function(
+        rows_pressed, args=([ids["a"]], then, [ids[one] for one in listed])
+    ).run()
+    assert not at.exception
+    wanted = [ids[one] for one in expected]
+    assert " ".join(one.value for one in at.markdown).split() == wanted
+    assert value(at, "run") == (wanted[0] if len(wanted) == 1 else None)
+    assert value(at, "runs") == (",".join(wanted) if len(wanted) > 1 else None)
+
+
+def test_more_than_compare_takes_are_no_address_and_say_so() -> None:
+    every = [untrained() for _ in range(51)]
+    at = ticked(*every)
+    assert "51 runs ticked" in at.subheader[0].value
+    assert [link.proto.disabled for link in at.get("page_link")
+            if link.proto.page == "compare"] == [True]  # fmt: skip
+    assert any("Compare takes 2 to 50 runs: untick 1" in one for one in captions(at))
+    assert widget(at, "button", "runs_resume").disabled, "51 processes at once"
+
+
+def test_all_are_tagged_and_a_tag_is_taken_from_all() -> None:
+    one, other, third = untrained(), untrained(), untrained()
+    sweep = "sweep-1123-052200"  # of which people take no trial out
+    write_tags(one.id, ["rates", "old", sweep])
+    write_tags(third.id, ["other"])
+    at = ticked(one, other)
+    box = widget(at, "multiselect", "tags_of_")
+    assert box.options == ["old (1 of 2)", "other", "rates (1 of 2)"]
+    box.set_value(["rates", "to show"]).run()
+    assert not at.exception
+    assert [runs.find(run.id).tags for run in (one, other, third)] == [
+        ("rates", sweep, "to show"), ("to show",), ("other",),
+    ]  # fmt: skip
+    assert widget(at, "multiselect", "tags_of_").value == ["rates", "to show"]
+
+
+def told_again(run_id: str) -> None:
+    """What the box of tags calls when the browser tells of it and nothing in it has changed."""
+    import streamlit as st
+
+    from ensemble.ui.runs import tagging
+    from ensemble.ui.shared.tab import tab
+
+    st.session_state["box"] = ["rates"]
+    tagging.change("box", [run_id], ["rates"])
+    st.write(repr(tab.runs_said))
+
+
+def test_a_box_of_tags_that_is_told_of_again_keeps_nothing_anew() -> None:
+    run = untrained()
+    write_tags(run.id, ["rates"])
+    before = (run.path / "tags.json").stat()
+    at = AppTest.from_function(told_again, args=(run.id,)).run()
+    assert at.markdown[0].value == "('', '')"
+    assert (run.path / "tags.json").stat() == before
+
+
+def test_a_tag_that_cannot_be_gives_a_sentence_and_changes_nothing() -> None:
+    run = untrained()
+    at = opened(run, "runs")
+    widget(at, "multiselect", "tags_of_").set_value(["x" * 41]).run()
+    assert "at most 40 characters" in at.error[0].value
+    assert runs.find(run.id).tags == ()
+    assert widget(at, "multiselect", "tags_of_").value == []
+
+
+def test_several_are_deleted_when_asked_twice_and_an_active_one_is_named_and_stays() -> None:
+    gone, also, stays = untrained(), untrained(), untrained()
+    going = trained(name="going *on*", done=0, state="training", working=True)
+    at = ticked(gone, also, going)
+    widget(at, "button", "runs_delete").click().run()
+    assert gone.path.exists()
+    said = at.warning[0].value
+    assert said.startswith("Delete 2 runs with all curves")
+    assert "going \\*on\\*" in said
+    assert "is active and stays: stop it first." in said
+    widget(at, "button", "runs_keep").click().run()
+    assert not at.warning
+    widget(at, "button", "runs_delete").click().run()
+    widget(at, "button", "runs_delete_sure").click().run()
+    assert not at.exception
+    assert {run.id for run in runs.list_runs()} == {stays.id, going.id}
+    assert (value(at, "run"), value(at, "runs")) == (going.id, None), "what is left is ticked"
+
+
+def test_the_question_does_not_hold_for_other_runs_than_were_asked_about() -> None:
+    one, other, third = untrained(), untrained(), untrained()
+    at = ticked(one, other)
+    widget(at, "button", "runs_delete").click().run()
+    at.query_params["runs"] = f"{one.id},{third.id}"
+    at.run()
+    assert "runs_delete_sure" not in keys(at)
+
+
+def test_the_active_ones_are_stopped_and_only_the_active_ones() -> None:
+    ended = untrained()
+    going = [trained(done=0, state="training", working=True) for _ in range(2)]
+    at = ticked(ended, *going)
+    assert widget(at, "button", "runs_stop").label == "Stop 2"
+    assert widget(at, "button", "runs_resume").label == "Resume 1"
+    widget(at, "button", "runs_stop").click().run()
+    assert [(run.path / "stop").exists() for run in (ended, *going)] == [False, True, True]
+
+
+def test_a_run_of_the_address_that_is_gone_is_said_and_the_others_are_there() -> None:
+    one, other, gone = untrained(), untrained(), untrained()
+    runs.delete(gone.id)
+    at = ticked(one, other, gone)
+    assert "1 is not here" in at.warning[0].value
+    assert at.subheader[0].value == "2 runs ticked"
+
+
+def test_nonsense_in_the_address_is_no_run_and_no_column() -> None:
+    run = untrained()
+    at = opened(page="runs", runs="<b>,../x,", fields="<b>,nll", trials="x")
+    assert "2 are not here" in at.warning[0].value
+    shown: pd.DataFrame = at.dataframe[0].value
+    assert (list(shown), shown["id"].tolist()) == (["name", "nll", "id"], [run.id])
+
+
+def test_names_and_tags_stay_text_wherever_they_stand() -> None:
+    tag = "[zz](http://zz.ex) <b>zz</b> $zz$"
+    going = trained(name=NAME, done=0, state="training", working=True)
+    several = [going, *(untrained(name=NAME) for _ in range(6))]
+    for run in several:
+        write_tags(run.id, [tag])
+    at = ticked(*several)
+    widget(at, "multiselect", "runs_tags").set_value([tag]).run()
+    assert f"Compare all 7 tagged {tag}" in literal(at)
+    widget(at, "button", "runs_delete").click().run()
+    assert f"{NAME} · {going.id}” is active and stays" in literal(at)
+    assert holes(at) == []
+    assert holes(opened(several[1], "runs")) == []
