@@ -9,6 +9,7 @@ import click
 from ensemble import architectures, sweeps
 from ensemble.cli.options import Command, option, settings_options
 from ensemble.cli.outcome import end_with, say
+from ensemble.cli.placement import one_node_options, take_placement
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.cli.train import run_summary
 from ensemble.config import EnsembleConfig
@@ -44,6 +45,7 @@ def own_options(command: Command) -> Command:
 @click.argument("sweep_id", metavar="[SWEEP]", required=False)
 @own_options
 @settings_options(EnsembleConfig)
+@one_node_options
 @click.option("--resume", "resume_id", metavar="SWEEP", help="Go on with a stopped sweep.")
 @click.option(
     "--enlarge", "enlarge_id", metavar="SWEEP", help="Give a sweep --trials more, and go on."
@@ -100,7 +102,8 @@ def sweep(
         if more is None:
             raise click.UsageError("--enlarge takes how many trials more: add --trials.")
         return more_trials(found, more, as_json)
-    return work_on(sweeps.create(config_of(chosen)), as_json)
+    place = take_placement(chosen)
+    return work_on(sweeps.create(config_of(chosen), place), as_json)
 
 
 def only(chosen: dict[str, Any], what: str) -> None:

@@ -98,9 +98,9 @@ class Archive:
         with _said_plainly(self._id, self.config.storage):
             return self.study.get_trials(deepcopy=False)
 
-    def frozen(self, number: int) -> FrozenTrial:
-        """The trial of this number as it is written down now."""
-        return self.trials()[number]
+    def frozen(self, trial: FrozenTrial | optuna.trial.Trial) -> FrozenTrial:
+        """The trial as it is written down now."""
+        return self.storage.get_trial(trial._trial_id)
 
     def ask(self, number: int) -> optuna.trial.Trial:
         """A new trial, or the next of a grid; to be called within `alone`.

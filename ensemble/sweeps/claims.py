@@ -68,7 +68,7 @@ def claim(sweep: Sweep, archive: Archive) -> Claim | Nothing:
         ended = sum(one.state.is_finished() for one in trials)
         begun = sum(one.state != WAITING for one in trials)
         while begun < sweep.config.wanted:
-            trial = archive.frozen(archive.ask(len(trials)).number)
+            trial = archive.frozen(archive.ask(len(trials)))
             if run_id := _new_run(sweep, archive, trial):
                 return _claimed(archive, trial, run_id)
             begun, ended, trials = begun + 1, ended + 1, archive.trials()
@@ -151,7 +151,7 @@ def _taken_up(sweep: Sweep, archive: Archive, trial: FrozenTrial) -> str:
     if "run" not in trial.user_attrs:
         # Whoever asked for it was killed before its run was known: it may be there nevertheless.
         archive.drawn(archive.opened(trial))
-        trial = archive.frozen(trial.number)
+        trial = archive.frozen(trial)
         return _adopted(sweep, archive, trial) or _new_run(sweep, archive, trial)
     run = run_of(trial)
     if run is None:
@@ -205,7 +205,7 @@ def _linked(sweep: Sweep, archive: Archive, trial: FrozenTrial, run: runs.Run) -
 
 def _claimed(archive: Archive, trial: FrozenTrial, run_id: str) -> Claim:
     archive.note(trial, owner=owner())
-    return Claim(archive.frozen(trial.number), run_id)
+    return Claim(archive.frozen(trial), run_id)
 
 
 def _fail(archive: Archive, trial: FrozenTrial, message: str) -> str:

@@ -1,6 +1,7 @@
 """A hyper-deep ensemble: the members of all trials, chosen greedily, as a run of their own.
 
-Wenzel et al. 2020, "Hyperparameter ensembles for robustness and uncertainty quantification".
+Wenzel et al. 2020, "Hyperparameter ensembles for robustness and uncertainty quantification"; the
+selection is that of Caruana et al. 2004, "Ensemble selection from libraries of models".
 """
 
 from dataclasses import replace
@@ -15,7 +16,6 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.runs.parameters import read_parameters
 from ensemble.sweeps.chosen import Chosen, create_chosen
-from ensemble.sweeps.greedy import greedy
 from ensemble.sweeps.objectives import validation_labels
 from ensemble.sweeps.store import find
 from ensemble.sweeps.trials import best, trials_of
@@ -64,6 +64,36 @@ def build(sweep_id: str, size: int, name: str = "", again: bool = False) -> runs
     made = create_chosen([_read(one) for one in chosen], _settings(chosen))
     named = name or f"Hyper-deep ensemble of {sweep_id}"
     return runs.rename(made.id, named)
+
+
+def greedy(known: NDArray[np.floating], size: int, again: bool = False) -> tuple[int, ...]:
+    """Members one after the other, each that with which the mean so far has the least NLL.
+
+    It is chosen on these examples, so on others it will do worse than here.
+
+    Args:
+      known: (P, N), what each of P candidates gave the label, from `scores.at_label`.
+      size: how many to choose.
+      again: whether one may be chosen more than once: with replacement.
+
+    Returns:
+      Their numbers (size,) in the order in which they were chosen, the lowest of equals.
+
+    Raises:
+      ValueError: there are too few candidates, or no examples.
+    """
+    candidates, examples = known.shape
+    if not examples or not 1 <= size <= (size if again and candidates else candidates):
+        raise ValueError(f"{size} of {candidates} candidates, by {examples} examples")
+    total = np.zeros(examples)
+    chosen: list[int] = []
+    for _ in range(size):
+        loss = np.array([-np.log(total + one).sum() for one in known])
+        if not again:
+            loss[chosen] = np.inf
+        chosen.append(int(loss.argmin()))
+        total += known[chosen[-1]]
+    return tuple(chosen)
 
 
 def candidates(sweep_id: str) -> tuple[list[Candidate], Floats]:

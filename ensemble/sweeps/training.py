@@ -50,23 +50,28 @@ class Watch:
         self._told = set(claimed.trial.intermediate_values)
         self._run_id, self._stop = claimed.run_id, stop
         self._goals = archive.config.goals
-        self._judges = archive.config.pruner != "none" or len(self._goals) == 1
         self._prunes = archive.config.pruner != "none"
 
     def see(self, status: runs.Status) -> None:
         """Note a new status of the run."""
-        epoch = status.epoch
-        if not self._judges or self._goals == ("seconds",) or not epoch or epoch in self._told:
+        told = status.epoch in self._told or not status.epoch
+        if told or len(self._goals) > 1 or self._goals == ("seconds",):
             return
+        try:
+            self._tell(status.epoch)
+        except Exception:
+            # A storage that does not answer for a moment is no reason to end the training: what
+            # was not told is told after the next epoch.
+            traceback.print_exc()
+
+    def _tell(self, epoch: int) -> None:
         run = runs.find(self._run_id)
-        lines = [one for one in runs.read_history(run.id) if one["kind"] == "epoch"]
-        for line in lines:
-            if line["epoch"] in self._told:
-                continue
-            self._told.add(line["epoch"])
-            value = at_epoch(run, line, self._goals[0])
-            if math.isfinite(value):
-                self._trial.report(value, line["epoch"])
+        for line in runs.read_history(run.id):
+            if line["kind"] == "epoch" and line["epoch"] not in self._told:
+                value = at_epoch(run, line, self._goals[0])
+                if math.isfinite(value):
+                    self._trial.report(value, line["epoch"])
+                self._told.add(line["epoch"])
         last = epoch >= run.config.epochs
         if self._prunes and not last and self._trial.should_prune():
             self._stop.pruned = (

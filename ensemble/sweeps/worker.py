@@ -14,6 +14,7 @@ from ensemble.jobs.job import LOCK_FILE, STOP_FILE
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.queue import wait_for_turn
+from ensemble.jobs.remote import inside
 from ensemble.jobs.status import StatusWriter
 from ensemble.jobs.worker import Report
 from ensemble.storage.lock import is_held
@@ -21,9 +22,10 @@ from ensemble.sweeps.archive import Archive
 from ensemble.sweeps.claims import Claim, Nothing, claim
 from ensemble.sweeps.status import SweepStatus
 from ensemble.sweeps.store import Sweep, find
+from ensemble.sweeps.tasks import WorkerTasks
 from ensemble.sweeps.training import train
 
-POLL_SECONDS = 0.3
+POLL_SECONDS, LOOK_SECONDS = 0.3, 1.0
 LET_GO_SECONDS = 30.0
 MOST_FAILURES = 3
 
@@ -45,15 +47,21 @@ def work(sweep_id: str, report: Report = lambda status: None) -> Sweep:
                 f"The sweep “{sweep_id}” is {sweep.state}: there is nothing to do. Resume it, or "
                 "give it more trials."
             )
-        if not is_held(sweep.path / LOCK_FILE):
+        if not is_led(sweep) and not inside.is_inside(sweep):
             try:
                 lead(sweep, report)
                 return find(sweep_id)
             except RunError:
-                if not is_held(sweep.path / LOCK_FILE):
+                if not is_led(find(sweep_id)):
                     raise
         if help_out(sweep):  # Another was quicker, or had it already.
             return find(sweep_id)
+
+
+def is_led(sweep: Sweep) -> bool:
+    """Whether a worker keeps the status: one of this host by its lock, else by its heartbeat."""
+    elsewhere = sweep.awaited and sweep.status.pid is not None
+    return bool(is_held(sweep.path / LOCK_FILE)) or elsewhere
 
 
 def lead(sweep: Sweep, report: Report) -> None:
@@ -80,11 +88,11 @@ def help_out(sweep: Sweep) -> bool:
             if isinstance(found, Claim):
                 train(archive, found, stop)
             elif found.over:
-                return is_held(sweep.path / LOCK_FILE) is not False
+                return is_led(find(sweep.id)) or inside.is_inside(sweep)
             else:
                 time.sleep(POLL_SECONDS)
-            if is_held(sweep.path / LOCK_FILE) is False:
-                return find(sweep.id).status.state not in sweep.kind.active
+            if not (is_led(now := find(sweep.id)) or inside.is_inside(sweep)):
+                return now.status.state not in sweep.kind.active
         return True
 
 
@@ -121,6 +129,8 @@ class Leader:
         first = self._sweep.status.state == "queued"
         self._done_before = self._done()
         self._tell(state="searching", started=time.time())
+        if self._sweep.placed:
+            return self._follow()
         for _ in range(self._sweep.config.workers - 1 if first else 0):
             start_worker(self._sweep)
         while not self._stop():
@@ -133,6 +143,23 @@ class Leader:
                 time.sleep(POLL_SECONDS)
             elif outcome := self._train(found):
                 return outcome
+        return self._stopped()
+
+    def _follow(self) -> Outcome:
+        """Have tasks elsewhere do the trials, and tell how far they are."""
+        tasks = WorkerTasks(self._sweep)
+        tasks.start()
+        while not self._stop():
+            wanted = find(self._sweep.id).config.wanted
+            self._tell(trials=wanted)
+            if self._done() >= wanted:
+                return Outcome("finished")
+            if tasks.gone():
+                return Outcome("failed", "All tasks of the sweep have ended, and trials are left: "
+                               "see slurm/ in its folder for why, then resume it.")  # fmt: skip
+            time.sleep(LOOK_SECONDS)
+        self._everyone_stops()
+        tasks.take_back()
         return self._stopped()
 
     def _train(self, found: Claim) -> Outcome | None:

@@ -69,11 +69,11 @@ def test_eight_processes_three_of_them_killed_lose_no_trial_and_double_none(stor
     wait_for(6, sweep)
     leader = sweeps.find(sweep.id).status.pid
     workers.sort(key=lambda one: one.pid != leader)  # The one that keeps the status goes first.
-    for number, one in enumerate(workers[:KILLED]):
+    for number, worker in enumerate(workers[:KILLED]):
         wait_for(8 + 2 * number, sweep)
-        one.send_signal(signal.SIGKILL)
-    for one in workers:
-        one.wait(PATIENCE_SECONDS)
+        worker.send_signal(signal.SIGKILL)
+    for worker in workers:
+        worker.wait(PATIENCE_SECONDS)
     log = (sweep.path / "log.txt").read_text()
     sweep = sweeps.find(sweep.id)
     trials = sweeps.trials_of(sweep)

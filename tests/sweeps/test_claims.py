@@ -55,7 +55,8 @@ def kill_after(
     when: Callable[..., bool] = lambda *args, **notes: True,
 ) -> None:  # fmt: skip
     """The first call of a function for which `when` holds is the worker's last deed."""
-    real, calls = getattr(place, name), []
+    real = getattr(place, name)
+    calls: list[str] = []
 
     def killing(*args: Any, **notes: Any) -> Any:
         last = not calls and when(*args, **notes)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ensemble.analysis.quality.scores import at_label
-from ensemble.sweeps.greedy import greedy
+from ensemble.sweeps.selection import greedy
 
 
 @pytest.mark.parametrize("again", [False, True])

@@ -11,9 +11,8 @@ from ensemble.analysis.quality.scores import at_label
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.sweeps.chosen import sources
-from ensemble.sweeps.greedy import greedy
 from ensemble.sweeps.objectives import calibration_error, validation_labels
-from ensemble.sweeps.selection import build, candidates
+from ensemble.sweeps.selection import build, candidates, greedy
 from ensemble.sweeps.settings import SweepConfig
 from ensemble.sweeps.worker import work
 

@@ -87,6 +87,25 @@ def test_a_pruned_trials_run_is_stopped_and_says_why(search: Search) -> None:
         assert one.values == ()
 
 
+def test_a_storage_that_does_not_answer_for_a_moment_ends_no_training(
+    search: Search, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    real, failed = optuna.trial.Trial.report, []
+
+    def report(self: optuna.trial.Trial, value: float, step: int) -> None:
+        if not failed:
+            failed.append(step)
+            raise OSError("no answer")
+        real(self, value, step)
+
+    monkeypatch.setattr(optuna.trial.Trial, "report", report)
+    trials = sweeps.trials_of(search())
+    assert [one.state for one in trials] == ["complete"] * 4
+    assert [list(one.epochs) for one in trials] == [[1, 2, 3]] * 4
+    assert failed == [1]
+    assert "no answer" in capfd.readouterr().err
+
+
 def test_a_trial_that_diverged_has_failed_and_the_sampler_keeps_away_from_there(
     search: Search,
 ) -> None:
