@@ -63,7 +63,7 @@ def figure(shares: Mapping[str, float], title: str, palette: Palette) -> "go.Fig
     """
     import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
 
-    names = list(reversed(shares))
+    names = list(shares)[::-1]
     values = [100 * shares[name] for name in names]
     said = [formats.percent(shares[name], places=0) for name in names]
     chart = go.Figure(go.Bar({

@@ -26,9 +26,6 @@ def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """The buttons; those for the best stand there once there is one."""
     if said := Tab.sweep_said.take():
         guard.problem(said)
-    if tab.sweep_to_delete == sweep.id:
-        sure(sweep)
-        return
     best = sweeps.best(sweep, list(trials)) if trials else None
     with st.container(
         horizontal=True, gap="small", vertical_alignment="center", key="tune_actions"
@@ -41,17 +38,20 @@ def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
                          query_params=address.SWEEP.link(sweep.id))  # fmt: skip
         if sweep.config.sampler != "grid":
             more(sweep)
-        if not sweep.active:  # What follows is for the best of all.
-            afterwards(sweep, trials, best)
+        if best and not sweep.active:  # What follows is for the best of all.
+            seeds(sweep, best)
+            hyper_deep.show(sweep, trials, attempt)
     hyper_deep.built(sweep)
 
 
-def afterwards(sweep: Sweep, trials: Sequence[Trial], best: Trial | None) -> None:
-    """What is of use once the search has ended."""
-    if best:
-        seeds(sweep, best)
-        hyper_deep.show(sweep, trials, attempt)
-    danger.ask_button("Delete…", key="tune_delete", on_click=ask, args=(sweep.id,))
+def removal(sweep: Sweep) -> None:
+    """Delete, which asks first."""
+    if tab.sweep_to_delete == sweep.id:
+        sure(sweep)
+        return
+    why = "Stop it first." if sweep.active else None
+    danger.ask_button("Delete…", key="tune_delete", disabled=sweep.active, on_click=ask,
+                      args=(sweep.id,), help=why)  # fmt: skip
 
 
 def use(sweep: Sweep, best: Trial) -> None:

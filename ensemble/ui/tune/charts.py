@@ -56,8 +56,8 @@ def epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
     last = max((one.points[0][-1] for one in found), default=1.0)
     title = f"{SHORT[goal][0].upper()}{SHORT[goal][1:]} by epoch"
     better = "lower" if OBJECTIVES[goal].minimize else "higher"
-    running = [one.number for one in found if one.state == "running"]
-    said = f", at work: {', '.join(map(str, running))}" if running else ""
+    at_work = [str(one.number) for one in found if one.state == "running"]
+    said = f", at work: {', '.join(at_work)}" if at_work else ""
     draw(
         sweep, "epochs", styles, lines, goal, title, better,
         alt=f"{title} of {formats.count(len(found), 'trial')}{said}",

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 import streamlit as st
 
+from ensemble import sweeps
 from ensemble.figures.compare import colors
 from ensemble.figures.compare.columns import Column, axes
 from ensemble.figures.tune.columns import columns as columns_of
@@ -89,7 +90,7 @@ def table(sweep: Sweep, trials: Sequence[Trial]) -> None:
         "trial": [one.number + 1 for one in trials],
         "state": [one.state for one in trials],
         **{column.name: list(column.values) for column in columns},
-        "why": [one.message for one in trials],
+        **extra(sweep, trials),
         "run": [one.run_id for one in trials],
     })  # fmt: skip
     shown = downloads.on_screen(frame)
@@ -102,6 +103,7 @@ def table(sweep: Sweep, trials: Sequence[Trial]) -> None:
         column_config={
             "trial": st.column_config.NumberColumn("Trial", pinned=True), "state": "State",
             **{column.name: column.label for column in columns}, "why": "Why", "run": "Run",
+            "front": "Pareto front",
         },
     )  # fmt: skip
     chosen = widget.value("tune_table", {}).get("selection", {}).get("rows", [])
@@ -109,6 +111,17 @@ def table(sweep: Sweep, trials: Sequence[Trial]) -> None:
         link(trial)
     else:
         st.caption("Choose a row to open its run.")
+
+
+def extra(sweep: Sweep, trials: Sequence[Trial]) -> dict[str, list[object]]:
+    """What a table says beside settings and values, where there is something to say."""
+    found: dict[str, list[object]] = {}
+    if len(sweep.config.goals) > 1:
+        front = sweeps.pareto(sweep, list(trials)) if trials else []
+        found["front"] = [one in front for one in trials]
+    if any(one.message for one in trials):
+        found["why"] = [one.message for one in trials]
+    return found
 
 
 def link(trial: Trial) -> None:

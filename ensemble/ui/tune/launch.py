@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
@@ -74,7 +75,7 @@ def controls() -> None:
     )  # fmt: skip
     widget.begin(key("validation"), VALIDATION)
     st.select_slider(
-        "Validation share", sorted({*SHARES, held("validation")}), key=key("validation"),
+        "Validation share", sorted({*SHARES, float(held("validation"))}), key=key("validation"),
         format_func=lambda share: formats.percent(share, places=0), persist_state="session",
         help="Of the training images, held out of every trial to choose settings by.",
     )  # fmt: skip
@@ -98,7 +99,7 @@ def rest() -> None:
     st.page_link("pages/train.py", label="Change it on Train", icon=":material/tune:")
 
 
-def held(name: str) -> object:
+def held(name: str) -> Any:
     """A setting of the sweep as it stands in its widget, else its default."""
     default = VALIDATION if name == "validation" else FIELDS[name].default
     return widget.value(key(name), default)

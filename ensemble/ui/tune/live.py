@@ -12,6 +12,7 @@ from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 SECONDS_BETWEEN = 2.0
+ENDED = ("complete", "pruned", "failed")
 MOST_RUNNING = 6  # trials at work that have a line each
 
 
@@ -30,26 +31,27 @@ def watched(sweep_id: str, last_state: str) -> None:
             st.rerun()
         trials = loader.trials(sweep)
         answer.show(sweep, trials)
-        state(sweep)
+        state(sweep, trials)
         running(trials)
         actions.show(sweep, trials)
         if trials:
             pictures.show(sweep, trials)
         else:
             st.caption("Pictures stand here from the first trial on.")
+        actions.removal(sweep)
 
 
-def state(sweep: Sweep) -> None:
-    """How far it is with Stop beside it; Resume, or more trials, where it has ended."""
+def state(sweep: Sweep, trials: list[Trial]) -> None:
+    """How far it is with Stop beside it; Resume where it was stopped or failed."""
+    done = sum(one.state in ENDED for one in trials)
+    detail = f"{done:,} of {formats.count(sweep.config.wanted, 'trial')}"
     if sweep.active:
         ahead = ahead_of(sweep) if sweep.state == "queued" else []
-        detail = f"{sweep.status.done} of {sweep.config.wanted} trials"
         job_panel.show(sweep, jobs_words.stage(sweep, ahead, detail), prefix="tune_")
         return
     job_panel.ended(sweep)
     if sweep.state in sweep.kind.resumable:
-        job_panel.show(sweep, f"{sweep.status.done} of {sweep.config.wanted} trials",
-                       prefix="tune_", resume=lambda: resume(sweep.id))  # fmt: skip
+        job_panel.show(sweep, detail, prefix="tune_", resume=lambda: resume(sweep.id))
 
 
 def resume(sweep_id: str) -> None:

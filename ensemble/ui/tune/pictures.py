@@ -1,9 +1,11 @@
 """The views of a sweep: how it goes, its trials, each setting alone, what matters, trade-offs."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from ensemble import sweeps
 from ensemble.comparison.settings import label
@@ -14,8 +16,11 @@ from ensemble.figures.tune.columns import columns as columns_of
 from ensemble.sweeps import OBJECTIVES, Sweep, Trial
 from ensemble.ui.shared import address, figure_panel, theme
 from ensemble.ui.tune import charts, coordinates, loader
-from ensemble.wording import escaping, formats
+from ensemble.wording import formats
 from ensemble.wording.run_names import called
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
 
 VIEWS = {"progress": "Progress", "trials": "Trials", "slices": "One by one",
          "weights": "What matters", "front": "Trade-off"}  # fmt: skip
@@ -38,8 +43,10 @@ def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
         goal = sweep.config.goals[0]
         if several and view in ("progress", "slices", "weights"):
             goal = by_goal(sweep)
-    {"progress": progress, "trials": listed, "slices": sliced, "weights": weighed,
-     "front": traded}[view](sweep, trials, goal)  # fmt: skip
+    draw = {"progress": progress, "trials": listed, "slices": sliced, "weights": weighed,
+            "front": traded}[view]  # fmt: skip
+    with st.container(key="tune_pictures"):
+        draw(sweep, trials, goal)
 
 
 def by_goal(sweep: Sweep) -> str:
@@ -70,36 +77,41 @@ def sliced(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     if not complete:
         st.caption("Drawn from the end of the first trial on.")
         return
-    found = {column.name: column for column in columns_of(sweep.config, complete)}
-    best = sweeps.best(sweep, complete) if goal == sweep.config.goals[0] else None
-    place = complete.index(best) if best else None
-    numbers = [one.number + 1 for one in complete]
-    grid = st.columns(ACROSS, gap="large")
+    row: list[DeltaGenerator] = []
     for at, name in enumerate(sweep.config.axes):
-        column, values = found[name], found[goal]
-        title = f"{values.label} by {column.spoken} · {called(sweep)}"
-        chart = loader.once(
-            "slice", (sweep.id, goal, name, loader.stamp(complete), theme.palette()),
-            lambda column=column, values=values, title=title: slices.figure(
-                column, values, numbers, place, title, theme.palette()
-            ),
-        )  # fmt: skip
-        with grid[at % ACROSS]:
-            figure_panel.show(
-                chart, key=f"tune_slice_{name}", name=f"{sweep.id}-{goal}-by-{name}", title=title,
-                alt=f"{values.label} of {formats.count(len(complete), 'trial')} by {column.label}",
-                table=lambda: table(sweep, complete),
-                sees=f"By {escaping.markdown(column.spoken)}" + (": the diamond is the best trial."
-                                                                if place is not None else "."),
-            )  # fmt: skip
+        if not at % ACROSS:  # A row at a time: on a phone they then stay in their order.
+            row = st.columns(ACROSS, gap="large")
+        with row[at % ACROSS]:
+            by_setting(sweep, complete, goal, name)
+
+
+def by_setting(sweep: Sweep, complete: Sequence[Trial], goal: str, name: str) -> None:
+    """An objective against one setting, the best trial marked where it is judged by that."""
+    found = {column.name: column for column in columns_of(sweep.config, complete)}
+    column, values, palette = found[name], found[goal], theme.palette()
+    best = sweeps.best(sweep, list(complete)) if goal == sweep.config.goals[0] else None
+    numbers = [one.number + 1 for one in complete]
+    title = f"{values.label} by {column.spoken} · {called(sweep)}"
+
+    def draw() -> "go.Figure":
+        place = complete.index(best) if best else None
+        return slices.figure(column, values, numbers, place, title, palette)
+
+    which = ": the diamond is the best trial." if best else "."
+    figure_panel.show(
+        loader.once("slice", (sweep.id, goal, name, loader.stamp(complete), palette), draw),
+        key=f"tune_slice_{name}", name=f"{sweep.id}-{goal}-by-{name}", title=title,
+        alt=f"{values.label} of {formats.count(len(complete), 'trial')} by {column.label}",
+        table=lambda: table(sweep, complete), sees=f"By {column.spoken}{which}",
+    )  # fmt: skip
 
 
 def weighed(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """How much each setting explains, or why that cannot be said."""
     complete = sum(one.state == "complete" for one in trials)
     if len(sweep.config.axes) < 2:
-        st.info(f"One setting is searched, {label(next(iter(sweep.config.axes)))}: it alone makes "
-                "the difference. Search two or more to see which matters.")  # fmt: skip
+        st.info(f"Trials differ in one setting, {label(next(iter(sweep.config.axes)))}: search two "
+                "or more to see which matters.")  # fmt: skip
         return
     if complete < importances.FEWEST:
         are = "is" if complete == 1 else "are"

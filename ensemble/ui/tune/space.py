@@ -87,14 +87,16 @@ def ends(name: str, field: "Field[Any]", on_grid: bool) -> None:
     """From where to where, and whether by the same factor."""
     whole = isinstance(field.default, int)
     low, high, log = usual(name, field)
-    bounds = field.metadata["low"], field.metadata["high"]
+    kind = int if whole else float
+    about: dict[str, Any] = {
+        "min_value": kind(field.metadata["low"]), "max_value": kind(field.metadata["high"]),
+        "step": 1 if whole else 0.01, "format": None if whole else "%g",
+        "persist_state": "session",
+    }  # fmt: skip
     columns = st.columns(2 + (on_grid and not whole), gap="small")
     for word, begins, column in (("from", low, columns[0]), ("to", high, columns[1])):
         widget.begin(held := key(word, name), begins)
-        column.number_input(
-            word.capitalize(), *map(int if whole else float, bounds), key=held,
-            step=1 if whole else 0.01, format=None if whole else "%g", persist_state="session",
-        )  # fmt: skip
+        column.number_input(word.capitalize(), key=held, **about)
     if on_grid and not whole:
         widget.begin(held := key("values", name), GRID_VALUES)
         columns[2].number_input("Values", 2, 100, key=held, persist_state="session")
