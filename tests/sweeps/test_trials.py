@@ -90,7 +90,8 @@ def test_a_pruned_trials_run_is_stopped_and_says_why(search: Search) -> None:
 def test_a_storage_that_does_not_answer_for_a_moment_ends_no_training(
     search: Search, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    real, failed = optuna.trial.Trial.report, []
+    real = optuna.trial.Trial.report
+    failed: list[int] = []
 
     def report(self: optuna.trial.Trial, value: float, step: int) -> None:
         if not failed:
