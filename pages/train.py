@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ensemble.ui.plan import offer
 from ensemble.ui.shared import entry, run_panel
 from ensemble.ui.train import controls, launch, live
 
@@ -19,6 +20,7 @@ def main() -> None:
     elif choice.run:
         run_panel.header(choice.run)
         live.watch(choice.run)
+        offer.show(choice.run)
     else:
         nothing_yet()
     launch.make_ready()

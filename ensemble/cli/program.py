@@ -24,6 +24,7 @@ COMMANDS = {
     "train": "train",
     "manifest": "kubernetes",
     "work-pod": "kubernetes",
+    "plan": "results.plan",
     "predict": "results.predict",
     "stress": "jobs",
     "lbfgs": "jobs",

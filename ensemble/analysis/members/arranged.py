@@ -32,7 +32,8 @@ class Arranged:
       wrong: W.
       below: (R,), where a rival is a lower class than the label: in a tie it is said.
       first: (V,), where the rivals of each contested example begin; it has one at least.
-      block: (N,), the block that each example is in, in the order of the label's probabilities.
+      order: (N,), which example each of the label's probabilities is of.
+      block: (N,), the block that each example is in, in that order.
       blocks: B.
     """
 
@@ -41,6 +42,7 @@ class Arranged:
     wrong: int
     below: Bools
     first: Ints
+    order: Ints
     block: Ints
     blocks: int
 
@@ -83,10 +85,12 @@ def arrange(probabilities: Floats, labels: Ints, block: Ints | None = None) -> A
         )
         for member in probabilities
     ]
-    order = np.concatenate([wrong, right, contested])
+    order = np.concatenate([right, wrong, contested])
     below, first = rivals < labels[contested[owner]], np.flatnonzero(np.diff(owner, prepend=-1))
     number = int(block.max()) + 1
-    return Arranged(np.stack(rows), len(united), len(wrong), below, first, block[order], number)
+    return Arranged(
+        np.stack(rows), len(united), len(wrong), below, first, order, block[order], number
+    )
 
 
 def _is_clear(member: Floats, top: Ints) -> Bools:

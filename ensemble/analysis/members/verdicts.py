@@ -78,7 +78,7 @@ def tell(
     length = -(-len(chosen) // (PARTS_PER_THREAD * threads))
     parts = [chosen[start : start + length] for start in range(0, len(chosen), length)]
     everyone = tuple(range(len(arranged.rows)))
-    judge = _Judge(arranged)
+    judge = Judge(arranged)
     right = judge.right(next(prefix_sums(arranged.rows, [everyone])), len(everyone))
     whole = Whole(right, judge.logs())
     with ThreadPoolExecutor(threads) as pool:
@@ -87,13 +87,17 @@ def tell(
 
 
 def _tell_part(arranged: Arranged, part: Sequence[tuple[int, ...]], whole: Whole) -> list[Told]:
-    judge = _Judge(arranged)
+    judge = Judge(arranged)
     sums = prefix_sums(arranged.rows, part)
     return [judge.tell(one, len(subset), whole) for one, subset in zip(sums, part, strict=True)]
 
 
-class _Judge:
-    """Judges one subset after the other, in memory of its own that it uses again."""
+class Judge:
+    """Judges one subset after the other, in memory of its own that it uses again.
+
+    Attributes:
+      at_label: (N,), the label's probability, in the order of `Arranged.order`.
+    """
 
     def __init__(self, arranged: Arranged) -> None:
         self.arranged = arranged

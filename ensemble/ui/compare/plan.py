@@ -1,26 +1,26 @@
 """Plan: how many members for how many epochs, of one of the runs that are compared."""
 
 from collections.abc import Sequence
-from importlib import import_module
 
 import streamlit as st
 
 from ensemble import runs
 from ensemble.ui.compare import controls
+from ensemble.ui.plan import panel
 from ensemble.ui.shared import address
 from ensemble.wording.run_names import told_apart
 
 
 def show(every: Sequence[runs.Run]) -> None:
     """A run to choose, and its plan."""
-    names = {run.id: told_apart(run) for run in every}
-    chosen = controls.one(address.RUN, "Plan from", names, every[0].id, width=420,
+    kept = [run for run in every if runs.prediction_epochs(run.id)]
+    if not kept:
+        st.info("None of these runs has closed an epoch yet: a plan is made of the predictions "
+                "of every epoch that a run keeps.", icon=":material/event_busy:")  # fmt: skip
+        return
+    names = {run.id: told_apart(run) for run in kept}
+    chosen = controls.one(address.RUN, "Plan from", names, kept[0].id, width=420,
                           help="From the predictions that this run keeps of every "
                           "epoch.")  # fmt: skip
-    run = next(one for one in every if one.id == chosen)
-    try:
-        panel = import_module("ensemble.ui.plan.panel")
-    except ModuleNotFoundError:
-        st.info("Plans are not part of this version.", icon=":material/event_busy:")
-        return
+    run = next(one for one in kept if one.id == chosen)
     panel.show(run)

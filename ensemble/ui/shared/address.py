@@ -178,6 +178,12 @@ X, Y, COLOR = Text("x"), Text("y"), Text("color")
 # Runs: the columns of its table, and whether the trials of sweeps stand in it.
 FIELDS, TRIALS = Several("fields"), OneOf("trials", ("folded", "shown"))
 
+# Plan: what may be spent, in passes of one member over the training images; what is shown below the
+# map; two plans, members and epochs each, the second of another run where `WITH` names one; and
+# whether Train shows it.
+BUDGET, PLANS, PLAN, AGAINST = Whole("budget"), Text("plans"), Pair("plan"), Pair("against")
+CHEAPER = OneOf("cheaper", ("no", "yes"))
+
 # Data: the dataset that is chosen, and the upload that is looked at.
 DATASET, UPLOAD = Text("data"), Text("upload")
 

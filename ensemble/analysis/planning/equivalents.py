@@ -1,0 +1,237 @@
+"""How many independent members any predictions are worth: deep ensemble equivalents.
+
+Predictions of another kind (a snapshot ensemble, weights that were averaged, dropout that was
+left on) are held against ensembles of 1, 2, 3 … independent members: they are worth as many as
+it takes to do as well.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.members.subsets import MOST
+from ensemble.analysis.planning.committees import Subset, committees, sizes_of
+from ensemble.analysis.quality.averaging import Floats, Ints, average
+from ensemble.analysis.quality.halves import halves
+from ensemble.analysis.quality.scores import log_loss
+from ensemble.analysis.quality.temperature import fit_temperature, tempered
+
+Doubles = NDArray[np.float64]
+
+LEVEL = 0.95
+ROUNDING = 1e-12  # nats: the same members, added in another order, are worth as many
+COMMITTEES = 8  # of a size, at most: a temperature is fitted for each
+RESAMPLES = 500
+TOGETHER = 50  # resamples at a time
+
+
+@dataclass(frozen=True)
+class Equivalent:
+    """How many independent members some predictions are worth, between whole numbers too.
+
+    Attributes:
+      value: how many; ∞ where it is more than `members`, 0 where they do worse than one.
+      low: the lower end of the 95 % interval, and
+      high: the upper end; ∞ and 0 as above.
+      members: M, up to which is known what members come to.
+    """
+
+    value: float
+    low: float
+    high: float
+    members: int
+
+    @property
+    def beyond(self) -> bool:
+        """Whether they do better than all members that there are."""
+        return math.isinf(self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """What ensembles of independent members come to.
+
+    Attributes:
+      members: M.
+      sizes: (K,), from 1 to M.
+      likelihood: float64 (K, N), the calibrated log-likelihood of each example in nats, the mean
+        over the committees of a size.
+      chosen: the committees that were looked at.
+      of_each: (S,), the mean over the examples of each of them.
+    """
+
+    members: int
+    sizes: NDArray[np.int64]
+    likelihood: Doubles
+    chosen: tuple[Subset, ...]
+    of_each: Doubles
+
+    @property
+    def mean(self) -> Doubles:
+        """(K,), over the examples."""
+        found: Doubles = self.likelihood.mean(axis=1)
+        return found
+
+    def spread(self, size: float) -> float:
+        """How far one member's draw moves what an ensemble comes to, times the ensemble's size.
+
+        The standard deviation of the first-order terms: the mean over n members is known to it
+        divided by √n. It is measured of members alone and of all but one, and between these
+        taken to follow 1 / size. 0 where there is one member.
+        """
+        M = self.members
+        if M == 1:
+            return 0.0
+        alone, but_one = (
+            np.array([value for who, value in zip(self.chosen, self.of_each, strict=True)
+                      if len(who) == k]) for k in (1, M - 1)
+        )  # fmt: skip
+        ends = float(alone.std(ddof=1)), float((M - 1) * but_one.std(ddof=1))
+        return float(np.interp(1 / size, [1 / max(M - 1, 1), 1], [ends[1], ends[0]]))
+
+
+def calibrated(probabilities: Floats, labels: Ints) -> Doubles:
+    """The log-likelihood of each example at a temperature that was fitted without it, (N,).
+
+    Two halves of the examples take turns: the temperature is fitted on one, the other is judged
+    ("test-time cross-validation").
+
+    Args:
+      probabilities: (N, C), each row a distribution.
+      labels: (N,), class numbers in [0, C).
+
+    Raises:
+      ValueError: there are fewer than two examples.
+
+    Source: A. Ashukha, A. Lyzhov, D. Molchanov and D. Vetrov, "Pitfalls of in-domain uncertainty
+    estimation and ensembling in deep learning", ICLR 2020, section 3.
+    """
+    found = np.empty(len(labels))
+    one, two = halves(labels)
+    for fitted, judged in ((one, two), (two, one)):
+        temperature = fit_temperature(probabilities[fitted], labels[fitted])
+        found[judged] = -log_loss(tempered(probabilities[judged], temperature), labels[judged])
+    return found
+
+
+def curve(members: Floats, labels: Ints, seed: int = 0) -> Curve:
+    """What committees of independent members come to, by their size.
+
+    Of each size COMMITTEES at most are looked at, drawn by chance where there are more.
+
+    Args:
+      members: (M, N, C), independent ones, each row of C a distribution; M at most 64.
+      labels: (N,), class numbers in [0, C).
+      seed: of the draw.
+
+    Raises:
+      ValueError: the shapes do not fit together, or M is out of its range.
+    """
+    if members.ndim != 3 or 0 in members.shape or labels.shape != members.shape[1:2]:
+        raise ValueError(f"{members.shape} and {labels.shape} are not (M, N, C) and (N,).")
+    if len(members) > MOST:
+        raise ValueError(f"{len(members)} members: there have to be 1 to {MOST}.")
+    M, sizes = len(members), sizes_of(len(members))
+    chosen = [one for size in sizes for one in _drawn(M, size, seed)]
+    likelihood, of_each = np.zeros((len(sizes), len(labels))), []
+    count = np.zeros(len(sizes))
+    for subset in chosen:
+        one = calibrated(average(members[list(subset)]), labels)
+        row = sizes.index(len(subset))
+        likelihood[row] += one
+        count[row] += 1
+        of_each.append(one.mean())
+    likelihood /= count[:, None]
+    return Curve(M, np.array(sizes), likelihood, tuple(chosen), np.array(of_each))
+
+
+def equivalents(members: Floats, labels: Ints, candidate: Floats, seed: int = 0) -> Equivalent:
+    """How many independent members some predictions are worth.
+
+    As many as it takes to reach their calibrated log-likelihood, between sizes by a straight
+    line. The interval is a bootstrap over the examples (with the temperatures as they are), in
+    which two more things are drawn: the members, who could have been others, and the candidate,
+    which another training would have made as much better or worse as an ensemble of as many
+    members as it is worth. With one member nothing is known of either.
+
+    Args:
+      members: (M, N, C), independent ones, each row of C a distribution; M at most 64.
+      labels: (N,), class numbers in [0, C).
+      candidate: (N, C), the predictions in question, on the same examples.
+      seed: of all draws.
+
+    Raises:
+      ValueError: the shapes do not fit together, or there are fewer than two examples.
+
+    Source: A. Ashukha and others, ICLR 2020, section 4.1 (the score); B. Efron and R. Tibshirani,
+    "An Introduction to the Bootstrap" (1993), ch. 13.
+    """
+    return worth(curve(members, labels, seed), labels, candidate, seed)
+
+
+def worth(known: Curve, labels: Ints, candidate: Floats, seed: int = 0) -> Equivalent:
+    """As `equivalents`, against a curve that is known already.
+
+    Args:
+      known: of the members, on the same examples.
+      labels: (N,).
+      candidate: (N, C).
+      seed: of the bootstrap.
+
+    Raises:
+      ValueError: the shapes do not fit together.
+    """
+    if candidate.ndim != 2 or not len(candidate) == len(labels) == known.likelihood.shape[1]:
+        raise ValueError(f"{candidate.shape} are not predictions (N, C) of the same examples.")
+    M, draws, N = known.members, np.random.default_rng(seed), len(labels)
+    its = calibrated(candidate, labels)
+    value = reached(known.sizes, known.mean, float(its.mean()))
+    each = min(max(value, 1.0), M)
+    error = known.spread(each) * math.sqrt(1 / M + 1 / each)
+    values, found = np.vstack([known.likelihood, its[None]]), []
+    for _ in range(RESAMPLES // TOGETHER):
+        weights = np.stack([np.bincount(draws.integers(N, size=N), minlength=N)
+                            for _ in range(TOGETHER)])  # fmt: skip
+        means = values @ weights.T / N
+        if M > 1:
+            means[-1] += error * draws.standard_t(M - 1, size=TOGETHER)
+        found += [reached(known.sizes, one[:-1], one[-1]) for one in means.T]
+    tail = (1 - LEVEL) / 2
+    # Of infinities no mean can be taken: an end is one of the values.
+    low, high = np.quantile(found, [tail, 1 - tail], method="inverted_cdf")
+    return Equivalent(value, min(float(low), value), max(float(high), value), M)
+
+
+def reached(sizes: NDArray[np.int64], mean: Doubles, wanted: float) -> float:
+    """The least size, between whole ones by a straight line, at which a curve reaches a value.
+
+    Args:
+      sizes: (K,), rising.
+      mean: (K,), the curve.
+      wanted: the value.
+
+    Returns:
+      ∞ where it is never reached, 0 where it is passed from the first on.
+    """
+    rising = np.maximum.accumulate(mean)
+    if wanted < rising[0] - ROUNDING:
+        return 0.0
+    if wanted > rising[-1] + ROUNDING:
+        return math.inf
+    wanted = min(max(wanted, float(rising[0])), float(rising[-1]))
+    at = int(np.searchsorted(rising, wanted))
+    if not at:
+        return float(sizes[0])
+    share = (wanted - rising[at - 1]) / (rising[at] - rising[at - 1])
+    return float(sizes[at - 1] + share * (sizes[at] - sizes[at - 1]))
+
+
+def _drawn(members: int, size: int, seed: int) -> Sequence[Subset]:
+    every = [one for one in committees(members, seed) if len(one) == size]
+    if len(every) <= COMMITTEES or size in (1, members - 1):
+        return every
+    draws = np.random.default_rng([seed, members, size])
+    return [every[place] for place in np.sort(draws.permutation(len(every))[:COMMITTEES])]

@@ -1,0 +1,68 @@
+"""What independent members come to, and how many of them other predictions are worth."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from ensemble.analysis.planning.equivalents import Curve, Equivalent
+from ensemble.figures import lines
+from ensemble.figures.palette import MEMBER_HUES, Palette
+from ensemble.wording import escaping
+from ensemble.wording.verdicts import plan as words
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+
+def figure(
+    known: Curve, candidates: Mapping[str, tuple[float, Equivalent]], title: str, palette: Palette
+) -> "go.Figure":
+    """The calibrated log-likelihood over the members, and each candidate at its height.
+
+    Args:
+      known: of the independent members.
+      candidates: by what each is called, its own mean log-likelihood and what it is worth.
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    chart = go.Figure()
+    chart.add_scatter(x=known.sizes, y=known.mean, mode="lines+markers", line=lines.bold(palette),
+                      name="independent members", cliponaxis=False,
+                      hovertemplate="%{x} members: %{y:.4f} nats<extra></extra>")  # fmt: skip
+    for number, (name, (height, found)) in enumerate(candidates.items()):
+        at, (low, high) = placed(found.value, found), (placed(found.low, found),
+                                                       placed(found.high, found))  # fmt: skip
+        color = MEMBER_HUES[number % len(MEMBER_HUES)]
+        chart.add_scatter(
+            x=[at], y=[height], mode="markers", name=escaping.figure(name), cliponaxis=False,
+            marker={"color": color, "size": 11, "symbol": "diamond"},
+            error_x={"type": "data", "symmetric": False, "array": [high - at],
+                     "arrayminus": [at - low], "color": color, "thickness": 2},
+            hoverinfo="text",
+            hovertext=f"{escaping.figure(name)}: worth {words.equivalent(found)}",
+        )  # fmt: skip
+    last = int(known.sizes[-1])
+    chart.update_layout(lines.layout(title, 400, palette))
+    chart.update_xaxes(title="independent members", range=[0.4, last + 1], fixedrange=True)
+    chart.update_yaxes(title="calibrated log-likelihood, nats", fixedrange=True, automargin=True)
+    return chart
+
+
+def placed(value: float, found: Equivalent) -> float:
+    """Where a number of members stands on the axis: beyond the last, or before the first."""
+    return float(np.clip(value, 0.5, found.members + 0.5))
+
+
+def table(candidates: Mapping[str, tuple[float, Equivalent]]) -> pd.DataFrame:
+    """Each candidate: its log-likelihood, what it is worth and the ends of the interval."""
+    return pd.DataFrame(
+        [
+            {"predictions": name, "calibrated_log_likelihood": height, "members": found.value,
+             "low_95": found.low, "high_95": found.high}
+            for name, (height, found) in candidates.items()
+        ]
+    )  # fmt: skip

@@ -1,0 +1,38 @@
+"""What makes the map of a run say less than it seems to, by name; `wording` has the sentences."""
+
+from typing import Literal
+
+from ensemble.analysis.planning.grid import Plan
+from ensemble.planning.maps import Maps
+from ensemble.runs.store import Run, trained_here
+
+Caution = Literal[
+    "schedule", "warm-up", "varied", "augmentation", "stopped early", "one member", "drawn",
+    "thinned",
+]  # fmt: skip
+
+
+def cautions_of(run: Run, maps: Maps, plan: Plan) -> tuple[Caution, ...]:
+    """What to bear in mind of a run's map, the weightiest first.
+
+    Args:
+      run: the run.
+      maps: its maps.
+      plan: the plan that is spoken of: what only holds of fewer epochs is left out for the last.
+
+    Raises:
+      RunError: the run was trained elsewhere.
+    """
+    config, last = trained_here(run), int(maps.test.epochs[-1])
+    moved = config.shift_pixels or config.rotation_degrees or config.flip
+    holds: dict[Caution, bool] = {
+        "schedule": config.schedule == "cosine" and config.epochs > 1,
+        "warm-up": config.warmup_epochs >= plan.epochs,
+        "varied": bool(config.vary) and config.members > 1,
+        "augmentation": bool(moved),
+        "stopped early": bool(config.patience) and last < config.epochs,
+        "one member": config.members == 1,
+        "drawn": not maps.test.exact,
+        "thinned": maps.kept > len(maps.test.epochs) + len(maps.left_out),
+    }
+    return tuple(name for name, here in holds.items() if here)

@@ -1,0 +1,139 @@
+"""The map of a run's plans, from the predictions of every epoch that it keeps.
+
+What was made of an epoch's file is cached on disk, so that a map is there at once the next time.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.planning.committees import Scores, score, sizes_of
+from ensemble.analysis.planning.grid import Grid, grid
+from ensemble.datasets.split import validation_indices
+from ensemble.errors import RunError
+from ensemble.runs.epoch_files import epoch_file
+from ensemble.runs.history import prediction_epochs, read_predictions, read_validation
+from ensemble.runs.store import Run, trained_here
+from ensemble.runs.test_set import dataset_of
+from ensemble.storage.arrays.digest import digest_of_arrays
+from ensemble.storage.arrays.disk_cache import cached
+from ensemble.storage.arrays.npz import Arrays
+
+MOST_EPOCHS = 24
+MOST_SCORES = 10_000_000  # epochs times sizes times examples: 80 MB
+THREADS = 4
+
+Labels = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Maps:
+    """The maps of a run.
+
+    Attributes:
+      test: on the test images, which is reported.
+      validation: on the images held out, by which plans are chosen; None where there are none.
+      kept: how many epochs have predictions: more than the map has where they are too many.
+      left_out: why an epoch is not in it, a sentence each.
+    """
+
+    test: Grid
+    validation: Grid | None
+    kept: int
+    left_out: tuple[str, ...]
+
+    @property
+    def chosen_on(self) -> str:
+        """On which images plans are chosen: "validation" or "test"."""
+        return "validation" if self.validation else "test"
+
+
+def maps_of(run: Run) -> Maps:
+    """The maps of a run, of every epoch that it keeps or as many as can be looked at.
+
+    Raises:
+      NotPreparedError: its dataset is not on this machine any more.
+      RunError: it was trained elsewhere, or has no predictions that can be read.
+    """
+    config = trained_here(run)
+    kept = prediction_epochs(run.id)
+    if not kept:
+        raise RunError(
+            f"The run “{run.id}” has no predictions yet: wait for the end of its first epoch."
+        )
+    data = dataset_of(run)
+    epochs = looked_at(kept, len(sizes_of(config.members)) * len(data.test_labels))
+    test, problems = _scores(run, "predictions", epochs, data.test_labels, read_predictions)
+    if not test:
+        raise RunError(problems[0])
+    held: dict[int, Scores] = {}
+    if config.validation:
+        labels = data.train_labels[validation_indices(config, data.train_labels)]
+        held, more = _scores(run, "validation", tuple(test), labels, read_validation)
+        problems += more
+    if held:  # both maps have the same epochs
+        test = {epoch: test[epoch] for epoch in held}
+    return Maps(
+        grid(tuple(test), tuple(test.values())),
+        grid(tuple(held), tuple(held.values())) if held else None,
+        len(kept),
+        tuple(problems),
+    )
+
+
+def looked_at(kept: Sequence[int], each: int) -> tuple[int, ...]:
+    """The epochs of a map: all of a few, else evenly spread ones with the first and the last.
+
+    Args:
+      kept: those with predictions, rising.
+      each: how many scores an epoch has.
+    """
+    most = max(2, min(MOST_EPOCHS, MOST_SCORES // max(1, each)))
+    places = np.linspace(0, len(kept) - 1, min(len(kept), most)).round().astype(int)
+    return tuple(kept[place] for place in np.unique(places))
+
+
+def _scores(
+    run: Run, what: str, epochs: Sequence[int], labels: Labels,
+    read: Callable[[str, int], NDArray[np.float32]],
+) -> tuple[dict[int, Scores], list[str]]:  # fmt: skip
+    """The scores of each epoch that can be read, and why the others cannot."""
+    known = digest_of_arrays([("labels", labels)])
+
+    def of(epoch: int) -> Scores | str:
+        seen = f"{run.id} {what} {epoch} {_version(epoch_file(run.path, what, epoch))} {known}"
+        try:
+            made = cached("plan", seen, lambda: _packed(score(read(run.id, epoch), labels)))
+        except RunError as error:
+            return str(error)
+        return _unpacked(made)
+
+    with ThreadPoolExecutor(min(THREADS, os.cpu_count() or 1)) as pool:
+        found = dict(zip(epochs, pool.map(of, epochs), strict=True))
+    scores = {epoch: one for epoch, one in found.items() if isinstance(one, Scores)}
+    return scores, [one for one in found.values() if isinstance(one, str)]
+
+
+def _version(path: Path) -> tuple[int, int]:
+    """Changes when the file does; one that is not there is reported by whoever reads it."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return 0, 0
+    return stat.st_mtime_ns, stat.st_size
+
+
+def _packed(found: Scores) -> Arrays:
+    return {
+        "sizes": found.sizes, "right": found.right, "nll": found.nll,
+        "member_right": found.member_right, "member_nll": found.member_nll,
+    }  # fmt: skip
+
+
+def _unpacked(made: Arrays) -> Scores:
+    return Scores(int(made["sizes"][-1]), **made)

@@ -1,0 +1,129 @@
+"""Plan: the map on Train for who asks, and the whole panel with its two plans."""
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.runs.epoch_files import epoch_file
+from ensemble.ui.shared import loaders
+from tests.conftest import REPO
+from tests.pages.ensembles import trained
+from tests.pages.stressed import figure
+
+
+@pytest.fixture(autouse=True)
+def no_list_of_an_earlier_test() -> None:
+    loaders.forget_runs()
+
+
+def panel_of(run_id: str) -> None:
+    """A page with the panel alone, as Compare shows it."""
+    from ensemble import runs
+    from ensemble.ui.plan import panel
+
+    panel.show(runs.find(run_id))
+
+
+def shown(run: runs.Run, **words: str) -> AppTest:
+    at = AppTest.from_function(panel_of, args=(run.id,), default_timeout=60)
+    for name, text in words.items():
+        at.query_params[name] = text
+    assert not at.run().exception
+    return at
+
+
+def headlines(at: AppTest) -> list[str]:
+    return [
+        one.value.removeprefix("##### ") for one in at.markdown if one.value.startswith("#####")
+    ]
+
+
+def captions(at: AppTest) -> str:
+    return " ".join(one.value for one in at.caption)
+
+
+def test_train_asks_whether_a_run_could_have_been_cheaper_and_answers_who_wants_to_know(
+    train: Any,
+) -> None:
+    run = trained(members=3, epochs=2, sure=1.0)
+    at = train(run.id)
+    (switch,) = (one for one in at.toggle if one.label == "Could it have been cheaper?")
+    assert not switch.value
+    assert "plan" not in {chart.proto.id for chart in at.get("plotly_chart")}
+    at = switch.set_value(True).run()
+    assert not at.exception
+    assert at.query_params["cheaper"] in ("yes", ["yes"])
+    (line,) = headlines(at)
+    assert line.startswith("For half the cost: ")
+    assert figure(at, "plan")["data"][0]["type"] == "heatmap"
+    assert "The best is chosen on the test images" in captions(at)
+
+
+@pytest.mark.parametrize(("state", "size"), [("stopped", (1, 1)), ("queued", (2, 2))])
+def test_train_does_not_ask_where_there_is_nothing_cheaper_or_the_run_goes_on(
+    train: Any, state: str, size: tuple[int, int]
+) -> None:
+    at = train(trained(members=size[0], epochs=size[1], state=state).id)
+    assert not [one for one in at.toggle if one.label == "Could it have been cheaper?"]
+
+
+def test_the_budget_stands_in_the_address_and_the_best_plan_follows() -> None:
+    run = trained(members=3, epochs=2, sure=1.0)
+    at = shown(run, budget="2")
+    (slider,) = at.select_slider
+    assert slider.value == 2
+    assert slider.options[0].startswith("1,280 img·member, about ")
+    best = headlines(at)[0]
+    assert best.startswith("Best: ")
+    at = slider.set_value(6).run()
+    assert not at.exception
+    assert "budget" not in at.query_params  # all of the run is where one begins
+    assert headlines(at)[0].startswith("For half the cost: ")
+    at = shown(run, budget="999", figure="accuracy", plans="nonsense")
+    assert at.select_slider[0].value == 6
+    assert "Accuracy" in captions(at)
+
+
+def test_two_plans_are_chosen_and_compared_also_with_those_of_another_run() -> None:
+    run, other = trained(members=3, epochs=2), trained(members=1, epochs=1, sure=9.0)
+    at = shown(run, plans="two", plan="3-2", against="1-2")
+    chosen = {one.label: one.value for one in at.selectbox}
+    assert (chosen["First"], chosen["Second"]) == ("3-2", "1-2")
+    assert headlines(at)[-1].startswith("Better: 3 members for 2 epochs, NLL ")
+    at = shown(run, **{"plans": "two", "plan": "3-1", "with": other.id, "figure": "accuracy"})
+    assert headlines(at)[-1].startswith("Better: 1 member for 1 epoch of ")
+    same = shown(run, plans="two", plan="3-1", against="3-1")
+    assert "These are one plan" in captions(same)
+
+
+def test_compare_shows_the_plan_of_the_run_that_is_chosen_there() -> None:
+    run, other = trained(members=3, epochs=2), trained(members=1, epochs=1, sure=9.0)
+    at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)
+    for name, text in {"runs": f"{other.id},{run.id}", "view": "plan", "run": run.id}.items():
+        at.query_params[name] = text
+    at.switch_page("pages/compare.py").run()
+    assert not at.exception
+    assert headlines(at)[0].startswith("For half the cost: ")
+    assert figure(at, "plan")["data"][0]["type"] == "heatmap"
+
+
+def test_a_schedule_that_ends_with_the_run_is_cautioned_of() -> None:
+    run = trained(members=2, epochs=2)
+    (run.path / "config.json").write_text(
+        (run.path / "config.json").read_text().replace('"constant"', '"cosine"')
+    )
+    assert "a schedule of its own would probably do better" in captions(shown(run))
+
+
+def test_an_epoch_that_cannot_be_read_is_named_and_the_others_are_shown() -> None:
+    run = trained(members=2, epochs=2)
+    epoch_file(run.path, "predictions", 1).write_bytes(b"no archive")
+    at = shown(run)
+    assert "epoch 1" in captions(at)
+    assert headlines(at)
+    epoch_file(run.path, "predictions", 2).unlink()
+    at = shown(run)
+    assert not headlines(at)
+    assert "damaged" in " ".join(one.value for one in (*at.warning, *at.error, *at.info))

@@ -1,0 +1,95 @@
+"""What plans cost, what to bear in mind of them, and two of them against each other."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ensemble import runs
+from ensemble.analysis.planning.grid import Plan
+from ensemble.analysis.quality.scores import log_loss
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError, RunError
+from ensemble.planning.cautions import cautions_of
+from ensemble.planning.costs import Costs, costs_of
+from ensemble.planning.maps import maps_of
+from ensemble.planning.two_plans import compare, same_images
+from tests.pages.ensembles import trained
+
+
+def test_a_pass_takes_whole_batches_of_what_is_learnt_from() -> None:
+    run = trained(members=2, epochs=2, validation=0.2)
+    learnt = 1297 - round(0.2 * 1297)
+    costs = costs_of(run)
+    assert costs.images == learnt // 128 * 128
+    assert costs.work(Plan(3, 5)) == 15 * costs.images
+    # 20 steps of 128 images by 2 members in 80 seconds
+    assert costs.rate == pytest.approx(20 * 128 * 2 / 80)
+    assert costs.seconds(Plan(3, 5)) == pytest.approx(15 * costs.images / 64)
+
+
+def test_a_budget_pays_for_whole_passes() -> None:
+    costs = Costs(images=1000, rate=500.0)
+    assert costs.passes(work=2999) == 2
+    assert costs.passes(seconds=6.0) == 3
+    assert costs.passes(work=costs.work(Plan(3, 5))) == 15
+    for plan in (Plan(1, 1), Plan(7, 3)):
+        assert costs.passes(seconds=costs.seconds(plan)) == plan.cost
+
+
+@pytest.mark.parametrize(
+    ("costs", "budget", "said"),
+    [
+        (Costs(1000, 500.0), {"work": 0.0}, "above 0"),
+        (Costs(1000, 500.0), {"seconds": float("nan")}, "above 0"),
+        (Costs(1000, None), {"seconds": 5.0}, "how fast it trained"),
+        (Costs(1000, 500.0), {"work": 999.0}, "at least 1,000 images times members or 2 seconds"),
+    ],
+)
+def test_a_budget_that_buys_nothing_is_refused(
+    costs: Costs, budget: dict[str, float], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        costs.passes(**budget)
+
+
+def test_what_changes_the_meaning_of_the_map_is_named() -> None:
+    run = trained(members=2, epochs=2, validation=0.2)
+    maps = maps_of(run)
+
+    def cautions(**settings: object) -> tuple[str, ...]:
+        config = replace(EnsembleConfig(members=2, epochs=2, validation=0.2), **settings)
+        return cautions_of(replace(run, config=config), maps, Plan(2, 1))
+
+    assert cautions() == ()
+    assert cautions(schedule="cosine") == ("schedule",)
+    assert cautions(warmup_epochs=1.0) == ("warm-up",)
+    assert cautions(vary="learning_rate=0.01,0.1") == ("varied",)
+    assert cautions(flip=True) == cautions(shift_pixels=2) == ("augmentation",)
+    assert cautions(patience=1, epochs=9) == ("stopped early",)
+    assert cautions(patience=1) == ()
+
+
+def test_two_plans_are_compared_image_by_image() -> None:
+    run = trained(members=3, epochs=2, sure=1.0)
+    maps = maps_of(run)
+    found = compare(maps, Plan(3, 1), Plan(1, 2), "nll")
+    labels = runs.test_set(run).labels
+    first = log_loss(runs.read_predictions(run.id, 1).mean(axis=0, dtype=float), labels)
+    second = log_loss(runs.read_predictions(run.id, 2), labels).mean(axis=0)
+    assert found.loss.mean == pytest.approx((first - second).mean(), abs=1e-6)
+    assert (found.first, found.second) == (
+        pytest.approx(first.mean(), abs=1e-6), pytest.approx(second.mean(), abs=1e-6)
+    )  # fmt: skip
+    assert found.loss.by_examples == pytest.approx(np.var(first - second) / 500, rel=1e-4)
+    with pytest.raises(RunError, match="3 members and the epochs 1 2"):
+        compare(maps, Plan(4, 1), Plan(1, 2), "nll")
+
+
+def test_plans_of_two_runs_are_compared_on_the_images_that_both_were_tested_on() -> None:
+    run, other = trained(members=2, sure=1.0), trained(members=4, epochs=1, seed=1, sure=3.0)
+    assert same_images(run, other)
+    found = compare(maps_of(run), Plan(2, 2), Plan(4, 1), "accuracy", maps_of(other))
+    assert found.loss.mean == pytest.approx(found.second - found.first, abs=1e-6)
+    assert found.loss.shown == 1
+    assert found.members == 2

@@ -1,0 +1,86 @@
+"""The map of a run: what its own files say, read once, with what is missing said."""
+
+import os
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from ensemble import datasets, runs
+from ensemble.analysis.planning.grid import Plan
+from ensemble.analysis.quality.averaging import average
+from ensemble.errors import RunError
+from ensemble.planning import maps as planning
+from ensemble.planning.maps import looked_at, maps_of
+from ensemble.runs.epoch_files import epoch_file
+from ensemble.runs.history import write_predictions
+from ensemble.storage.folders import data_folder
+from tests.pages.ensembles import held_out, probabilities, trained
+
+
+def test_a_runs_map_is_what_its_predictions_say_of_all_committees() -> None:
+    run = trained(members=3, epochs=2, sure=1.0)
+    found = maps_of(run)
+    assert (found.validation, found.kept, found.left_out) == (None, 2, ())
+    assert found.chosen_on == "test"
+    labels = datasets.load("digits").test_labels
+    for epoch in (1, 2):
+        made = runs.read_predictions(run.id, epoch)
+        for size in (1, 2, 3):
+            right = [average(made[list(who)]).argmax(axis=1) == labels
+                     for who in combinations(range(3), size)]  # fmt: skip
+            assert found.test.mean(Plan(size, epoch), "accuracy") == pytest.approx(np.mean(right))
+
+
+def test_where_images_are_held_out_plans_are_chosen_on_them() -> None:
+    run = trained(members=2, epochs=2, validation=0.2)
+    found = maps_of(run)
+    assert found.validation
+    assert found.chosen_on == "validation"
+    said, labels = held_out(run, 2, 3.0)
+    assert found.validation.mean(Plan(2, 2), "accuracy") == pytest.approx(
+        (average(said).argmax(axis=1) == labels).mean()
+    )
+    assert list(found.validation.epochs) == list(found.test.epochs) == [1, 2]
+
+
+def test_what_was_reckoned_is_read_from_the_disk_until_the_file_changes() -> None:
+    run = trained(members=2, epochs=1)
+    first = maps_of(run).test.mean(Plan(2, 1), "nll")
+    files = set((data_folder() / "kept").glob("plan-*.npz"))
+    assert files
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(planning, "score", None)  # who reckoned again would fail
+        assert maps_of(run).test.mean(Plan(2, 1), "nll") == first
+    write_predictions(run.path, 1, probabilities("digits", 2, 9, 1.0))
+    os.utime(epoch_file(run.path, "predictions", 1), ns=(0, 0))
+    assert maps_of(run).test.mean(Plan(2, 1), "nll") > first
+
+
+def test_an_epoch_that_cannot_be_read_is_left_out_and_named() -> None:
+    run = trained(members=2, epochs=3, validation=0.2)
+    epoch_file(run.path, "predictions", 2).write_bytes(b"no archive")
+    epoch_file(run.path, "validation", 3).unlink()
+    found = maps_of(run)
+    assert list(found.test.epochs) == [1]
+    damaged, gone = found.left_out
+    assert damaged.startswith("The predictions of epoch 2 of ")
+    assert "has no validation predictions of epoch 3" in gone
+
+
+def test_without_any_predictions_it_says_what_to_wait_for() -> None:
+    run = trained(members=2, epochs=1, done=0)
+    with pytest.raises(RunError, match="wait for the end of its first epoch"):
+        maps_of(run)
+    run = trained(members=2, epochs=1)
+    epoch_file(run.path, "predictions", 1).write_bytes(b"no archive")
+    with pytest.raises(RunError, match="damaged"):
+        maps_of(run)
+
+
+def test_of_many_epochs_evenly_spread_ones_are_looked_at() -> None:
+    assert looked_at([1, 2, 3], 10) == (1, 2, 3)
+    many = looked_at(range(1, 1001), 80_000)
+    assert len(many) == planning.MOST_EPOCHS
+    assert (many[0], many[-1]) == (1, 1000)
+    assert len(looked_at(range(1, 1001), 4_000_000)) == 2
