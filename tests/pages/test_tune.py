@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs, sweeps
 from ensemble.jobs.job import stop_requested
+from ensemble.sweeps import archive
 from ensemble.sweeps.settings import VARIABLE
 from ensemble.ui.shared.settings import key
 from ensemble.ui.tune.actions import SEEDS
@@ -185,3 +186,26 @@ def test_an_address_of_no_sweep_leads_on_and_deleting_asks_first(tmp_path: Path)
     assert sweeps.list_sweeps() == []
     assert len(runs.list_runs()) == 1
     assert widget(at, "button", "tune_quick")
+
+
+def test_a_damaged_file_of_trials_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "sqlite")
+    sweep = sweeps.create(light_config())
+    (sweep.path / "study.db").write_bytes(b"this is no database" * 99)
+    archive._storage.cache_clear()
+    at = tuned(sweep=sweep.id)
+    [error] = at.error
+    assert "cannot be read" in error.value
+    assert "fault of the program" not in error.value
+
+
+def test_the_best_settings_are_there_though_their_run_was_deleted() -> None:
+    sweep = searched(trials=2)
+    best = sweeps.best(sweep)
+    assert best
+    runs.delete(best.run_id)
+    at = tuned(sweep=sweep.id)
+    assert "Its ensemble on 500 test digits" not in figures(at)
+    at.button(key="tune_use_best").click().run()
+    assert at.session_state[key("learning_rate")] == best.params["learning_rate"]
+    assert not at.warning

@@ -14,7 +14,7 @@ from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.frame import danger
 from ensemble.ui.shared import address, guard, loaders, settings, widget
 from ensemble.ui.shared.tab import Tab, tab
-from ensemble.ui.tune import hyper_deep, loader, picker
+from ensemble.ui.tune import answer, hyper_deep, loader, picker
 from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import called, told_apart
 
@@ -64,8 +64,9 @@ def use(sweep: Sweep, best: Trial) -> None:
     )  # fmt: skip
     if pressed:
         settings.fill(sweep.config.of_trial(best.params))
-        tab.unfolded = best.run_id
-        st.switch_page("pages/train.py", query_params=address.RUN.link(best.run_id))
+        run = answer.run_of(best)  # It may have been deleted.
+        tab.unfolded = run.id if run else ""
+        st.switch_page("pages/train.py", query_params=address.RUN.link(run.id) if run else {})
 
 
 def tag(sweep: Sweep, best: Trial) -> str:
