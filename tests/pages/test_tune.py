@@ -9,7 +9,6 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs, sweeps
 from ensemble.jobs.job import stop_requested
-from ensemble.sweeps import archive
 from ensemble.sweeps.settings import VARIABLE
 from ensemble.ui.shared.settings import key
 from ensemble.ui.tune.actions import SEEDS
@@ -188,11 +187,11 @@ def test_an_address_of_no_sweep_leads_on_and_deleting_asks_first(tmp_path: Path)
     assert widget(at, "button", "tune_quick")
 
 
-def test_a_damaged_file_of_trials_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "sqlite")
+def test_a_damaged_file_of_trials_is_said_in_a_sentence() -> None:
     sweep = sweeps.create(light_config())
+    config = sweep.path / "config.json"
+    config.write_text(config.read_text().replace('"journal"', '"sqlite"'))
     (sweep.path / "study.db").write_bytes(b"this is no database" * 99)
-    archive._storage.cache_clear()
     at = tuned(sweep=sweep.id)
     [error] = at.error
     assert "cannot be read" in error.value

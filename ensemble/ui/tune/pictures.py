@@ -108,17 +108,20 @@ def by_setting(sweep: Sweep, complete: Sequence[Trial], goal: str, name: str) ->
 
 def weighed(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     """How much each setting explains, or why that cannot be said."""
-    complete = sum(one.state == "complete" for one in trials)
+    complete = [one for one in trials if one.state == "complete"]
     if len(sweep.config.axes) < 2:
-        st.info(f"Trials differ in one setting, {label(next(iter(sweep.config.axes)))}: search two "
-                "or more to see which matters.")  # fmt: skip
+        name = label(next(iter(sweep.config.axes)))
+        st.info(f"Trials differ in one setting, {name}: search two or more to see which matters.")
         return
-    if complete < importances.FEWEST:
-        are = "is" if complete == 1 else "are"
+    if len(complete) < importances.FEWEST:
+        are = "is" if len(complete) == 1 else "are"
         st.info(f"Stands here from {importances.FEWEST} complete trials on; there {are} "
-                f"{complete}. Of fewer it would be a guess.")  # fmt: skip
+                f"{len(complete)}. Of fewer it would be a guess.")  # fmt: skip
         return
-    shares = loader.weights(sweep, trials, goal)
+    if sweep.active:  # A forest takes a moment to grow: not anew for each trial of many.
+        complete = complete[: len(complete) - len(complete) % (len(complete) // 10)]
+    with st.spinner("Weighing the settings…"):
+        shares = loader.weights(sweep, complete, goal)
     if not shares:
         st.info("All trials came to the same: no setting made a difference.")
         return
@@ -131,7 +134,7 @@ def weighed(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
                                         for name, share in shares.items()),
         table=lambda: pd.DataFrame({"setting": list(shares), "share": list(shares.values())}),
         sees=f"**{label(first).capitalize()}** explains {formats.percent(shares[first], places=0)} "
-        f"of what {formats.count(complete, 'trial')} differ in.",
+        f"of what {formats.count(len(complete), 'trial')} differ in.",
     )  # fmt: skip
 
 
