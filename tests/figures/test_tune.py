@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ensemble.figures.compare import front, importances, search, slices
+from ensemble.figures.compare.trials import columns, say
 from ensemble.figures.palette import LIGHT
-from ensemble.figures.tune import curves, front, importances, slices
-from ensemble.figures.tune.columns import columns, say
 from ensemble.sweeps import SweepConfig, Trial
 
 SPACE = "learning_rate=0.001..1:log momentum=0.0..0.9 optimizer=sgd,adamw"
@@ -41,7 +41,7 @@ def test_the_best_so_far_is_the_running_extreme_of_the_complete_trials(
 ) -> None:
     values = [(0.5,), (), (0.7,), (0.2,), (0.2,), (0.9,), (0.1,), ()]
     config = sweep(objectives=goal)
-    found = curves.history(config, trials(8, *values), goal)
+    found = search.history(config, trials(8, *values), goal)
     assert found.trials == ([1, 3, 4, 5, 6, 7], [0.5, 0.7, 0.2, 0.2, 0.9, 0.1])
     truth = running([0.5, 0.7, 0.2, 0.2, 0.9, 0.1])
     x, y = found.best
@@ -53,14 +53,14 @@ def test_the_best_so_far_is_the_running_extreme_of_the_complete_trials(
 
 
 def test_a_search_without_a_complete_trial_has_no_best() -> None:
-    assert curves.history(sweep(), trials(2, (), ()), "nll") == (([], []), ([], []))
+    assert search.history(sweep(), trials(2, (), ()), "nll") == (([], []), ([], []))
 
 
 def test_the_trials_at_work_are_always_among_those_whose_epochs_are_drawn() -> None:
     every = [replace(one, epochs={1: 0.5, 2: math.nan}) for one in trials(9)]
     every[0] = replace(every[0], state="running")
     every[1] = replace(every[1], epochs={})
-    found = curves.epochs(every, most=3)
+    found = search.epochs(every, most=3)
     assert [one.number for one in found] == [8, 9, 1]
     assert found[0].points == ([1, 2], [0.5, None])
 

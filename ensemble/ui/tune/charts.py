@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ensemble.figures import palette
-from ensemble.figures.tune import curves
-from ensemble.figures.tune.columns import SHARES, SHORT, UNITS
+from ensemble.figures.compare import search
+from ensemble.figures.compare.trials import SHARES, SHORT, UNITS
 from ensemble.sweeps import OBJECTIVES, Sweep, Trial
 from ensemble.ui.train.curves import component
 from ensemble.wording import formats
@@ -24,7 +24,7 @@ def history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
       trials: of it.
       goal: one of its objectives.
     """
-    found = curves.history(sweep.config, trials, goal)
+    found = search.history(sweep.config, trials, goal)
     styles = {
         "trials": style("each trial", "", palette.MUTED, 5),
         "best": style("best so far", "best", None, palette.ENSEMBLE_WIDTH),
@@ -33,7 +33,7 @@ def history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     better = "lower" if OBJECTIVES[goal].minimize else "higher"
     values = [value for value in found.trials[1] if value is not None]
     best = f", the best {formats.significant(found.best[1][-1])}" if found.best[1] else ""
-    lines = [line("trials", curves.apart(found.trials)), line("best", found.best)]
+    lines = [line("trials", search.apart(found.trials)), line("best", found.best)]
     draw(
         sweep, f"history-{goal}", styles, lines if values else [], goal, title, better,
         alt=f"{title}: {formats.count(len(values), 'trial')}{best}",
@@ -46,7 +46,7 @@ def history(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
 def epochs(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """The first objective by epoch: bold and blue of the trials at work, thin of the others."""
     goal = sweep.config.goals[0]
-    found = curves.epochs(trials, MOST)
+    found = search.epochs(trials, MOST)
     styles, lines = {}, []
     for one in found:
         name, running = f"trial {one.number}", one.state == "running"
@@ -73,7 +73,7 @@ def style(
     return {"label": label, "end": end, "color": color, "width": width, "opacity": opacity}
 
 
-def line(who: str, points: curves.Points, group: str = "") -> dict[str, Any]:
+def line(who: str, points: search.Points, group: str = "") -> dict[str, Any]:
     """One curve for the component."""
     x, y = points
     return {"who": who, "group": group or who, "split": "test", "also": "", "x": x, "y": y,

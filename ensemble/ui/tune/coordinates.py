@@ -10,7 +10,7 @@ import streamlit as st
 from ensemble import sweeps
 from ensemble.figures.compare import colors
 from ensemble.figures.compare.columns import Column, axes
-from ensemble.figures.tune.columns import columns as columns_of
+from ensemble.figures.compare.trials import columns as columns_of
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.compare import brushed
 from ensemble.ui.compare.brushed import Brush

@@ -1,1 +1,0 @@
-"""Figures of a sweep: how the search went, what each setting does, and what trades with what."""
