@@ -1,7 +1,7 @@
 """The engine: an ensemble of networks, trained on whatever devices there are."""
 
 from ensemble.engine.activations import Activations, activations
-from ensemble.engine.batches import steps_per_epoch
+from ensemble.engine.draws.batches import steps_per_epoch
 from ensemble.engine.figures import Evaluation, StepFigures
 from ensemble.engine.forward import Forward
 from ensemble.engine.layout import Layout, choose_devices

@@ -28,16 +28,23 @@ class StepFigures:
       ensemble_nll: (S,) loss of the averaged probabilities; None when the members saw
         different batches, or views of them, where there is nothing to average.
       ensemble_accuracy: (S,) accuracy of the averaged probabilities, or None likewise.
+      active: the members that were given steps, bool (M,); None if all were. The others' figures
+        are NaN, and the ensemble's are without them.
     """
 
     loss: np.ndarray
     accuracy: np.ndarray
     ensemble_nll: np.ndarray | None
     ensemble_accuracy: np.ndarray | None
+    active: np.ndarray | None = None
 
     def first_divergence(self) -> tuple[int, int] | None:
-        """(step, member) of the first loss that is not finite, both counted from 0."""
-        bad = np.argwhere(~np.isfinite(self.loss.T))
+        """(step, member) of the first loss that is not finite, both counted from 0.
+
+        Of the members that were given steps: who was set aside has no loss.
+        """
+        lost = ~np.isfinite(self.loss.T)
+        bad = np.argwhere(lost if self.active is None else lost & self.active)
         return (int(bad[0, 0]), int(bad[0, 1])) if len(bad) else None
 
 
@@ -51,6 +58,8 @@ class Evaluation:
       accuracy: (M,) in [0, 1].
       ensemble_nll: mean cross-entropy of the averaged probabilities, in nats.
       ensemble_accuracy: accuracy of the averaged probabilities.
+      active: the members that were asked, bool (M,); None if all were. The others' figures are
+        NaN, their probabilities too, and the ensemble's are without them.
     """
 
     probabilities: np.ndarray
@@ -58,6 +67,7 @@ class Evaluation:
     accuracy: np.ndarray
     ensemble_nll: float
     ensemble_accuracy: float
+    active: np.ndarray | None = None
 
 
 class Tally:
@@ -66,12 +76,13 @@ class Tally:
     So that of many images of many classes only the result is ever held whole.
 
     Args:
-      members: M.
+      active: the members that are asked, bool (M,).
       labels: int (N,), of all images.
       classes: C.
     """
 
-    def __init__(self, members: int, labels: np.ndarray, classes: int) -> None:
+    def __init__(self, active: np.ndarray, labels: np.ndarray, classes: int) -> None:
+        members, self._active = len(active), active
         self._labels, self._done = labels, 0
         self._probabilities = np.empty((members, len(labels), classes), np.float32)
         self._chosen = np.empty((members, len(labels)), np.float32)
@@ -97,36 +108,59 @@ class Tally:
     def add_members(self, log_p: np.ndarray) -> None:
         """As `add`, with the figures of the average reckoned here, in float64."""
         labels = self._labels[self._done : self._done + log_p.shape[1]]
-        self.add(log_p, *averaged(np.exp(log_p[:, : len(labels)]), labels))
+        self.add(log_p, *averaged(np.exp(log_p[:, : len(labels)]), labels, self._active))
 
     def evaluation(self) -> Evaluation:
         """The whole, once every image has come."""
         nll = np.average(self._nll, weights=self._counts) if len(self._nll) > 1 else self._nll[0]
         loss = -self._chosen.mean(-1, dtype=np.float64)
-        accuracy = self._hits / len(self._labels)
-        return Evaluation(self._probabilities, loss, self._right.mean(-1), float(nll), accuracy)
+        right, accuracy = self._right.mean(-1), self._hits / len(self._labels)
+        aside = ~self._active
+        if not aside.any():
+            return Evaluation(self._probabilities, loss, right, float(nll), accuracy)
+        self._probabilities[aside] = loss[aside] = right[aside] = np.nan
+        both = (np.nan, np.nan) if aside.all() else (float(nll), accuracy)
+        return Evaluation(self._probabilities, loss, right, *both, active=~aside)
 
 
-def averaged(probabilities: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """NLL and accuracy of the members' average, of (M, n, C) and labels (n,): on the host."""
+def averaged(
+    probabilities: np.ndarray, labels: np.ndarray, active: np.ndarray
+) -> tuple[float, float]:
+    """NLL and accuracy of the active members' average: on the host.
+
+    Args:
+      probabilities: (M, n, C).
+      labels: int (n,).
+      active: who counts, bool (M,); of nobody it is as if each probability were 0.
+    """
+    if not active.all():
+        probabilities = probabilities[active] if active.any() else probabilities[:1] * 0
     mean = probabilities.mean(0, dtype=np.float64)
     chosen = np.take_along_axis(mean, labels[:, None].astype(np.int64), axis=-1)[:, 0]
     nll = -np.log(np.maximum(chosen, np.finfo(np.float32).tiny)).mean()
     return float(nll), float((mean.argmax(-1) == labels).mean())
 
 
-def ensemble_figures(layout: Layout) -> Callable[[Array, Array], tuple[np.ndarray, np.ndarray]]:
-    """A program (probabilities, labels) -> (nll, accuracy) of the averaged probabilities.
+def ensemble_figures(
+    layout: Layout,
+) -> Callable[..., tuple[np.ndarray, np.ndarray]]:
+    """A program (probabilities, labels, active) -> (nll, accuracy) of the averaged probabilities.
 
     It takes probabilities (D, K, …, B, C) and labels int (D, …, B), as laid out on the
-    devices, and gives two NumPy arrays (…): means over the batch. More probabilities
-    than labels along B are padding, and left out.
+    devices, and who counts, bool (M,), in NumPy; by default all. It gives two NumPy arrays (…):
+    means over the batch. More probabilities than labels along B are padding, and left out.
     """
-    weights = layout.put(layout.real * np.float32(len(layout.devices) / layout.members))
+    compiled, every = _program(layout.devices), np.ones(layout.members, bool)
 
-    compiled = _program(layout.devices)
+    @functools.lru_cache(maxsize=1)
+    def weights_of(active: tuple[bool, ...]) -> Array:
+        share = np.float32(len(layout.devices) / max(sum(active), 1))
+        return layout.put(layout.working(np.array(active)) * share)
 
-    def figures(probabilities: Array, labels: Array) -> tuple[np.ndarray, np.ndarray]:
+    def figures(
+        probabilities: Array, labels: Array, active: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        weights = weights_of(tuple((every if active is None else active).tolist()))
         jax.block_until_ready(probabilities)
         with together():
             nll, accuracy = jax.block_until_ready(compiled(weights, probabilities, labels))
@@ -141,7 +175,7 @@ def _program(devices: tuple[jax.Device, ...]) -> Callable[..., tuple[Array, Arra
     """Compiled once a process for these devices."""
 
     def program(weight: Array, probabilities: Array, labels: Array) -> tuple[Array, Array]:
-        # A surplus lane holds no member and may hold no number at all: 0 · NaN is NaN.
+        # A lane without a member that counts may hold no number at all: 0 · NaN is NaN.
         shape = (-1,) + (1,) * (probabilities.ndim - 1)
         probabilities = probabilities[..., : labels.shape[-1], :]
         kept = jnp.where(weight.reshape(shape) > 0, probabilities, 0)
@@ -166,6 +200,20 @@ def nll_and_accuracy(probabilities: Array, labels: Array) -> tuple[Array, Array]
     tiny = jnp.finfo(probabilities.dtype).tiny
     right = jnp.argmax(probabilities, axis=-1) == labels
     return -jnp.log(jnp.maximum(chosen, tiny)).mean(-1), right.mean(-1)
+
+
+def without(aside: np.ndarray, figures: StepFigures) -> StepFigures:
+    """The figures with NaN for members that are set aside, bool (M,), and known to be so."""
+    if not aside.any():
+        return figures
+    loss, accuracy = (
+        np.where(aside[:, None], np.float32(np.nan), one)
+        for one in (figures.loss, figures.accuracy)
+    )
+    nll, right = figures.ensemble_nll, figures.ensemble_accuracy
+    if aside.all() and nll is not None and right is not None:
+        nll, right = np.full_like(nll, np.nan), np.full_like(right, np.nan)
+    return StepFigures(loss, accuracy, nll, right, active=~aside)
 
 
 def joined(parts: Sequence[StepFigures]) -> StepFigures:

@@ -9,13 +9,13 @@ import jax
 import numpy as np
 from jax import Array
 
+from ensemble.engine.forms.loops import log_probabilities
 from ensemble.engine.forms.programs import usual_form
 from ensemble.engine.forms.stepwise import BLOCK, ask_program
 from ensemble.engine.layout import Layout
 from ensemble.engine.networks.arithmetic import USUAL
 from ensemble.engine.networks.network import Network
 from ensemble.engine.pace import Pace
-from ensemble.engine.step import log_probabilities
 from ensemble.engine.trace_cache import cached
 
 # Small blocks stay in a core's caches; a GPU needs many images to be busy.

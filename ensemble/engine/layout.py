@@ -61,6 +61,10 @@ class Layout:
         lanes = np.arange(len(self.devices) * self.lanes)
         return np.minimum(lanes, self.members - 1).reshape(len(self.devices), self.lanes)
 
+    def working(self, active: np.ndarray) -> np.ndarray:
+        """Which lanes hold one of these members at home, bool (M,) to bool (D, K)."""
+        return self.real & active[self.holds]
+
     @functools.cached_property
     def mine(self) -> tuple[bool, ...]:
         """Which of the devices are this process's: all, where it is alone."""

@@ -1,7 +1,7 @@
 """One member, one step: written for one network, mapped over members and devices elsewhere."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax
@@ -11,10 +11,12 @@ import optax
 from jax import Array
 from jax.typing import ArrayLike
 
-from ensemble.engine import keys
-from ensemble.engine.augment import PLAIN, Augmentation, augment
+from ensemble.engine.draws import keys
+from ensemble.engine.draws.augment import PLAIN, Augmentation, augment
 from ensemble.engine.networks.arithmetic import USUAL, Arithmetic, to_unit
 from ensemble.engine.networks.network import Network, Params
+from ensemble.engine.optimizer import PLAIN as PLAIN_SGD
+from ensemble.engine.optimizer import Hyper, Rule, descend, losses, optimizer
 from ensemble.engine.trace_cache import cached, written_down
 
 
@@ -33,7 +35,10 @@ class MemberState(NamedTuple):
 
 @written_down
 class Figures(NamedTuple):
-    """What a step reports, before its update: loss (nats), accuracy, batch probabilities."""
+    """What a step reports, before its update: loss (nats), accuracy, batch probabilities.
+
+    The loss is the cross-entropy with the labels as they are, also where they are smoothed.
+    """
 
     loss: Array
     accuracy: Array
@@ -41,30 +46,26 @@ class Figures(NamedTuple):
 
 
 @written_down
-class Hyper(NamedTuple):
-    """Numbers that a run chooses; data to the compiled program, so none of them recompiles.
+class Common(NamedTuple):
+    """Numbers that all members of a run share; data to the compiled program as `Hyper` is."""
 
-    `rates` holds the learning rate of each step of the epoch, (S,).
-    """
-
-    rates: ArrayLike
-    momentum: ArrayLike
     shift_pixels: ArrayLike
     rotation_degrees: ArrayLike
+    label_smoothing: ArrayLike
 
 
-for part in optax.sgd(0.0, momentum=0.0).init({}):
-    written_down(type(part))
-
-
-def create_state(network: Network, key: Array) -> MemberState:
+def create_state(network: Network, adamw: bool, key: Array) -> MemberState:
     """A member before its first step."""
     params = network.init(key)
-    return MemberState(params, optax.sgd(0.0, momentum=0.0).init(network.split(params)[0]))
+    return MemberState(params, optimizer(adamw).init(network.split(params)[0]))
 
 
 def create_members(
-    network: Network, seed: int, members: int, numbers: range | None = None
+    network: Network,
+    seed: int,
+    members: int,
+    numbers: Sequence[int] | None = None,
+    adamw: bool = False,
 ) -> MemberState:
     """Members before their first step, leaves (M, …): the HOWTO's draws.
 
@@ -72,35 +73,39 @@ def create_members(
       network: what they are.
       seed: of the run.
       members: how many the run has.
-      numbers: which of them, from 0; by default all.
+      numbers: which of them, from 0, in any order, also more than once; by default all.
+      adamw: whether AdamW is what moves them.
     """
-    if numbers is None or numbers == range(members):
-        return _creation(network, members)(seed)
-    return _creation_of(network, members, len(numbers))(seed, numbers.start)
+    if numbers is None or tuple(numbers) == tuple(range(members)):
+        return _creation(network, members, adamw)(seed)
+    which = np.asarray(numbers, np.int32)
+    return _creation_of(network, members, len(which), adamw)(seed, which)
 
 
 @functools.lru_cache(maxsize=256)
-def _creation(network: Network, members: int) -> Callable[[int], MemberState]:
+def _creation(network: Network, members: int, adamw: bool) -> Callable[[int], MemberState]:
     def create(seed: Array) -> MemberState:
         keys_of = keys.member_keys(seed, members)
-        return jax.lax.map(functools.partial(create_state, network), keys_of)
+        return jax.lax.map(functools.partial(create_state, network, adamw), keys_of)
 
-    return jax.jit(cached("create", create, network, members))
+    return jax.jit(cached("create", create, network, members, adamw))
 
 
 @functools.lru_cache(maxsize=256)
-def _creation_of(network: Network, members: int, count: int) -> Callable[[int, int], MemberState]:
-    # Which is the first is data: so that one compiled program does for all groups of a run.
-    def create(seed: Array, first: Array) -> MemberState:
-        keys_of = jax.lax.dynamic_slice_in_dim(keys.member_keys(seed, members), first, count)
-        return jax.lax.map(functools.partial(create_state, network), keys_of)
+def _creation_of(
+    network: Network, members: int, count: int, adamw: bool
+) -> Callable[[int, np.ndarray], MemberState]:
+    # Which they are is data: so that one compiled program does for all groups of a run.
+    def create(seed: Array, which: Array) -> MemberState:
+        keys_of = keys.member_keys(seed, members)[which]
+        return jax.lax.map(functools.partial(create_state, network, adamw), keys_of)
 
-    return jax.jit(cached("create", create, network, members, count))
+    return jax.jit(cached("create", create, network, members, count, adamw))
 
 
-def blank_members(network: Network, members: int) -> MemberState:
+def blank_members(network: Network, members: int, adamw: bool = False) -> MemberState:
     """A state of that many members in NumPy, leaves (M, …), all zero."""
-    shapes = jax.eval_shape(_creation(network, members), 0)
+    shapes = jax.eval_shape(_creation(network, members, adamw), 0)
     return jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
 
 
@@ -115,11 +120,13 @@ def train_step(
     images: Array,
     labels: Array,
     rate: ArrayLike,
-    momentum: ArrayLike,
+    hyper: Hyper,
     key: Array | None = None,
+    label_smoothing: ArrayLike = 0.0,
+    rule: Rule = PLAIN_SGD,
     arithmetic: Arithmetic = USUAL,
 ) -> tuple[MemberState, Figures]:
-    """SGD with momentum on the mean cross-entropy of one batch.
+    """One update by the mean cross-entropy of one batch.
 
     Args:
       network: what learns.
@@ -127,21 +134,22 @@ def train_step(
       images: (B, H, W, channels) in [0, 1].
       labels: int (B,).
       rate: learning rate of this step.
-      momentum: share of the last step that is kept, in [0, 1).
+      hyper: the member's numbers.
       key: what the network draws from in this step, if it draws.
+      label_smoothing: share of the label that all classes are given alike; where `rule` smooths.
+      rule: what moves the member; as in the HOWTO, SGD with momentum.
       arithmetic: how the network's sums are done.
     """
     trained, rest = network.split(state.params)
 
-    def loss_fn(trained: Params) -> tuple[Array, tuple[Array, Params]]:
+    def loss_fn(trained: Params) -> tuple[Array, tuple[Array, Array, Params]]:
         logits, after = network.learn(trained, rest, images, key, arithmetic)
-        one_hot = jax.nn.one_hot(labels, network.classes)
-        return optax.softmax_cross_entropy(logits=logits, labels=one_hot).mean(), (logits, after)
+        learnt, told = losses(rule, logits, labels, label_smoothing)
+        return learnt, (told, logits, after)
 
-    (loss, (logits, after)), grads = jax.value_and_grad(loss_fn, has_aux=True)(trained)
-    updates, opt_state = optax.sgd(rate, momentum).update(grads, state.opt_state)
+    (_, (loss, logits, after)), grads = jax.value_and_grad(loss_fn, has_aux=True)(trained)
+    moved, opt_state = descend(rule, grads, state.opt_state, trained, rate, hyper)
     accuracy = jnp.mean(jnp.argmax(logits, -1) == labels)
-    moved: Params = optax.apply_updates(trained, updates)  # type: ignore[assignment]
     state = MemberState({**moved, **after}, opt_state)
     return state, Figures(loss, accuracy, jax.nn.softmax(logits))
 
@@ -151,97 +159,21 @@ def one_step(
     state: MemberState,
     order: Array,
     key_data: Array,
+    hyper: Hyper,
     images: Array,
     labels: Array,
-    hyper: Hyper,
+    common: Common,
     step: ArrayLike,
     *,
     augmentation: Augmentation = PLAIN,
+    rule: Rule = PLAIN_SGD,
     arithmetic: Arithmetic = USUAL,
 ) -> tuple[MemberState, Figures]:
-    """Step `step`, from 0, of an epoch; for the other arguments see `train_steps`."""
+    """Step `step`, from 0, of an epoch; for the other arguments see `loops.train_steps`."""
     x, y, drawn = to_unit(images[order[step]]), labels[order[step]], None
     if network.random or any(augmentation):
         key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
         drawn = jax.random.fold_in(key, keys.DROPOUT) if network.random else None
-        x = augment(key, x, hyper.shift_pixels, hyper.rotation_degrees, augmentation)
-    rate = jnp.asarray(hyper.rates)[step]
-    return train_step(network, state, x, y, rate, hyper.momentum, drawn, arithmetic)
-
-
-def train_steps(
-    network: Network,
-    rows: int,
-    state: MemberState,
-    order: Array,
-    key_data: Array,
-    start: Array,
-    count: Array,
-    images: Array,
-    labels: Array,
-    hyper: Hyper,
-    *,
-    augmentation: Augmentation = PLAIN,
-    arithmetic: Arithmetic = USUAL,
-) -> tuple[MemberState, Figures]:
-    """Some steps of an epoch, one after the other on the device.
-
-    `count` is data: one compiled program serves any number of steps, up to `rows`, for which the
-    figures have room, (rows, …); the first `count` are filled.
-
-    Args:
-      network: what learns.
-      rows: the most steps of a call.
-      state: the member.
-      order: image numbers of every batch of the epoch, int32 (S, B).
-      key_data: the member's key for what is drawn in the epoch, as raw data.
-      start: the first step to do, counted from 0 in the epoch.
-      count: how many steps to do.
-      images: all training images, uint8 (N, H, W, channels).
-      labels: int32 (N,).
-      hyper: the run's numbers.
-      augmentation: what is done to the images; recompiles.
-      arithmetic: how the network's sums are done; recompiles.
-    """
-    batch = order.shape[1]
-
-    def body(step: Array, carry: tuple[MemberState, Figures]) -> tuple[MemberState, Figures]:
-        state, figures = carry
-        state, new = one_step(
-            network, state, order, key_data, images, labels, hyper, step,
-            augmentation=augmentation, arithmetic=arithmetic,
-        )  # fmt: skip
-        row = step - start
-        return state, jax.tree.map(lambda old, value: old.at[row].set(value), figures, new)
-
-    empty = Figures(jnp.zeros(rows), jnp.zeros(rows), jnp.zeros((rows, batch, network.classes)))
-    return jax.lax.fori_loop(start, start + count, body, (state, empty))
-
-
-def log_probabilities(
-    network: Network,
-    log_p: Array,
-    params: Params,
-    start: Array,
-    count: Array,
-    blocks: Array,
-    *,
-    arithmetic: Arithmetic = USUAL,
-) -> Array:
-    """One member's log-probabilities for some blocks of images.
-
-    Args:
-      network: what is asked.
-      log_p: (blocks, E, C) in nats, to be filled in.
-      params: the member's parameters.
-      start: the first block to do.
-      count: how many blocks to do.
-      blocks: all images, uint8 (blocks, E, H, W, channels).
-      arithmetic: how the network's sums are done.
-    """
-
-    def body(block: Array, log_p: Array) -> Array:
-        logits = network.apply(params, to_unit(blocks[block]), arithmetic)
-        return log_p.at[block].set(jax.nn.log_softmax(logits))
-
-    return jax.lax.fori_loop(start, start + count, body, log_p)
+        x = augment(key, x, common.shift_pixels, common.rotation_degrees, augmentation)
+    rate, smoothing = jnp.asarray(hyper.rates)[step], common.label_smoothing
+    return train_step(network, state, x, y, rate, hyper, drawn, smoothing, rule, arithmetic)

@@ -1,18 +1,19 @@
 """An ensemble on devices: first parameters, many steps a call, the whole test set."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import jax
 import numpy as np
+from jax.typing import ArrayLike
 
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.split import validation_indices
-from ensemble.engine import batches, keys
-from ensemble.engine.augment import Augmentation
-from ensemble.engine.figures import Evaluation, StepFigures, joined
+from ensemble.engine.draws import batches, keys
+from ensemble.engine.draws.augment import Augmentation
+from ensemble.engine.figures import Evaluation, StepFigures, joined, without
 from ensemble.engine.forms.looped import Looped
 from ensemble.engine.forms.programs import precision, usual_form
 from ensemble.engine.forms.stepwise import Stepwise
@@ -21,8 +22,9 @@ from ensemble.engine.layout import Layout, choose_devices
 from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.network import Network
 from ensemble.engine.networks.registry import network_of
+from ensemble.engine.optimizer import Hyper, rule_of, values_of
 from ensemble.engine.schedule import learning_rates
-from ensemble.engine.step import Hyper, create_members
+from ensemble.engine.step import Common, MemberState, blank_members, create_members
 
 
 class Images(Protocol):
@@ -53,7 +55,7 @@ class Trainer:
     """Compiled programs and resident data for one run.
 
     State is passed in and out, and what it is on the devices is the form's business; a Trainer
-    itself never changes but for a cache of the epoch's batches.
+    itself never changes but for a cache of the epoch's batches, and for who is set aside.
 
     Args:
       config: the run's settings.
@@ -61,15 +63,20 @@ class Trainer:
       devices: what to train on; by default what `config.devices` says.
       form: one of programs.FORMS; by default what is fastest on this platform.
       numbers: which members, counted from 0, where others are trained elsewhere; by default all.
-        Everywhere else M is how many these are.
+        Any of them, in any order, also more than once: with other `values` each. Everywhere else
+        M is how many these are.
+      values: learning rates, momenta or weight decays, (M,) each, by the setting's name, in place
+        of `config.per_member`'s.
 
     Attributes:
       network: what learns.
       numbers: as given.
+      values: every member's learning rate, momentum and weight decay, (M,) each.
+      rule: what moves members.
 
     Raises:
       ConfigError: a batch larger than the training set, devices that are not there, or all that
-        `network_of` says.
+        `network_of` and `values_of` say.
     """
 
     def __init__(
@@ -78,7 +85,8 @@ class Trainer:
         digits: Images,
         devices: Sequence[jax.Device] | None = None,
         form: str | None = None,
-        numbers: range | None = None,
+        numbers: Sequence[int] | None = None,
+        values: Mapping[str, ArrayLike] | None = None,
     ) -> None:
         self.config, self.digits = config, digits
         images, labels = digits.train_images, digits.train_labels
@@ -87,6 +95,8 @@ class Trainer:
             config, (height, width, channels), len(digits.class_names)
         )
         self.numbers = range(config.members) if numbers is None else numbers
+        self.values = values_of(config, self.numbers, values)
+        self.rule = rule_of(config, self.values)
         self.layout = Layout.over(len(self.numbers), devices or choose_devices(config.devices))
         held = validation_indices(config, labels)
         held_images, held_labels = images[held], labels[held]
@@ -94,7 +104,6 @@ class Trainer:
             images, labels = np.delete(images, held, 0), np.delete(labels, held)
         self.size = len(images)
         self.steps_per_epoch = batches.steps_per_epoch(self.size, config.batch_size, len(held))
-        self.rates = learning_rates(config, self.steps_per_epoch)
         self.augmentation = Augmentation(
             config.shift_pixels > 0 or config.rotation_degrees > 0, config.flip
         )
@@ -102,8 +111,9 @@ class Trainer:
         arithmetic = Arithmetic(form, precision(config, form))
         self._form: Form = (Stepwise if form == "stepwise" else Looped)(
             Work(
-                self.layout, self.network, self.augmentation, arithmetic, images, labels,
-                self.steps_per_epoch, config.batch_size, config.own_views, self._hyper(1),
+                self.layout, self.network, self.augmentation, self.rule, arithmetic, images,
+                labels, self.steps_per_epoch, config.batch_size, config.own_views,
+                self._hyper(1), self._common(),
             )
         )  # fmt: skip
         self._test = self._form.to_judge(digits.test_images, digits.test_labels)
@@ -123,8 +133,14 @@ class Trainer:
 
     def init(self) -> Any:
         """The members before their first step, on their devices."""
-        config = self.config
-        return self.put(create_members(self.network, config.seed, config.members, self.numbers))
+        config, adamw = self.config, self.rule.adamw
+        return self.put(
+            create_members(self.network, config.seed, config.members, self.numbers, adamw)
+        )
+
+    def blank(self) -> MemberState:
+        """A state in NumPy, leaves (M, …), all zero: of the shapes that `get` gives."""
+        return blank_members(self.network, len(self.numbers), self.rule.adamw)
 
     def put(self, state: Any) -> Any:
         """A state of arrays (M, …), laid out on the devices."""
@@ -149,7 +165,7 @@ class Trainer:
             state, figures = self._form.train(state, loaded, start, most)
             parts.append(figures)
             start += most
-        return state, joined(parts)
+        return state, without(~self.active, joined(parts))
 
     def evaluate(
         self, state: Any, interrupted: Callable[[], bool] = lambda: False
@@ -159,6 +175,21 @@ class Trainer:
         `interrupted` is asked about once a second; None is returned as soon as it says yes.
         """
         return self._form.judge(state, self._test, interrupted)
+
+    def set_aside(self, members: Sequence[int]) -> None:
+        """Train and ask these no more, by their places from 0 to M - 1; the others go on alone.
+
+        Their figures are NaN from now on, and the ensemble's are of the others. Their numbers stay
+        as they are in the state.
+        """
+        active = self.active.copy()
+        active[list(members)] = False
+        self._form.active = active
+
+    @property
+    def active(self) -> np.ndarray:
+        """Which members are not set aside, bool (M,)."""
+        return self._form.active
 
     @property
     def devices(self) -> int:
@@ -189,16 +220,24 @@ class Trainer:
         own = np.zeros((len(self.numbers), 2), np.uint32)
         if any(self.augmentation) or self.network.random:
             own = np.asarray(keys.augmentation_keys(config.seed, epoch, config.members))
-            own = own[self.numbers.start : self.numbers.stop]
-        drawn = Epoch(order, own, self._hyper(epoch))
+            own = own[np.asarray(self.numbers)]
+        drawn = Epoch(order, own, self._hyper(epoch), self._common())
         return drawn, self._form.load(drawn)
 
     def _hyper(self, epoch: int) -> Hyper:
-        """The numbers of an epoch."""
-        config, steps = self.config, self.steps_per_epoch
+        """Each member's numbers of an epoch."""
+        values, steps = self.values, self.steps_per_epoch
         return Hyper(
-            rates=self.rates[(epoch - 1) * steps : epoch * steps],
-            momentum=np.float32(config.momentum),
+            rates=learning_rates(self.config, steps, values["learning_rate"], epoch),
+            momentum=values["momentum"].astype(np.float32),
+            weight_decay=values["weight_decay"].astype(np.float32),
+        )
+
+    def _common(self) -> Common:
+        """The numbers that all members share."""
+        config = self.config
+        return Common(
             shift_pixels=np.int32(config.shift_pixels),
             rotation_degrees=np.float32(config.rotation_degrees),
+            label_smoothing=np.float32(config.label_smoothing),
         )

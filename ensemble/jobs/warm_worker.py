@@ -27,7 +27,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 GRACE_SECONDS = 0.3
 # Settings that are data to the compiled programs: another value compiles nothing.
 DATA = (
-    "learning_rate", "momentum", "epochs", "seed", "schedule", "warmup_epochs", "patience",
+    "learning_rate", "momentum", "vary", "epochs", "seed", "schedule", "warmup_epochs", "patience",
 )  # fmt: skip
 
 
@@ -159,4 +159,7 @@ def circumstances(environment: Mapping[str, str]) -> Circumstances:
 def only_programs(config: EnsembleConfig) -> EnsembleConfig:
     """The settings that decide what is compiled; all others at their defaults."""
     chosen = {name: value for name, value in config.as_dict().items() if name not in DATA}
+    # Of these it is whether there are any: how much is data.
+    chosen["weight_decay"] = float(any(config.per_member["weight_decay"]))
+    chosen["label_smoothing"] = 0.1 if config.label_smoothing else 0.0
     return EnsembleConfig.from_dict(chosen)

@@ -7,8 +7,8 @@ import pytest
 from scipy import ndimage
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine import augment as augmenting
-from ensemble.engine.batches import epoch_order, steps_per_epoch
+from ensemble.engine.draws import augment as augmenting
+from ensemble.engine.draws.batches import epoch_order, steps_per_epoch
 from ensemble.engine.pace import Pace
 from ensemble.engine.schedule import learning_rates
 from ensemble.errors import ConfigError

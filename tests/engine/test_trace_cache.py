@@ -12,7 +12,8 @@ import pytest
 from jax import Array
 
 from ensemble.datasets import Dataset
-from ensemble.engine import Trainer, batches, step, trace_cache
+from ensemble.engine import Trainer, step, trace_cache
+from ensemble.engine.draws import batches
 from ensemble.engine.forms import looped
 from ensemble.engine.trace_cache import cached, traces_folder, written_down
 from tests.engine.conftest import devices, small_config

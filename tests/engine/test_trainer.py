@@ -10,6 +10,7 @@ import pytest
 from ensemble.engine import Trainer
 from ensemble.engine.forms import looped, programs
 from ensemble.engine.networks.arithmetic import to_unit
+from ensemble.engine.optimizer import values_of
 from ensemble.errors import ConfigError
 from ensemble.machine.processor import processor
 from tests.engine.conftest import devices, small_config, stock, train_epochs
@@ -50,7 +51,7 @@ def test_no_number_that_a_slider_moves_recompiles(few, caplog):
     other = small_config(
         shift_pixels=2, rotation_degrees=5, learning_rate=0.01, momentum=0.5, seed=9, epochs=7
     )
-    trainer.config = other
+    trainer.config, trainer.values = other, values_of(other, range(3))
     trainer._epoch.cache_clear()
     with jax.log_compiles(), caplog.at_level("WARNING"):
         trainer.train(state, 2, 1, 4)
@@ -64,7 +65,7 @@ def test_the_figures_of_a_batch_are_those_of_its_images(few):
     params = trainer.get(state).params
     order = trainer._epoch(1)[0].order[0]
     _, figures = trainer.train(state, 1, 0, 1)
-    from ensemble.engine.batches import epoch_order
+    from ensemble.engine.draws.batches import epoch_order
 
     index = epoch_order(trainer.config, 1, len(few.train_images))[0, 0]
     assert (order[0] == index).all()

@@ -15,9 +15,10 @@ import pytest
 
 from ensemble import architectures, runs
 from ensemble.config import EnsembleConfig
+from ensemble.engine.optimizer import rule_of
 from ensemble.jobs import warm_worker_main
 from ensemble.jobs.launch import worker_environment
-from ensemble.jobs.warm_worker import WarmWorker, circumstances, wanted
+from ensemble.jobs.warm_worker import WarmWorker, circumstances, only_programs, wanted
 from tests.workers import wait_for_end
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
@@ -87,6 +88,21 @@ def test_a_run_is_not_given_to_one_that_is_at_work(
     runs.request_stop(long.id)
     assert wait_for_end(long).state == "stopped"
     assert warm_worker._dismissed[0].wait(30) == 0
+
+
+def test_a_process_that_waits_is_told_anew_only_of_what_is_compiled(config: EnsembleConfig) -> None:
+    def made_for(**changes: object) -> EnsembleConfig:
+        asked = dataclasses.replace(config, members=2, **changes)
+        found = only_programs(asked)
+        assert rule_of(found) == rule_of(asked)
+        return found
+
+    plain, decayed = made_for(), made_for(weight_decay=0.01)
+    assert plain != decayed
+    assert made_for(vary="learning_rate=0.01..1:log", momentum=0.5) == plain
+    assert made_for(weight_decay=0.3) == made_for(vary="weight_decay=0,0.1") == decayed
+    assert made_for(label_smoothing=0.2) == made_for(label_smoothing=0.4) != plain
+    assert made_for(optimizer="adamw") not in (plain, decayed)
 
 
 def test_one_is_enough_and_it_goes_when_the_server_does(warm_worker: WarmWorker) -> None:

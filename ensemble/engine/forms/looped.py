@@ -11,6 +11,7 @@ from jax import Array
 
 from ensemble.engine.figures import Evaluation, StepFigures, Tally, ensemble_figures
 from ensemble.engine.forms.programs import EVALUATION_BLOCK, blocks_of, programs, takes_turns
+from ensemble.engine.forms.setting_aside import Unmoved
 from ensemble.engine.forms.shared import Shared
 from ensemble.engine.forms.sharing import Part, Sharing
 from ensemble.engine.forms.work import Epoch, Work
@@ -64,13 +65,16 @@ class Looped:
         share = share and takes_turns(work.arithmetic.form)
         self._layout = Shared.of(work.layout) if share else work.layout
         self._sharing = Sharing(self._layout) if isinstance(self._layout, Shared) else None
+        self._unmoved = Unmoved(self._layout, together=not takes_turns(work.arithmetic.form))
         self.devices = len(self._layout.devices)
+        self.active = np.ones(work.layout.members, bool)
         classes, lanes = work.network.classes, self._layout.lanes
         self.rows = fitting(work.steps, 4 * lanes * work.batch_size * classes)
         self._blocks = max(1, ROOM_BYTES // (4 * lanes * EVALUATION_BLOCK * classes))
         self._train, self._evaluate = programs(
-            self._layout.devices, work.network, self.rows, work.augmentation, work.arithmetic
-        )
+            self._layout.devices, work.network, self.rows, work.augmentation, work.rule,
+            work.arithmetic,
+        )  # fmt: skip
         self._data = self._layout.replicate((work.images, work.labels))
         self._ensemble_figures = ensemble_figures(self._plain)
 
@@ -78,10 +82,10 @@ class Looped:
         """Compile a training step; `epoch` is asked for when it is needed, at the end."""
         work = self._work
         shape = (work.layout.members, work.steps, work.batch_size)
-        blank = Epoch(
-            np.zeros(shape, np.int32), np.zeros((shape[0], 2), np.uint32), work.blank_hyper
-        )
-        state, nothing = self.put(blank_members(self._network, shape[0])), self._layout.real * 0
+        key_data = np.zeros((shape[0], 2), np.uint32)
+        blank = Epoch(np.zeros(shape, np.int32), key_data, work.hyper, work.common)
+        members = blank_members(self._network, shape[0], work.rule.adamw)
+        state, nothing = self.put(members), self._layout.real * 0
         if self._sharing:
             state = self._sharing.go_home(state)
         _, raw = jax.block_until_ready(self._steps(state, self.load(blank), nothing, nothing))
@@ -103,9 +107,9 @@ class Looped:
         return self._layout.gather(state.params)
 
     def load(self, epoch: Epoch) -> Any:
-        """An epoch's batches and keys on the devices, with the labels of its batches."""
-        own = self._layout.spread((epoch.order, epoch.key_data))
-        return own, self._work.labels[epoch.order[0]], self._layout.replicate(epoch.hyper)
+        """An epoch's batches, keys and numbers on the devices, with the labels of its batches."""
+        own = self._layout.spread((epoch.order, epoch.key_data, epoch.hyper))
+        return own, self._work.labels[epoch.order[0]], self._layout.replicate(epoch.common)
 
     def train(self, state: Any, epoch: Any, start: int, count: int) -> tuple[Any, StepFigures]:
         """`count` steps, at most `rows`; gives up `state`."""
@@ -121,9 +125,13 @@ class Looped:
 
     def _plain_steps(self, state: Any, epoch: Any, start: int, count: int) -> Trained:
         """`train` where each device does its own members."""
-        counts = self._layout.real * np.int32(count)
+        working = self._layout.working(self.active)
+        counts = working * np.int32(count)
         starts = np.full_like(counts, start)
+        aside = self._layout.real & ~working
+        kept = self._unmoved.copy(state, aside)
         state, raw = jax.block_until_ready(self._steps(state, epoch, starts, counts))
+        state = self._unmoved.put_back(state, kept, aside)
         loss, accuracy = self._layout.gather((raw.loss, raw.accuracy))
         return Trained(state, loss[:, :count], accuracy[:, :count], raw.probabilities)
 
@@ -136,7 +144,7 @@ class Looped:
         rows = 0 if work.own_views else self.rows  # There the averages are of no use.
         room = (shape[0], rows, work.batch_size, self._network.classes)
         probabilities = np.zeros(room, np.float32)
-        for part in sharing.parts(count):
+        for part in sharing.parts(count, self.active):
             state = sharing.arrive(state, part.arriving)
             state, raw = self._steps(state, epoch, start + part.starts, part.counts)
             jax.block_until_ready(raw)
@@ -164,7 +172,7 @@ class Looped:
         self, state: MemberState, judged: Judged, interrupted: Callable[[], bool]
     ) -> Evaluation | None:
         """All members on all the images; None as soon as `interrupted` says yes."""
-        tally = Tally(self._layout.members, judged.labels, self._network.classes)
+        tally = Tally(self.active, judged.labels, self._network.classes)
         pace = Pace()
         for blocks, truth in judged.shares:
             count = -(-len(truth) // EVALUATION_BLOCK)
@@ -195,10 +203,10 @@ class Looped:
         return self._layout.replicate(np.zeros(room, np.float32))
 
     def _span(self, start: int, count: int) -> Part:
-        """Who asks about which blocks: `count` of every member, from block `start` (from 0)."""
+        """Who asks about which blocks: `count` of each member, from block `start` (from 0)."""
         if self._sharing:
-            return self._sharing.at_once(start, count)
-        counts = self._layout.real * np.int32(count)
+            return self._sharing.at_once(start, count, self.active)
+        counts = self._layout.working(self.active) * np.int32(count)
         return Part((), np.full_like(counts, start), counts)
 
     def _ask(self, blocks: Array, log_p: Array, state: MemberState, span: Part) -> Array:
@@ -217,14 +225,15 @@ class Looped:
                 self._sharing.collect(host, log_p, span, relative=False)
             log_p = self._plain.spread(host)
         log_p = log_p.reshape(*log_p.shape[:2], -1, self._network.classes)
-        nll, right = self._ensemble_figures(jnp.exp(log_p), self._plain.replicate(truth))
+        labels = self._plain.replicate(truth)
+        nll, right = self._ensemble_figures(jnp.exp(log_p), labels, self.active)
         return host.reshape(len(host), -1, self._network.classes), nll, right
 
     def _steps(self, state: MemberState, epoch: Any, starts: np.ndarray, counts: np.ndarray) -> Any:
         """New members and raw figures, on the devices: each lane's own steps, (D, K)."""
-        own, _, hyper = epoch
+        own, _, common = epoch
         spans = self._layout.put(starts), self._layout.put(counts)
-        return self._train(state, own, spans, (*self._data, hyper))
+        return self._train(state, own, spans, (*self._data, common))
 
     def _averaged(
         self, probabilities: Any, labels: np.ndarray, start: int
@@ -233,7 +242,7 @@ class Looped:
         if self._work.own_views:
             return None, None
         rows = self._plain.replicate(np.roll(labels, -start, axis=0)[: self.rows])
-        return self._ensemble_figures(probabilities, rows)
+        return self._ensemble_figures(probabilities, rows, self.active)
 
 
 def fitting(units: int, nbytes: int) -> int:

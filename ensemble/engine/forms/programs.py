@@ -9,11 +9,12 @@ import numpy as np
 from jax import lax
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine.augment import Augmentation
+from ensemble.engine.draws.augment import Augmentation
+from ensemble.engine.forms.loops import log_probabilities, train_steps
 from ensemble.engine.layout import Layout
 from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.network import Network
-from ensemble.engine.step import log_probabilities, train_steps
+from ensemble.engine.optimizer import Rule
 from ensemble.engine.trace_cache import cached
 from ensemble.machine.processor import processor
 
@@ -44,6 +45,7 @@ def programs(
     network: Network,
     rows: int,
     augmentation: Augmentation,
+    rule: Rule,
     arithmetic: Arithmetic,
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Training steps, at most `rows` a call, and evaluation on these devices: (train, evaluate).
@@ -52,11 +54,11 @@ def programs(
     """
     layout = Layout(len(devices), devices)
     steps = functools.partial(
-        train_steps, network, rows, augmentation=augmentation, arithmetic=arithmetic
+        train_steps, network, rows, augmentation=augmentation, rule=rule, arithmetic=arithmetic
     )
     test = functools.partial(log_probabilities, network, arithmetic=arithmetic)
     train, evaluate = over_lanes(steps, arithmetic.form), over_lanes(test, arithmetic.form)
-    train = cached("train", train, network, rows, augmentation, arithmetic)
+    train = cached("train", train, network, rows, augmentation, rule, arithmetic)
     evaluate = cached("evaluate", evaluate, network, arithmetic)
     return layout.pmap(train, donate_argnums=0), layout.pmap(evaluate, donate_argnums=0)
 

@@ -105,18 +105,18 @@ class Sharing:
         self._take, self._give = _programs(layout)
         self._home_lanes = [int(n) - 1 for n in layout.real.sum(1)]
 
-    def parts(self, steps: int) -> list[Part]:
-        """A call of so many steps, to be done one part after the other."""
-        return parts(self._layout, steps)
+    def parts(self, steps: int, active: np.ndarray) -> list[Part]:
+        """A call of so many steps of the active members (M,), one part after the other."""
+        return [self._of(active, part) for part in parts(self._layout, steps)]
 
-    def at_once(self, start: int, units: int) -> Part:
-        """What need not be done in order, `units` of every member from `start`: all at once."""
+    def at_once(self, start: int, units: int, active: np.ndarray) -> Part:
+        """What need not be done in order, `units` of each active member from `start`."""
         starts, counts = np.full((2, *self._layout.real.shape), start, np.int32)
         counts[:] = 0
         for device, turns in enumerate(timetable(self._layout, units)):
             for lane, first, count in turns:
                 starts[device, lane], counts[device, lane] = start + first, count
-        return Part((), starts, counts)
+        return self._of(active, Part((), starts, counts))
 
     def collect(self, whole: np.ndarray, pieces: Array, part: Part, relative: bool) -> None:
         """Fill into `whole` (M, S, …) what the lanes have found, (D, K, rows, …).
@@ -143,6 +143,10 @@ class Sharing:
         visited = np.flatnonzero(self._layout.guests >= 0).tolist()
         pairs = [(device, device - 1) for device in visited]
         return self._moved(state, pairs, self._guest_lanes, self._home_lanes)
+
+    def _of(self, active: np.ndarray, part: Part) -> Part:
+        """The part without what members would do that are set aside."""
+        return part._replace(counts=part.counts * active[self._layout.holds])
 
     @property
     def _guest_lanes(self) -> list[int]:

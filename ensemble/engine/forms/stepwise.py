@@ -14,13 +14,15 @@ import jax
 import numpy as np
 from jax import Array
 
-from ensemble.engine.augment import Augmentation
+from ensemble.engine.draws.augment import Augmentation
 from ensemble.engine.figures import Evaluation, StepFigures, Tally, averaged
 from ensemble.engine.forms.programs import blocks_of
+from ensemble.engine.forms.setting_aside import Unmoved
 from ensemble.engine.forms.work import Epoch, Work
 from ensemble.engine.layout import Layout
 from ensemble.engine.networks.arithmetic import Arithmetic, to_unit
 from ensemble.engine.networks.network import Network
+from ensemble.engine.optimizer import Rule
 from ensemble.engine.pace import Pace
 from ensemble.engine.step import MemberState, blank_members, one_step
 from ensemble.engine.trace_cache import cached
@@ -38,11 +40,17 @@ class Judged(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def step_program(
-    layout: Layout, network: Network, augmentation: Augmentation, arithmetic: Arithmetic
+    layout: Layout,
+    network: Network,
+    augmentation: Augmentation,
+    rule: Rule,
+    arithmetic: Arithmetic,
 ) -> Callable[..., Any]:
     """One step of one member on each device; made once a process."""
-    step = functools.partial(one_step, network, augmentation=augmentation, arithmetic=arithmetic)
-    program = cached("step", step, network, augmentation, arithmetic)
+    step = functools.partial(
+        one_step, network, augmentation=augmentation, rule=rule, arithmetic=arithmetic
+    )
+    program = cached("step", step, network, augmentation, rule, arithmetic)
     return layout.pmap(program, donate_argnums=0)
 
 
@@ -66,7 +74,11 @@ class Stepwise:
         self._work, self._network, self._layout = work, work.network, work.layout
         # Programs do not depend on how many members there are.
         plain = Layout(len(self._layout.devices), self._layout.devices)
-        self._step = step_program(plain, work.network, work.augmentation, work.arithmetic)
+        self._step = step_program(
+            plain, work.network, work.augmentation, work.rule, work.arithmetic
+        )
+        self._unmoved = Unmoved(plain)
+        self.active = np.ones(work.layout.members, bool)
         self._ask = ask_program(plain, work.network, work.arithmetic)
         self._data = self._layout.replicate((work.images, work.labels))
         kept = 4 * self._layout.real.size * work.batch_size * work.network.classes
@@ -76,7 +88,8 @@ class Stepwise:
     def compile(self, epoch: Callable[[], Epoch]) -> None:
         """Compile a training step, by one that is thrown away."""
         loaded = self.load(epoch())
-        blank = self.put(blank_members(self._network, self._layout.members))
+        adamw = self._work.rule.adamw
+        blank = self.put(blank_members(self._network, self._layout.members, adamw))
         jax.block_until_ready(self._stepped(blank[0], 0, loaded, 0))
 
     def put(self, state: Any) -> list[MemberState]:
@@ -104,30 +117,38 @@ class Stepwise:
         return self.get([one.params for one in state])
 
     def load(self, epoch: Epoch) -> Any:
-        """An epoch's batches and keys by lanes, the labels of its batches, and its numbers."""
-        own = self.put((epoch.order, epoch.key_data))
-        return own, self._work.labels[epoch.order[0]], self._layout.replicate(epoch.hyper)
+        """Batches, keys and numbers by lanes, the batches' labels, and the numbers of all."""
+        own = self.put((epoch.order, epoch.key_data, epoch.hyper))
+        return own, self._work.labels[epoch.order[0]], self._layout.replicate(epoch.common)
 
     def train(
         self, state: list[MemberState], epoch: Any, start: int, count: int
     ) -> tuple[list[MemberState], StepFigures]:
         """`count` steps, at most `rows`; gives up `state`."""
+        working = self._layout.working(self.active).T  # (K, D)
+        aside = self._layout.real.T & ~working
+        lanes = range(len(state))
+        moving = [k for k in lanes if working[k].any()] or lanes
+        kept = {k: self._unmoved.copy(state[k], aside[k]) for k in moving}
         state, raw = list(state), list[list[Any]]()
         for step in range(start, start + count):
-            raw.append([])
-            for k, member in enumerate(state):
-                state[k], figures = self._stepped(member, k, epoch, step)
-                raw[-1].append(figures)
+            done = {}
+            for k in moving:
+                state[k], done[k] = self._stepped(state[k], k, epoch, step)
+            # Of a lane that stands still any other's stand in: nobody looks at them.
+            raw.append([done.get(k, done[moving[0]]) for k in lanes])
         jax.block_until_ready(raw)
-        steps = [self.get([(one.loss, one.accuracy) for one in lanes]) for lanes in raw]
+        for k in moving:
+            state[k] = self._unmoved.put_back(state[k], kept[k], aside[k])
+        steps = [self.get([(one.loss, one.accuracy) for one in figures]) for figures in raw]
         shape = (count, 2, self._layout.members)
         loss, accuracy = np.array(steps, np.float32).reshape(shape).transpose(1, 2, 0)
         if self._work.own_views:
             return state, StepFigures(loss, accuracy, None, None)
         both = np.empty((2, count), np.float32)
-        for n, lanes in enumerate(raw):
-            probabilities = self.get([one.probabilities for one in lanes])
-            both[:, n] = averaged(probabilities, epoch[1][start + n])
+        for n, figures in enumerate(raw):
+            probabilities = self.get([one.probabilities for one in figures])
+            both[:, n] = averaged(probabilities, epoch[1][start + n], self.active)
         return state, StepFigures(loss, accuracy, both[0], both[1])
 
     def to_judge(self, images: np.ndarray, labels: np.ndarray) -> Judged:
@@ -139,7 +160,7 @@ class Stepwise:
         self, state: list[MemberState], judged: Judged, interrupted: Callable[[], bool]
     ) -> Evaluation | None:
         """All members on all the images; None as soon as `interrupted` says yes."""
-        tally = Tally(self._layout.members, judged.labels, self._network.classes)
+        tally = Tally(self.active, judged.labels, self._network.classes)
         count, done, pace = len(judged.blocks), 0, Pace()
         most = max(1, ROOM_BYTES // (4 * self._layout.real.size * BLOCK * self._network.classes))
         while done < count:
@@ -157,9 +178,9 @@ class Stepwise:
         jax.block_until_ready(self._ask(state[0].params, judged.blocks[0]))
 
     def _stepped(self, member: MemberState, k: int, epoch: Any, step: int) -> Any:
-        own, _, hyper = epoch
+        own, _, common = epoch
         number = self._layout.replicate(np.int32(step))
-        return self._step(member, *own[k], *self._data, hyper, number)
+        return self._step(member, *own[k], *self._data, common, number)
 
     def _asked(self, state: list[MemberState], block: Array) -> list[Array]:
         """Every lane's log-probabilities (D, E, C) of a block of images, under way."""

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ensemble.engine.augment import Augmentation
+from ensemble.engine.draws.augment import Augmentation
 from ensemble.engine.figures import Evaluation, StepFigures
 from ensemble.engine.layout import Layout
 from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.network import Network
-from ensemble.engine.step import Hyper
+from ensemble.engine.optimizer import Hyper, Rule
+from ensemble.engine.step import Common
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,25 +23,28 @@ class Work:
       layout: members on devices.
       network: what learns.
       augmentation: what is done to the images.
+      rule: what moves members.
       arithmetic: how sums are done.
       images: uint8 (N, H, W, channels), to learn from.
       labels: int32 (N,).
       steps: S, of an epoch.
       batch_size: B.
       own_views: whether members see different pixels at one step: nothing is averaged then.
-      blank_hyper: an epoch's numbers, of the right shapes.
+      hyper, common: an epoch's numbers, of the right shapes.
     """
 
     layout: Layout
     network: Network
     augmentation: Augmentation
+    rule: Rule
     arithmetic: Arithmetic
     images: np.ndarray
     labels: np.ndarray
     steps: int
     batch_size: int
     own_views: bool
-    blank_hyper: Hyper
+    hyper: Hyper
+    common: Common
 
 
 class Epoch(NamedTuple):
@@ -49,12 +53,14 @@ class Epoch(NamedTuple):
     Attributes:
       order: image numbers of every batch, int32 (M, S, B).
       key_data: each member's key, as raw data, uint32 (M, 2).
-      hyper: its numbers.
+      hyper: each member's numbers, leaves (M, …).
+      common: those that all share.
     """
 
     order: np.ndarray
     key_data: np.ndarray
     hyper: Hyper
+    common: Common
 
 
 class Form(Protocol):
@@ -63,10 +69,13 @@ class Form(Protocol):
     Attributes:
       rows: the most steps of one call.
       devices: how many devices have work.
+      active: the members that learn and are counted, bool (M,): at first all. The others are
+        given no steps, and what is reported of them means nothing.
     """
 
     rows: int
     devices: int
+    active: np.ndarray
 
     def compile(self, epoch: Callable[[], Epoch]) -> None:
         """Compile a training step; `epoch` is asked for when it is needed, at the end."""

@@ -30,7 +30,7 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
         return _of_groups(run, members, steps, epoch)
     tick = None if epoch is None else epoch * (steps + 1)
     with Checkpoints(run.path, read_only=True) as checkpoints:
-        like = Progress.blank(blank_members(network_of_run(run), members), members, steps)
+        like = _blank(run, members, steps)
         progress = checkpoints.restore(like, tick)
     if checkpoints.set_aside and epoch is None and (kept := _last_parameters(run, like, steps)):
         return kept
@@ -59,9 +59,15 @@ def _of_groups(run: Run, members: int, steps: int, epoch: int | None) -> Progres
             "them has closed an epoch."
         )
     epoch = kept[-1] if epoch is None else epoch
-    blank = Progress.blank(blank_members(network_of_run(run), members), members, steps)
+    blank = _blank(run, members, steps)
     state = blank.state._replace(params=read_parameters(run.id, epoch))
     return replace(blank, state=state, step=epoch * steps, evaluated=epoch)
+
+
+def _blank(run: Run, members: int, steps: int) -> Progress:
+    """The place before the first step, all zero."""
+    adamw = trained_here(run).optimizer == "adamw"
+    return Progress.blank(blank_members(network_of_run(run), members, adamw), members, steps)
 
 
 def _last_parameters(run: Run, blank: Progress, steps: int) -> Progress | None:

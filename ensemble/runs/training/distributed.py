@@ -15,7 +15,7 @@ import jax
 import numpy as np
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine import Evaluation, StepFigures, Trainer, blank_members
+from ensemble.engine import Evaluation, StepFigures, Trainer
 from ensemble.engine.layout import Layout, choose_devices
 from ensemble.engine.pace import decided_by
 from ensemble.engine.trainer import Images
@@ -90,6 +90,11 @@ class LedTrainer(Trainer):
         with self._company.blaming():
             super().compile_evaluation(state)
 
+    def set_aside(self, members: Sequence[int]) -> None:
+        """As `Trainer.set_aside`."""
+        self._company.announce("set_aside", members=[int(one) for one in members])
+        super().set_aside(members)
+
     def get(self, state: Any) -> Any:
         """As `Trainer.get`."""
         self._company.announce("get")
@@ -135,6 +140,8 @@ def follow(company: Follower) -> Outcome:
                 state = trainer.start(whole)
             elif order.kind == "train":
                 state, _ = trainer.train(state, **order.said)
+            elif order.kind == "set_aside":
+                trainer.set_aside(**order.said)
             elif order.kind in ("evaluate", "validate"):
                 with decided_by(lambda units: int(company.hear("units").said["units"])):
                     judge = getattr(trainer, order.kind)
@@ -182,8 +189,7 @@ def _whole(trainer: Trainer, rows: list[np.ndarray]) -> Any:
     """A state (M, …) with this process's members in their places; the others' are zero."""
     layout = trainer.layout
     owners = np.repeat(layout.owners, layout.lanes)[: layout.members]
-    blank = blank_members(trainer.network, layout.members)
-    leaves, form = jax.tree.flatten(blank)
+    leaves, form = jax.tree.flatten(trainer.blank())
     for leaf, mine in zip(leaves, rows, strict=True):
         leaf[owners == jax.process_index()] = mine
     return jax.tree.unflatten(form, leaves)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from ensemble import hosts
 from ensemble.config import LEAST_IN_A_GROUP
-from ensemble.engine import Pace, Trainer, blank_members, choose_devices
+from ensemble.engine import Pace, Trainer, choose_devices
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import describe_devices
@@ -102,9 +102,7 @@ class Session:
         trainer = self._trainer
         self._tell(message="Compiling the training step.")
         members = len(self._run.numbers)
-        blank = Progress.blank(
-            blank_members(trainer.network, members), members, trainer.steps_per_epoch
-        )
+        blank = Progress.blank(trainer.blank(), members, trainer.steps_per_epoch)
         restored = self._checkpoints.restore(blank)
         self._progress = restored or blank
         kept = restored.state if restored else None

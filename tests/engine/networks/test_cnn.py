@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ensemble.engine import keys
+from ensemble.engine.draws import keys
 from ensemble.engine.networks.arithmetic import to_unit
 from ensemble.engine.predict import predict_probabilities
 from ensemble.engine.step import create_members

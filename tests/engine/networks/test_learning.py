@@ -9,7 +9,8 @@ import optax
 import pytest
 
 from ensemble.datasets import Dataset
-from ensemble.engine import Trainer, activations, augment, keys, predict_probabilities
+from ensemble.engine import Trainer, activations, predict_probabilities
+from ensemble.engine.draws import augment, keys
 from ensemble.engine.forward import Forward
 from ensemble.engine.networks import calling
 from ensemble.engine.networks.arithmetic import USUAL

@@ -1,7 +1,7 @@
 """Which images make up each batch of an epoch."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine import keys
+from ensemble.engine.draws import keys
 from ensemble.engine.trace_cache import cached
 from ensemble.errors import ConfigError
 
@@ -35,7 +35,7 @@ def steps_per_epoch(size: int, batch_size: int, held_out: int = 0) -> int:
 
 
 def epoch_order(
-    config: EnsembleConfig, epoch: int, size: int, numbers: range | None = None
+    config: EnsembleConfig, epoch: int, size: int, numbers: Sequence[int] | None = None
 ) -> np.ndarray:
     """The images of every batch of an epoch, by number: int32 (M, S, B).
 
@@ -52,21 +52,20 @@ def epoch_order(
     numbers = range(config.members) if numbers is None else numbers
     steps = steps_per_epoch(size, config.batch_size)
     own = config.shuffle_per_member or config.bootstrap
-    # Where all share one order, all groups of a run share one program that draws it.
-    draw = _draw(numbers if own else range(1), size, config.shuffle_per_member, config.bootstrap)
-    drawn = draw(config.seed, epoch)
+    # Where all share one order, it is drawn once; whose orders they are is data, so that all
+    # groups of a run share one program that draws them.
+    draw = _draw(size, config.shuffle_per_member, config.bootstrap)
+    drawn = draw(config.seed, epoch, np.asarray(numbers if own else [0], np.int32))
     order = np.asarray(drawn)[:, : steps * config.batch_size]
     order = order.reshape(-1, steps, config.batch_size)
     return np.broadcast_to(order, (len(numbers), *order.shape[1:]))
 
 
 @functools.cache
-def _draw(
-    numbers: range, size: int, own_order: bool, bootstrap: bool
-) -> Callable[[int, int], Array]:
-    """From seed and epoch an order of all images for each member, or one for all: (M or 1, N)."""
+def _draw(size: int, own_order: bool, bootstrap: bool) -> Callable[[int, int, np.ndarray], Array]:
+    """From seed, epoch and numbers an order of all images for each, or one for all: (M or 1, N)."""
 
-    def draw(seed: Array, epoch: Array) -> Array:
+    def draw(seed: Array, epoch: Array, numbers: Array) -> Array:
         key = keys.epoch_key(seed, epoch)
         own = keys.own_keys(key, numbers) if own_order else key[None]
         order = jax.vmap(functools.partial(jax.random.permutation, x=size))(own).astype(jnp.int32)
@@ -78,4 +77,4 @@ def _draw(
             order = jnp.take_along_axis(drawn, whole, axis=1)
         return order
 
-    return jax.jit(cached("draw", draw, numbers, size, own_order, bootstrap))
+    return jax.jit(cached("draw", draw, size, own_order, bootstrap))

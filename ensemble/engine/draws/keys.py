@@ -39,10 +39,9 @@ def augmentation_keys(seed: int | Array, epoch: int | Array, members: int) -> Ar
     the same when it goes on.
     """
     base = jax.random.fold_in(epoch_key(seed, epoch), AUGMENTATION)
-    return jax.random.key_data(own_keys(base, range(members)))
+    return jax.random.key_data(own_keys(base, jnp.arange(members)))
 
 
-def own_keys(key: Array, numbers: range) -> Array:
+def own_keys(key: Array, numbers: Array) -> Array:
     """A key (M,) for each of these members, counted from 0, folded from one that all share."""
-    every = jnp.arange(numbers.start, numbers.stop)
-    return jax.vmap(lambda member: jax.random.fold_in(key, member))(every)
+    return jax.vmap(lambda member: jax.random.fold_in(key, member))(numbers)

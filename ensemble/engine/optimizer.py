@@ -1,0 +1,164 @@
+"""What moves a member: the rule, which is compiled, and its numbers, which are data.
+
+Which of AdamW, weight decay and label smoothing there is decides what is compiled; how much of
+each, and at what rate, does not, and may differ from member to member.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax import Array
+from jax.typing import ArrayLike
+
+from ensemble.config import EnsembleConfig
+from ensemble.engine.networks.network import Params
+from ensemble.engine.trace_cache import written_down
+from ensemble.errors import ConfigError
+
+BETA_2, EPSILON = 0.999, 1e-8  # of AdamW: Optax's, and PyTorch's
+
+
+class Rule(NamedTuple):
+    """What there is of it; the HOWTO's SGD with momentum if nothing is said.
+
+    Attributes:
+      adamw: AdamW (Loshchilov and Hutter 2019) in SGD's place, with the momentum as its beta 1.
+      decays: SGD has a weight decay. AdamW always has one, which may be 0.
+      smooths: labels are smoothed (Szegedy et al. 2016).
+    """
+
+    adamw: bool = False
+    decays: bool = False
+    smooths: bool = False
+
+
+PLAIN = Rule()
+
+
+@written_down
+class Hyper(NamedTuple):
+    """Numbers of one member; data to the compiled program, so none of them recompiles.
+
+    `rates` holds the learning rate of each step of the epoch, (S,).
+    """
+
+    rates: ArrayLike
+    momentum: ArrayLike
+    weight_decay: ArrayLike
+
+
+for part in (optax.TraceState, optax.ScaleByAdamState, optax.EmptyState):
+    written_down(part)
+
+
+def rule_of(config: EnsembleConfig, values: Mapping[str, np.ndarray] | None = None) -> Rule:
+    """What a run has of it.
+
+    Args:
+      config: its settings.
+      values: its members' numbers in their place, as `values_of` gives them.
+    """
+    decays = bool(np.any((values or config.per_member)["weight_decay"]))
+    adamw = config.optimizer == "adamw"
+    return Rule(adamw, decays and not adamw, config.label_smoothing > 0)
+
+
+def values_of(
+    config: EnsembleConfig,
+    numbers: Sequence[int],
+    given: Mapping[str, ArrayLike] | None = None,
+) -> dict[str, np.ndarray]:
+    """Each member's learning rate, momentum and weight decay, float64 (M,) each.
+
+    Args:
+      config: the run's settings.
+      numbers: which members, counted from 0.
+      given: what stands in place of the settings' numbers, (M,) each.
+
+    Raises:
+      ConfigError: numbers of no member, values of no such setting, or too few or many of them.
+    """
+    if bad := [number for number in numbers if not 0 <= number < config.members]:
+        raise ConfigError(
+            f"There is no member {bad[0]} among {config.members}: number them from 0 to "
+            f"{config.members - 1}."
+        )
+    places = np.asarray(numbers, np.int64)
+    own = {name: np.asarray(each)[places] for name, each in config.per_member.items()}
+    for name, asked in (given or {}).items():
+        each = np.asarray(asked, np.float64)
+        if name not in own:
+            raise ConfigError(f"{name} cannot differ by member: what can is {', '.join(own)}.")
+        if each.shape != (len(numbers),):
+            raise ConfigError(
+                f"{name} is given as {each.shape} numbers: give one for each of the "
+                f"{len(numbers)} members."
+            )
+        own[name] = each
+    return own
+
+
+def optimizer(
+    adamw: bool,
+    rate: ArrayLike = 0.0,
+    momentum: ArrayLike = 0.0,
+    weight_decay: ArrayLike = 0.0,
+) -> optax.GradientTransformation:
+    """Optax's SGD, or AdamW, of these numbers; its state does not depend on them.
+
+    Args:
+      adamw: whether it is AdamW.
+      rate: the learning rate.
+      momentum: share of the last step that is kept, in [0, 1); AdamW's beta 1.
+      weight_decay: AdamW's, which is taken off apart from the gradient.
+    """
+    if not adamw:
+        return optax.sgd(rate, momentum)
+    decay = jnp.asarray(weight_decay)  # a plain 0.0 would be compiled in
+    return optax.adamw(rate, momentum, BETA_2, EPSILON, weight_decay=decay)
+
+
+def descend(
+    rule: Rule,
+    grads: Params,
+    opt_state: optax.OptState,
+    trained: Params,
+    rate: ArrayLike,
+    hyper: Hyper,
+) -> tuple[Params, optax.OptState]:
+    """One update: the moved parameters, and what the optimizer remembers.
+
+    SGD's weight decay is added to the gradient before the momentum, as PyTorch does it.
+    """
+    if rule.decays:
+        grads = jax.tree.map(lambda g, p: g + hyper.weight_decay * p, grads, trained)
+    rule_of_step = optimizer(rule.adamw, rate, hyper.momentum, hyper.weight_decay)
+    updates, opt_state = rule_of_step.update(grads, opt_state, trained)
+    moved: Params = optax.apply_updates(trained, updates)  # type: ignore[assignment]
+    return moved, opt_state
+
+
+def losses(
+    rule: Rule, logits: Array, labels: Array, label_smoothing: ArrayLike
+) -> tuple[Array, Array]:
+    """The loss that is learnt from, and the one that is told: means over the batch, in nats.
+
+    What is told is always the cross-entropy with the labels as they are, so that it stands beside
+    the ensemble's and the test's.
+
+    Args:
+      rule: whether the first has smoothed labels.
+      logits: (B, C).
+      labels: int (B,).
+      label_smoothing: share of the label that all classes are given alike, in [0, 1].
+    """
+    one_hot = jax.nn.one_hot(labels, logits.shape[-1])
+    told = optax.softmax_cross_entropy(logits=logits, labels=one_hot).mean()
+    if not rule.smooths:
+        return told, told
+    smooth = optax.smooth_labels(one_hot, label_smoothing)  # type: ignore[arg-type]
+    return optax.softmax_cross_entropy(logits=logits, labels=smooth).mean(), told
