@@ -17,8 +17,8 @@ REPO = Path(__file__).resolve().parent.parent
 FLOORS = (
     "errors", "settings", "varying", "architectures", "storage", "analysis", "datasets", "pictures",
     "config", "machine", "hosts", "engine", "cluster", "jobs", "runs", "regression", "race",
-    "shift", "recognition", "comparison", "exchange", "wording", "figures", "api", "cli", "ui",
-    "pages", "app",
+    "shift", "sweeps", "recognition", "comparison", "exchange", "wording", "figures", "api", "cli",
+    "ui", "pages", "app",
 )  # fmt: skip
 # The face for Python, the command line and the screens stand beside each other.
 BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("api", "cli")

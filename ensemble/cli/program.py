@@ -27,6 +27,7 @@ COMMANDS = {
     "predict": "results.predict",
     "stress": "jobs",
     "lbfgs": "jobs",
+    "sweep": "sweep",
     "data": "data",
     "import": "results.exchange",
     "export": "results.exchange",
