@@ -81,6 +81,7 @@ class EnsembleConfig(Settings):
         "Settings that differ from member to member, such as learning_rate=0.01..1:log or "
         "momentum=0.8,0.9.",
         form=varying.FORM,
+        several=True,
     )
     epochs: int = setting(10, "Passes over the training images.", low=1, high=1000)
     batch_size: int = setting(128, "Images in one step.", low=1, high=4096)

@@ -35,6 +35,7 @@ def setting(
     high: float | None = None,
     choices: Choices | Callable[[], Choices] | None = None,
     form: tuple[str, str] | None = None,
+    several: bool = False,
 ) -> Any:
     """A dataclass field that knows its range.
 
@@ -46,9 +47,10 @@ def setting(
       choices: the words it may be, or a function that says which there are just now.
       form: of a text that is no choice the regular expression that all of it matches, and the
         same in words.
+      several: whether such a text is parts with a space between, that may be given one by one.
     """
     known = {"help": help, "low": low, "high": high, "choices": choices, "form": form}
-    return dataclasses.field(default=default, metadata=known)
+    return dataclasses.field(default=default, metadata={**known, "several": several})
 
 
 def from_file() -> dict[str, Any]:

@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
+from ensemble.analysis.best_value import BestValue
 from ensemble.analysis.predictions import judge
 from ensemble.api.following import Progress, follow
+from ensemble.api.members import best_of, named_members
 from ensemble.api.notebook import Facts, as_html, as_markdown
 from ensemble.api.predictions import Predictions
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets.split import validation_indices
 from ensemble.errors import EnsembleError, RunError
-from ensemble.figures.lines import member
 from ensemble.runs.test_set import dataset_of
 from ensemble.wording import formats
 from ensemble.wording.run_names import called
@@ -144,7 +145,7 @@ class Run:
                 "or made with other images. Choose another epoch."
             ) from error
         return Predictions.named(
-            made, run.data.class_names, named_members(run), run.data.noun,
+            made, run.data.class_names, named_members(run, at), run.data.noun,
             f"{called(run)} · epoch {at}",
         )  # fmt: skip
 
@@ -161,6 +162,20 @@ class Run:
             shown = ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
             raise RunError(f"The run “{self._id}” has no epoch {at!s:.20}: there are {shown}.")
         return int(at)
+
+    def best_value(self, setting: str | None = None) -> BestValue:
+        """Of a setting that differs by member the best value, and the range not told apart from it.
+
+        By validation NLL after the last epoch, else by test NLL.
+
+        Args:
+          setting: "learning_rate", "momentum" or "weight_decay"; None is the one that differs.
+
+        Raises:
+          ConfigError: no setting differs in this run, or not this one.
+          RunError: no epoch has ended yet, or its predictions cannot be read.
+        """
+        return best_of(self.stored, setting)
 
     def wait(self, progress: Progress | bool = True) -> "Run":
         """Wait for a run that is at work elsewhere, as `ensemble.train` does; returns itself.
@@ -232,8 +247,3 @@ class Run:
         if run.message:
             facts.append(("message", run.message))
         return called(run), facts
-
-
-def named_members(run: runs.Run) -> tuple[str, ...]:
-    """What a run's M members are called: by the names that they came with, else by number."""
-    return run.member_names or tuple(member(m) for m in range(run.config.members))

@@ -34,7 +34,14 @@ def option(field: "dataclasses.Field[Any]") -> Callable[[Command], Command]:
     shown = f"{text} {allowed_range(field).capitalize()}; {field.default} by default."
     if field.metadata["form"]:
         shown = text
+    if field.metadata["several"]:
+        shown = f"{text} May be given several times."
+        return click.option(name, type=click.STRING, multiple=True, callback=_joined, help=shown)
     return click.option(name, type=_type(field), default=None, help=shown)
+
+
+def _joined(context: click.Context, option: click.Parameter, parts: tuple[str, ...]) -> str | None:
+    return " ".join(parts) if parts else None
 
 
 def _type(field: "dataclasses.Field[Any]") -> click.ParamType:

@@ -130,6 +130,7 @@ def run_summary(run: runs.Run) -> dict[str, Any]:
         "best_epoch": status.best_epoch,
         "best_on": status.best_on,
         "best_ensemble_test_accuracy": status.best_ensemble_test_accuracy,
+        "set_aside": [number + 1 for number in sorted(status.set_aside)],
         "at_chance": chance.at_chance(run),
         "seconds": status.seconds,
         "compile_seconds": status.compile_seconds,

@@ -88,11 +88,12 @@ def arrays_of(run: runs.Run, epochs: tuple[int, ...], stacked: bool, images: boo
     """
     test = runs.test_set(run)
     probabilities = _stack(run, epochs) if stacked else runs.read_predictions(run.id, epochs[0])
+    every = run.member_names or numbered(run.config.members, "member")
     found: dict[str, NDArray[Any]] = {
         "probabilities": probabilities,
         "labels": np.asarray(test.labels, np.int32),
         "class_names": np.array(test.class_names),
-        "member_names": np.array(run.member_names or numbered(run.config.members, "member")),
+        "member_names": np.array([every[m] for m in run.remaining(max(epochs))]),
         "split": np.array(split_of(run)),
     }
     if images and test.images is not None:
@@ -112,10 +113,14 @@ def _epochs(run: runs.Run, epoch: int | None, all_epochs: bool) -> tuple[int, ..
 
 
 def _stack(run: runs.Run, epochs: tuple[int, ...]) -> NDArray[np.float32]:
-    """The probabilities of these epochs, float32 (E, M, N, C)."""
+    """The probabilities of these epochs, float32 (E, M, N, C), of the members that are in all."""
     first = runs.read_predictions(run.id, epochs[0])
     check_memory(first.nbytes * (len(epochs) + 1))
-    found = np.empty((len(epochs), *first.shape), np.float32)
+    members = run.remaining(max(epochs))
+    found = np.empty((len(epochs), len(members), *first.shape[1:]), np.float32)
     for place, epoch in enumerate(epochs):
-        found[place] = first if place == 0 else runs.read_predictions(run.id, epoch)
+        one = first if place == 0 else runs.read_predictions(run.id, epoch)
+        there = run.remaining(epoch)
+        for row, member in enumerate(members):
+            found[place, row] = one[there.index(member)]
     return found

@@ -4,6 +4,8 @@ A page is light or dark; a figure is drawn for one of them and takes its `Palett
 argument, so that it looks the same on a page, in a report and in a test.
 """
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +14,9 @@ from typing import Literal
 # for a thin line: here they are as dark as 3 : 1 asks for, and the same in both themes, so that a
 # member has one hue everywhere. https://personal.sron.nl/~pault/
 MEMBER_HUES = ("#4477AA", "#EE6677", "#228833", "#A39112", "#2B9EAD", "#AA3377", "#949494")
+# From little to much, where members are told apart by a value: blue over purple to orange, lighter
+# all the way, so that the order is seen with any colour vision, and in grey; 3 : 1 on both grounds.
+RAMP = ("#4A63C8", "#8758B8", "#B84C94", "#D05A5E", "#C97C2A")
 MUTED = "#7B8794"
 RIGHT, WRONG = "#0077BB", "#EE7733"
 ENSEMBLE_WIDTH, MEMBER_WIDTH = 3.0, 1.0
@@ -62,6 +67,25 @@ def member_color(member: int, members: int) -> str:
 def member_opacity(members: int) -> float:
     """How strongly a member's line is drawn: many members are a haze, not a tangle."""
     return 1.0 if members <= len(MEMBER_HUES) else 0.35
+
+
+def ramp(share: float) -> str:
+    """The colour at this place, in [0, 1], between the least value and the largest."""
+    place = share * (len(RAMP) - 1)
+    below = min(int(place), len(RAMP) - 2)
+    return mixed(RAMP[below], RAMP[below + 1], place - below)
+
+
+def along(values: Sequence[float], log: bool) -> list[str]:
+    """The colour of each value, by its place between the least and the largest.
+
+    Args:
+      values: finite; above 0 where `log`.
+      log: whether places are by the values' logarithms.
+    """
+    places = [math.log(value) if log else value for value in values]
+    low, high = min(places), max(places)
+    return [ramp((place - low) / (high - low) if high > low else 0.5) for place in places]
 
 
 def wash() -> str:

@@ -38,13 +38,14 @@ def best_groups(members: int, cores: int, seconds: float) -> int:
 def groups_here(config: EnsembleConfig, train_size: int) -> int:
     """In how many groups this machine trains these members fastest.
 
-    One where there is an accelerator, or where the run says how many devices it wants.
+    One where there is an accelerator, where the run says how many devices it wants, and where
+    members differ: only in one program is one that diverges set aside.
 
     Args:
       config: the run to be.
       train_size: how many images it learns from.
     """
-    if not only_cpu() or config.devices:
+    if not only_cpu() or config.devices or config.vary:
         return 1
     cores = cpu_cores()
     images = float(config.epochs * train_size * config.members)

@@ -29,7 +29,7 @@ from ensemble.runs.history import (
 )
 from ensemble.runs.imported import create_imported
 from ensemble.runs.members import Members, member_epochs, open_members
-from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status
+from ensemble.runs.status import ACTIVE, RESUMABLE, STATES, Status, who_was_set_aside
 from ensemble.runs.store import (
     Run,
     create,
@@ -72,6 +72,7 @@ __all__ = [
     "test_set",
     "trained_here",
     "unreadable",
+    "who_was_set_aside",
     "work",
     "worker_environment",
 ]

@@ -34,7 +34,10 @@ def read_history(run_id: str) -> list[Line]:
 def write_predictions(
     folder: Path, epoch: int, probabilities: np.ndarray, what: str = "predictions"
 ) -> None:
-    """Keep an epoch's probabilities (M, N, C) on the test images, or on those of "validation"."""
+    """Keep an epoch's probabilities (M, N, C) on the test images, or on those of "validation".
+
+    NaN of members that are set aside.
+    """
     path = epoch_file(folder, what, epoch)
     path.parent.mkdir(exist_ok=True)
     write_arrays(path, {"probabilities": probabilities.astype(np.float32, copy=False)})
@@ -54,7 +57,7 @@ def prediction_epochs(run_id: str) -> list[int]:
 
 
 def read_predictions(run_id: str, epoch: int) -> np.ndarray:
-    """An epoch's test probabilities, float32 (M, N, C).
+    """An epoch's test probabilities, float32 (M, N, C), M as many as `Run.remaining` has.
 
     Raises:
       UnknownRunError: there is no such run.
@@ -67,7 +70,7 @@ def read_predictions(run_id: str, epoch: int) -> np.ndarray:
 
 
 def read_validation(run_id: str, epoch: int) -> np.ndarray:
-    """An epoch's probabilities on the images held out, float32 (M, V, C).
+    """An epoch's probabilities on the images held out, float32 (M, V, C); M as `read_predictions`.
 
     Which images these are, `datasets.split.validation_indices` says: they are in that order.
 
@@ -87,7 +90,11 @@ def read_validation(run_id: str, epoch: int) -> np.ndarray:
 
 def _read(run: Run, what: str, epoch: int, shape: tuple[int, ...]) -> np.ndarray:
     found = read_epoch(run.path, what, epoch, {"probabilities": Expected(shape)})["probabilities"]
-    if not (found.min() >= 0 and found.max() <= 1 + ROUNDING):  # so that NaN is refused too
+    if len(members := run.remaining(epoch)) < len(found):  # of the others they are no numbers
+        found = found[list(members)]
+    if not (
+        len(found) and found.min() >= 0 and found.max() <= 1 + ROUNDING
+    ):  # so that NaN is refused too
         why = "its probabilities are not all between 0 and 1"
         raise damaged(run.path, what, epoch, why)
     return found

@@ -57,7 +57,7 @@ def drop_parameters(folder: Path, after: int) -> None:
 
 
 def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
-    """An epoch's parameters: the tree that was written, of arrays (M, …).
+    """An epoch's parameters: the tree that was written, of arrays (M, …); M as `Run.remaining` has.
 
     Raises:
       UnknownRunError: there is no such run.
@@ -68,6 +68,8 @@ def read_parameters(run_id: str, epoch: int) -> dict[str, Any]:
     shapes = network_of_run(run).shapes
     expected = {name: Expected((run.config.members, *one.shape)) for name, one in shapes.items()}
     found = read_epoch(run.path, "parameters", epoch, expected)
+    if len(members := run.remaining(epoch)) < run.config.members:
+        found = {name: array[list(members)] for name, array in found.items()}
     for name, array in found.items():
         if not (np.isfinite(array.min()) and np.isfinite(array.max())):
             why = f"{name} holds what is no finite number"

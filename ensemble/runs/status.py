@@ -32,6 +32,8 @@ class Status(JobStatus):
       compile_seconds: of compiling in all stretches; None where an earlier version trained it.
       img_member_per_s: images times members a second; while it trains over the last ten seconds
         or so, once it has ended over `seconds`.
+      set_aside: of each member (from 0) that goes on no more since its loss is no number, the
+        first step (from 1) at which it was none; of a test or validation loss the step before.
     """
 
     kind: ClassVar[Kind] = TRAINING
@@ -52,6 +54,40 @@ class Status(JobStatus):
     best_epoch: Count | None = None
     best_on: str = "test"  # as in runs of versions that knew nothing else
     best_ensemble_validation_nll: Figure | None = None
+    set_aside: dict[int, Count] = field(default_factory=dict)
+
+
+def remaining(status: Status, members: int, epoch: int | None = None) -> tuple[int, ...]:
+    """The members, from 0, that were not set aside by the end of this epoch; by now for None."""
+    steps = status.steps // max(1, status.epochs)
+    return remaining_at(status, members, status.steps if epoch is None else epoch * steps)
+
+
+def remaining_at(status: Status, members: int, step: int) -> tuple[int, ...]:
+    """The members, from 0, that were not set aside by the end of this step."""
+    return tuple(
+        number for number in range(members) if status.set_aside.get(number, step + 1) > step
+    )
+
+
+def who_was_set_aside(status: Status, members: int, over: bool = True) -> str:
+    """A sentence on the members that were set aside; "" where none was.
+
+    Args:
+      status: the run's.
+      members: M.
+      over: whether it has ended: else the others still go on.
+    """
+    if not status.set_aside:
+        return ""
+    if len(status.set_aside) == members:
+        return ""  # All of them: that is how the run ended.
+    *first, last = (f"member {m + 1} at step {at:,}" for m, at in sorted(status.set_aside.items()))
+    who = f"{', '.join(first)} and {last}" if first else last
+    left = members - len(status.set_aside)
+    others = f"the other {left}" if left > 1 else "the other one"
+    on = "went on" if over else "go on" if left > 1 else "goes on"
+    return f"Set aside since the loss is no longer a number: {who}; {others} {on}."
 
 
 def blank_best(config: EnsembleConfig) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from ensemble.machine.arrangement import groups_here
 from ensemble.runs.annotations.tags import FILE as TAGS
 from ensemble.runs.annotations.tags import checked_tags, read_tags
 from ensemble.runs.contents import fill
-from ensemble.runs.status import Status, read_status
+from ensemble.runs.status import Status, read_status, remaining
 from ensemble.storage.folder_index import FILES, FolderIndex
 
 
@@ -82,6 +82,13 @@ class Run(Job):
         return self.trained is not None and (
             self.trained.groups > 1 or (self.path / PLACEMENT).exists()
         )
+
+    def remaining(self, epoch: int | None = None) -> tuple[int, ...]:
+        """Its members, from 0, but for those set aside by the end of this epoch; by now for None.
+
+        In this order stand the members in what is read of an epoch: predictions, parameters.
+        """
+        return remaining(self.status, self.config.members, epoch)
 
     @property
     def trained(self) -> EnsembleConfig | None:

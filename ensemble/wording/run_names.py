@@ -10,12 +10,13 @@ from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import IMPORTED, REGRESSION, STRESS, SWEEP
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.sweeps.settings import SweepConfig
-from ensemble.wording import formats, networks
+from ensemble.wording import formats, networks, varied
 from ensemble.wording.regression import shape
 
 # The end of an id says when its run was made, and which of that second's it is.
 MADE = re.compile(r"-(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?$")
-LEARNER = ("members", "network", "learning_rate", "dataset")  # the settings that a run is called by
+# The settings that a run is called by.
+LEARNER = ("members", "network", "learning_rate", "dataset", "vary")
 Known = EnsembleConfig | ImportedConfig | LbfgsConfig | SweepConfig
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
@@ -78,13 +79,17 @@ def ensemble(config: EnsembleConfig) -> str:
 
     Of another network than the HOWTO's: "4 members · ResNet-20 · rate 0.1 · leaves".
     """
-    return learner(config.members, config.network, config.learning_rate, config.dataset)
+    return learner(*(getattr(config, name) for name in LEARNER))
 
 
-def learner(members: int, network: str, rate: float, dataset: str) -> str:
-    """As `ensemble`, of these settings, though others may not go with them."""
+def learner(members: int, network: str, rate: float, dataset: str, vary: str = "") -> str:
+    """As `ensemble`, of these settings, though others may not go with them.
+
+    Where rates differ from member to member: "8 members · rate 0.01 to 1 · digits".
+    """
+    rates = varied.differing(vary, members).get("learning_rate", (rate,))
     said = [formats.count(members, "member"), *networks.in_a_name(network)]
-    return " · ".join([*said, f"rate {formats.plain(rate)}", learnt(dataset)])
+    return " · ".join([*said, f"rate {varied.spread(rates)}", learnt(dataset)])
 
 
 def regression(config: LbfgsConfig) -> str:

@@ -1,6 +1,7 @@
 """The colours of figures: those of the page's theme, and what is reckoned of them."""
 
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,20 @@ def test_words_on_a_colour_can_be_read(color: str) -> None:
 def test_colours_are_mixed_as_one_over_the_other() -> None:
     assert palette.mixed("#000000", "#FF8000", 0.5) == "#804000"
     assert palette.mixed("#123456", "#FFFFFF", 0) == "#123456"
+
+
+@pytest.mark.parametrize("ground", [LIGHT.ground, DARK.ground])
+def test_the_colours_of_values_are_seen_on_either_ground_and_get_lighter(ground: str) -> None:
+    seen = [contrast(palette.ramp(place / 40), ground) for place in range(41)]
+    assert min(seen) >= 3
+    lighter = seen if ground == DARK.ground else seen[::-1]
+    # By more than rounding to whole parts of 255 can take back: the order is there in grey as well.
+    assert all(after > before - 0.05 for before, after in pairwise(lighter))
+    assert lighter[-1] > 1.5 * lighter[0]
+
+
+def test_a_value_has_the_colour_of_its_place_on_the_axis() -> None:
+    even = palette.along([1.0, 50.5, 100.0], log=False)
+    assert even == palette.along([0.01, 0.1, 1.0], log=True)
+    assert even == [palette.RAMP[0], palette.RAMP[2], palette.RAMP[4]]
+    assert palette.along([0.1, 0.1], log=True) == [palette.RAMP[2]] * 2

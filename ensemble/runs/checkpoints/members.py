@@ -8,6 +8,7 @@ from ensemble.errors import RunError
 from ensemble.runs.checkpoints.folders import checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.parameters import kept_epochs, network_of_run, read_parameters
+from ensemble.runs.status import remaining_at
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.training.progress import Progress
 
@@ -17,7 +18,7 @@ SOURCES_FILE = "members.json"
 
 
 def read_progress(run: Run, epoch: int | None = None) -> Progress:
-    """The place of the run's last checkpoint, with its members.
+    """The place of the run's last checkpoint, with its members but for those set aside by then.
 
     Where that is damaged, the parameters that were kept of the same epoch stand in for it; what
     the optimizer remembers is blank then.
@@ -39,7 +40,7 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
     if checkpoints.set_aside and epoch is None and (kept := _last_parameters(run, like, steps)):
         return kept
     if progress:
-        return progress
+        return _without_set_aside(run, progress)
     if checkpoints.set_aside:
         raise RunError(
             " ".join(checkpoints.set_aside) + " These members are not kept otherwise: choose "
@@ -66,6 +67,17 @@ def _of_groups(run: Run, members: int, steps: int, epoch: int | None) -> Progres
     blank = _blank(run, members, steps)
     state = blank.state._replace(params=read_parameters(run.id, epoch))
     return replace(blank, state=state, step=epoch * steps, evaluated=epoch)
+
+
+def _without_set_aside(run: Run, progress: Progress) -> Progress:
+    """The place with the parameters of the others alone: theirs are no numbers, mostly."""
+    import jax
+
+    members = remaining_at(run.status, run.config.members, progress.step)
+    if len(members) == run.config.members:
+        return progress
+    params = jax.tree.map(lambda leaf: leaf[list(members)], progress.state.params)
+    return replace(progress, state=progress.state._replace(params=params))
 
 
 def _blank(run: Run, members: int, steps: int) -> Progress:

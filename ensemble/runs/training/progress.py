@@ -6,7 +6,7 @@ belong to it: that epoch's line in the history has to come out the same whether 
 run was interrupted in it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,8 @@ class Progress:
       loss, accuracy: (M, S) of the running epoch, zero where it has not come to.
       ensemble_nll, ensemble_accuracy: (S,) likewise; NaN where members see different views.
       seconds: training time so far.
+      aside: the places of members that go on no more: they count in no mean. Not kept with the
+        rest: the run's status says who.
     """
 
     state: Any
@@ -39,6 +41,7 @@ class Progress:
     ensemble_nll: np.ndarray
     ensemble_accuracy: np.ndarray
     seconds: float
+    aside: tuple[int, ...] = ()
 
     @classmethod
     def blank(cls, state: Any, members: int, steps: int) -> "Progress":
@@ -118,15 +121,17 @@ class Progress:
         return {
             "train_loss": loss,
             "train_accuracy": self.accuracy[:, rows].mean(-1, dtype=np.float64),
-            "ensemble_train_loss": loss.mean(),
+            "ensemble_train_loss": mean_of_others(loss, self.aside),
             "ensemble_train_nll": self.ensemble_nll[rows].mean(dtype=np.float64),
             "ensemble_train_accuracy": self.ensemble_accuracy[rows].mean(dtype=np.float64),
+            **({"set_aside": list(self.aside)} if self.aside else {}),
         }
 
     def as_tree(self) -> Figures:
         """A tree of arrays, for a checkpoint."""
         whole = {name: np.array(getattr(self, name)) for name in ("step", "evaluated", "seconds")}
-        return {**vars(self), **whole}
+        kept = {name: one for name, one in vars(self).items() if name != "aside"}
+        return {**kept, **whole}
 
     @classmethod
     def from_tree(cls, tree: Figures) -> "Progress":
@@ -159,35 +164,40 @@ def judge(trainer: Trainer, state: Any, stop: Callable[[], bool]) -> dict[str, E
     return judged
 
 
-def first_lost(judged: dict[str, Evaluation], numbers: range) -> str:
-    """Whose loss, and on what, is no number any more: "Member 2's test loss"; "" for nobody's.
+def mean_of_others(loss: np.ndarray, aside: Sequence[int]) -> np.float64:
+    """The mean over members (M,) but for those set aside; NaN where nobody is left."""
+    left = np.delete(loss, list(aside))
+    return left.mean() if len(left) else np.float64(np.nan)
+
+
+def figures_on(split: str, evaluation: Evaluation, aside: Sequence[int] = ()) -> Figures:
+    """What an epoch's line says of the "test" or the "validation" images.
 
     Args:
-      judged: the members by split.
-      numbers: which members they are, from 0.
+      split: which.
+      evaluation: the members on them; NaN of those set aside.
+      aside: the places of these.
     """
-    for split, one in judged.items():
-        if not np.isfinite(one.loss).all():
-            member = numbers[int(np.argmin(np.isfinite(one.loss)))]
-            return f"Member {member + 1}'s {split} loss"
-    return ""
-
-
-def figures_on(split: str, evaluation: Evaluation) -> Figures:
-    """What an epoch's line says of the "test" or the "validation" images."""
     return {
         f"{split}_loss": evaluation.loss,
         f"{split}_accuracy": evaluation.accuracy,
-        f"ensemble_{split}_loss": evaluation.loss.mean(),
+        f"ensemble_{split}_loss": mean_of_others(evaluation.loss, aside),
         f"ensemble_{split}_nll": evaluation.ensemble_nll,
         f"ensemble_{split}_accuracy": evaluation.ensemble_accuracy,
     }
 
 
-def differences(evaluation: Evaluation) -> Figures:
-    """What an epoch's line says of how often members differ on the test images."""
-    differ = disagreement.measure(evaluation.probabilities)
-    return {
-        "disagreement": differ.pairwise,
-        "member_disagreement": differ.of_members,
-    }
+def differences(evaluation: Evaluation, aside: Sequence[int] = ()) -> Figures:
+    """What an epoch's line says of how often members differ on the test images.
+
+    Args:
+      evaluation: the members on them.
+      aside: the places of members set aside, who are left out; their figures are NaN.
+    """
+    members = np.arange(len(evaluation.loss))
+    there = np.setdiff1d(members, np.array(aside, np.intp))
+    whole = len(there) == len(members)
+    differ = disagreement.measure(evaluation.probabilities[slice(None) if whole else there])
+    each = np.full(len(members), np.nan)
+    each[there] = differ.of_members
+    return {"disagreement": differ.pairwise, "member_disagreement": each}

@@ -14,11 +14,19 @@ from ensemble.machine.jax_settings import describe_devices
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.history import FOLDERS, drop_predictions, write_predictions
 from ensemble.runs.parameters import drop_parameters, write_parameters
-from ensemble.runs.status import Status, after_epoch, blank_best, how_it_ended, is_over
+from ensemble.runs.status import (
+    Status,
+    after_epoch,
+    blank_best,
+    how_it_ended,
+    is_over,
+    who_was_set_aside,
+)
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.test_set import dataset_of
 from ensemble.runs.training.clock import TrainingClock
-from ensemble.runs.training.progress import Progress, differences, figures_on, first_lost, judge
+from ensemble.runs.training.divergence import Lost
+from ensemble.runs.training.progress import Progress, differences, figures_on, judge
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.records.fields import Within, read_as
 from ensemble.storage.records.lines import Line, append_line, keep_lines, plain, read_lines
@@ -65,6 +73,7 @@ class Session:
             status.status.compile_seconds or 0.0,
         )  # fmt: skip
         self._can_test = False
+        self._lost = Lost(run, self._trainer, status)
         # A group's lines stand at the same steps as those of the others.
         lines = max(1, self._trainer.steps_per_epoch // LINES_OF_AN_EPOCH)
         self._line_steps = None if run.whole else lines
@@ -94,8 +103,9 @@ class Session:
         said = how_it_ended(self._status.status, self._config, progress.evaluated)
         if damaged := self._checkpoints.set_aside:
             again = "What was learnt after the one before it was learnt again, to the same bits."
-            return Outcome("finished", " ".join([*damaged, again, said]).rstrip())
-        return Outcome("finished", said)
+            said = " ".join([*damaged, again, said])
+        aside = who_was_set_aside(self._status.status, self._config.members)
+        return Outcome("finished", f"{said} {aside}".strip())
 
     def _begin(self) -> Progress:
         """Take up the last checkpoint, or the beginning, while training is compiled."""
@@ -108,6 +118,7 @@ class Session:
         kept = restored.state if restored else None
         self._state = self._clock.compiling(lambda: trainer.start(kept))
         self._progress.state = None  # It is on the devices now: a copy here would cost memory.
+        self._lost.begin(self._progress)
         self._forget_what_comes_again()
         layout = trainer.layout
         used = {"used": trainer.devices, "members_per_device": layout.lanes}
@@ -142,17 +153,13 @@ class Session:
         self._pace.took(count, seconds)
         self._clock.trained(count, seconds)
         progress.seconds += seconds
-        bad = figures.first_divergence()
-        whole = bad[0] if bad else count
+        whole, outcome = self._lost.in_training(figures, count)
         if whole:
             for line in progress.recorded(figures, whole, self._line_steps):
                 append_line(self._history, {**line, **self._clock.now(progress.seconds)})
         self._tell(**self._place())
-        who = f"Member {self._run.numbers[bad[1]] + 1}" if bad else ""
-        if bad and progress.step == 0:
-            return _no_number_at_all(who)
-        if bad:
-            return _diverged(f"{who}'s loss", f"at step {progress.step + 1}", epoch)
+        if outcome:
+            return outcome
         if time.monotonic() - self._saved > CHECKPOINT_SECONDS:
             self._save()
         return None
@@ -168,13 +175,14 @@ class Session:
             return None
         progress.seconds += time.perf_counter() - began
         epoch = progress.evaluated + 1
-        if who := first_lost(judged, self._run.numbers):
-            return _diverged(who, f"after step {progress.step}", epoch)
+        if self._lost.in_judging(judged):
+            return self._lost.outcome  # None where others go on: they are judged again, alone
         line = {"kind": "epoch", **progress.place(), **progress.training_figures()}
         for split, one in judged.items():
             write_predictions(self._run.path, epoch, one.probabilities, FOLDERS[split])
-            line |= figures_on(split, one)
-        line = plain({**line, **differences(judged["test"]), **self._clock.now(progress.seconds)})
+            line |= figures_on(split, one, progress.aside)
+        differ = differences(judged["test"], progress.aside)
+        line = plain({**line, **differ, **self._clock.now(progress.seconds)})
         summary = after_epoch(self._status.status, line)
         best = summary.get("best_epoch") or self._status.status.best_epoch or epoch
         params = self._trainer.get_params(self._state)
@@ -228,21 +236,3 @@ def _devices(run: Run) -> list[Any]:
     except (OSError, ValueError):
         return choose_devices(trained_here(run).devices)[:most]
     return choose_devices(0)[:used]
-
-
-def _diverged(what: str, where: str, epoch: int) -> Outcome:
-    return Outcome(
-        "diverged",
-        f"{what} is no longer a number {where} (epoch {epoch}). The usual cause is a learning "
-        "rate too high for this momentum: try a third of it, or a warm-up. Everything up to "
-        "there is kept.",
-    )
-
-
-def _no_number_at_all(who: str) -> Outcome:
-    return Outcome(
-        "diverged",
-        f"{who}'s very first loss is no number, before anything was learnt: the network's logits "
-        "are not finite for images from 0 to 1. Look in it for a division, a root or a logarithm "
-        "of zero.",
-    )

@@ -36,6 +36,7 @@ class Training(Place):
     ensemble_train_accuracy: NotRequired[Share | None]
     seconds: NotRequired[Seconds | None]
     img_member_per_s: NotRequired[Speed | None]
+    set_aside: NotRequired[list[Count]]  # members, from 0, that count in no mean
 
 
 class Validating(TypedDict):

@@ -7,12 +7,17 @@ import streamlit as st
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.ui.shared import address, guard, job_panel, settings
-from ensemble.wording import escaping
+from ensemble.wording import escaping, varied
 from ensemble.wording.verdicts import chance
 
 
 def show(run: runs.Run) -> None:
-    """A sentence and the next step, for runs that ended."""
+    """A sentence and the next step, for runs that ended; and who goes on no more meanwhile."""
+    # Once it has finished its message says so.
+    if run.state != "finished" and (
+        said := runs.who_was_set_aside(run.status, run.config.members, over=not run.active)
+    ):
+        st.caption(f":material/person_off: {escaping.markdown(said)}")
     if run.state in chance.ENDED:
         guesses(run)
         if run.message:
@@ -51,6 +56,8 @@ def diverged(run: runs.Run) -> None:
     """The loss ran away: a lower rate is the usual cure, one press away."""
     guard.problem(run.message or "The loss ran away to infinity.", ":material/trending_up:")
     config = runs.trained_here(run)
+    if "learning_rate" in varied.of(config):  # another one would change nothing
+        return
     another_rate(config, max(0.00001, float(f"{config.learning_rate / 3:.0e}")))
 
 

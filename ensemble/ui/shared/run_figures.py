@@ -1,5 +1,6 @@
 """What a run has reached, in figures: the answer that stands before any picture."""
 
+from collections.abc import Mapping, Sequence
 from statistics import fmean, pstdev
 from typing import Any
 
@@ -8,7 +9,7 @@ import streamlit as st
 from ensemble import runs
 from ensemble.datasets.registry import Entry
 from ensemble.ui.train import history
-from ensemble.wording import formats
+from ensemble.wording import formats, varied
 from ensemble.wording import groups as groups_words
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import training as training_words
@@ -95,8 +96,16 @@ def best(run: runs.Run, last: dict[str, Any]) -> None:
                    f"{chosen.how(status.best_on)}.")  # fmt: skip
 
 
-def member_table(rows: list[dict[str, Any]], info: Entry) -> dict[str, list[str]]:
-    """Columns of the members' latest figures, the ensemble first; {} before the first epoch."""
+def member_table(
+    rows: list[dict[str, Any]], info: Entry, values: Mapping[str, Sequence[float]] | None = None
+) -> dict[str, list[str]]:
+    """Columns of the members' latest figures, the ensemble first; {} before the first epoch.
+
+    Args:
+      rows: lines of the run's history.
+      info: its dataset.
+      values: the members' values of each setting that differs.
+    """
     if not (last := history.latest(rows)):
         return {}
     whole = last.get("ensemble_test_accuracy")
@@ -122,4 +131,7 @@ def member_table(rows: list[dict[str, Any]], info: Entry) -> dict[str, list[str]
         "gap to the ensemble": ["–" if gap is None else formats.digits(gap, info.noun)
                                 for gap in gaps],
     }  # fmt: skip
+    own = {varied.TITLES[name]: varied.texts(found) for name, found in (values or {}).items()}
+    each = {"member": each.pop("member"), **own, **each}
+    first |= dict.fromkeys(own, "")
     return {name: [first[name], *column] if many else column for name, column in each.items()}

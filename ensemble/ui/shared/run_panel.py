@@ -11,7 +11,7 @@ from ensemble import runs
 from ensemble.errors import RunError
 from ensemble.ui.shared import address, loaders, settings, widget
 from ensemble.ui.shared.tab import tab
-from ensemble.wording import escaping
+from ensemble.wording import escaping, varied
 from ensemble.wording.run_names import called, told_apart
 from ensemble.wording.verdicts import chance
 
@@ -74,6 +74,8 @@ def about_a_run(
         show_problem(choice)
     elif choice.run:
         (one_line if compact else header)(choice.run)
+        if said := varied.counted(choice.run):
+            st.caption(escaping.markdown(said))
         draw(choice.run)
     else:
         without()

@@ -12,14 +12,16 @@ from ensemble import architectures
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.settings import choices_of
 from ensemble.ui.shared import widget
-from ensemble.wording import formats
+from ensemble.wording import formats, varied
 
 FIELDS = {field.name: field for field in dataclasses.fields(EnsembleConfig)}
 MAIN = ("dataset", "network", "members", "learning_rate", "momentum", "epochs", "batch_size",
         "seed")  # fmt: skip
-MORE = tuple(name for name in FIELDS if name not in (*MAIN, "width", "precision", "vary"))
-# Named in a summary where they are not at their default.
-UNUSUAL = ("width", "precision", "vary", *MORE)
+# Each of these has its own place on the page.
+APART = ("width", "precision", "vary")
+MORE = tuple(name for name in FIELDS if name not in (*MAIN, *APART))
+# Named in a summary where they are not at their default; what differs by member is said in place.
+UNUSUAL = ("width", "precision", *MORE)
 
 # Where a slider over the whole range would be of no use: the values that are worth a step.
 # A run may have any value in its range; one that is not here is added to the slider.
@@ -29,6 +31,9 @@ SLIDER = {
     "batch_size": (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096),
     "momentum": (0.0, 0.3, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.93, 0.95, 0.97, 0.98, 0.99, 0.995,
                  0.999),
+    "weight_decay": (0.0, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05,
+                     0.1, 0.2, 0.5, 1.0),
+    "label_smoothing": (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5),
     "groups": (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24, 28, 32),
     "validation": (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
 }  # fmt: skip
@@ -56,6 +61,8 @@ def logarithmic(low: float, high: float) -> tuple[float, ...]:
 def steps(name: str) -> tuple[float, ...]:
     """The values on the slider of a setting, all within its range; () when it has none."""
     field = FIELDS[name]
+    if field.metadata["low"] is None:
+        return ()
     if name == "learning_rate":
         return logarithmic(field.metadata["low"], field.metadata["high"])
     low, high = field.metadata["low"], field.metadata["high"]
@@ -80,6 +87,8 @@ def control(name: str, choices: Sequence[str] | None = None, **more: Any) -> Any
         options = sorted({*values, now})
         in_words = functools.partial(on_slider, name)
         return st.select_slider(label(name), options, format_func=in_words, **about)
+    if field.metadata["form"]:
+        return st.text_input(label(name), **about)
     low, high = field.metadata["low"], field.metadata["high"]
     if isinstance(field.default, int) and high > 100:
         return st.number_input(label(name), low, high, **about)
@@ -125,7 +134,7 @@ def summary(config: EnsembleConfig | ImportedConfig) -> str:
     if isinstance(config, ImportedConfig):
         return f"{formats.count(config.members, 'member')} · {small_print(config)}"
     first = [formats.count(config.members, "member"), *titled(config.network)]
-    return " · ".join([*first, f"rate {shown(config.learning_rate)}", numbers(config)])
+    return " · ".join([*first, f"rate {varied.value(config, 'learning_rate')}", numbers(config)])
 
 
 def titled(network: str) -> list[str]:
@@ -146,10 +155,14 @@ def numbers(config: EnsembleConfig) -> str:
 
     At the end the whole name of a network of one's own, of which a run's name has but a part.
     """
-    said = [f"momentum {shown(config.momentum)}", formats.count(config.epochs, "epoch")]
+    said = [f"momentum {varied.value(config, 'momentum')}", formats.count(config.epochs, "epoch")]
     said += [f"batch {shown(config.batch_size)}", f"seed {config.seed}"]
     own = [config.network] if architectures.is_own(config.network) else []
-    return " · ".join([*said, *unusual(config.as_dict()), *own])
+    values = config.as_dict()
+    if "weight_decay" in varied.of(config):
+        said.append(f"weight decay {varied.value(config, 'weight_decay')}")
+        del values["weight_decay"]
+    return " · ".join([*said, *unusual(values), *own])
 
 
 def unusual_now() -> str:

@@ -9,6 +9,7 @@ from ensemble.ui.shared import job_panel, settings
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.train import network, precision, presets, where
+from ensemble.ui.train.varied import control as varied
 from ensemble.wording import escaping, run_names
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import networks as networks_words
@@ -58,9 +59,11 @@ def every() -> None:
     presets.control()
     dataset_control()
     network.control()
+    differ = varied.names()
     for name in settings.MAIN[2:]:
-        settings.control(name)
+        settings.control(name, **varied.instead(name, differ))
         if name == "momentum":
+            varied.control()
             network.rate_doubt()
     precision.control()
     where.control()
@@ -75,7 +78,7 @@ def more_controls() -> None:
             for name in settings.MORE:
                 if name == "groups" and where.on_cluster():
                     continue  # It stands beside where they are to run.
-                settings.control(name)
+                settings.control(name, **varied.instead(name, varied.names()))
                 if name == "flip":
                     chosen = datasets.info(settings.value("dataset"))
                     st.caption(escaping.markdown(networks_words.flip(chosen)))

@@ -8,6 +8,7 @@ the hidden curves, and saves PNG, SVG and CSV. Its script stands in `js/`.
 
 import functools
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import streamlit as st
 from ensemble.figures import palette
 from ensemble.ui.train import disputed, panels
 from ensemble.ui.train.panels import group
+from ensemble.ui.train.varied import coloured
 
 SCRIPTS = (
     "scales.js", "panel.js", "ends.js", "disputed.js", "save.js", "values.js", "pointer.js",
@@ -37,6 +39,7 @@ def learning_curves(
     log: bool = False,
     smoothing: float = 0.0,
     images: dict[str, Any] | None = None,
+    varied: Mapping[str, Sequence[float]] | None = None,
 ) -> None:
     """Draw loss, accuracy and disagreement of the members over the epochs, and disputed images.
 
@@ -51,6 +54,7 @@ def learning_curves(
       log: draw losses and disagreement on a log axis, accuracies by the errors that are left.
       smoothing: how strongly to average training curves, in [0, 1).
       images: what stands under the pictures, from `disputed.latest`; None for nothing.
+      varied: the members' values of each setting that differs: their colours are by these then.
     """
     places = panels.of_run(rows, members=members, n_test=n_test, log=log, smoothing=smoothing)
     chart = {
@@ -63,6 +67,7 @@ def learning_curves(
         "disputed": images,
         "colors": {"right": palette.RIGHT, "wrong": palette.WRONG, "muted": palette.MUTED},
     }
+    chart = coloured.by_value(chart, varied or {}, members)
     # As text: Streamlit imports pandas to find tables in anything else, and the first curves wait.
     pressed = component()(
         data={"chart": json.dumps(chart)}, key=f"curves-{run_id}", on_opened_change=nothing

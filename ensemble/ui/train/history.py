@@ -77,11 +77,23 @@ def of_split(rows: list[dict[str, Any]], split: str, figure: str) -> list[Curve]
     members = floats(rows, f"{split}_{figure}").reshape(len(rows), -1)
     found = [Curve(f"member {m + 1}", split, x, members[:, m]) for m in range(members.shape[1])]
     if members.shape[1] > 1:
-        found.append(Curve("mean", split, x, members.mean(axis=1)))
+        found.append(Curve("mean", split, x, mean_of_others(rows, members)))
         whole = floats(rows, f"ensemble_{split}_{'nll' if figure == 'loss' else figure}")
         if np.isfinite(whole).any():
             found.append(Curve("ensemble", split, x, whole))
     return found
+
+
+def mean_of_others(rows: list[dict[str, Any]], members: np.ndarray) -> np.ndarray:
+    """The mean over members (P, M) of each line, but for those that the line says are set aside."""
+    if not any(row.get("set_aside") for row in rows):
+        return members.mean(axis=1)
+    left = np.ones(members.shape, bool)
+    for place, row in enumerate(rows):
+        left[place, [m for m in row.get("set_aside") or () if m < members.shape[1]]] = False
+    count = left.sum(axis=1)
+    total = np.where(left, members, 0.0).sum(axis=1)
+    return np.divide(total, count, out=np.full(len(rows), np.nan), where=count > 0)
 
 
 def diversity(rows: list[dict[str, Any]]) -> list[Curve]:

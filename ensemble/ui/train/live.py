@@ -16,7 +16,8 @@ from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import may_end
 from ensemble.ui.train import disputed, history, measured
 from ensemble.ui.train.curves import learning_curves
-from ensemble.wording import formats
+from ensemble.ui.train.varied import best
+from ensemble.wording import formats, varied
 from ensemble.wording import groups as groups_words
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording import training as training_words
@@ -68,7 +69,9 @@ def watched(run_id: str, last_state: str, had_figures: bool, looks: Iterator[int
             elsewhere(run)
             members(run, rows)
         elif rows or run.active:
+            answer = st.container()
             charts(run, rows)
+            best.show(run, rows, answer)
             members(run, rows)
         else:
             run_advice.way_on(run)
@@ -159,6 +162,7 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
         epochs=run.config.epochs, members=run.config.members, n_test=info.test_size,
         validation=bool(run.config.validation),
         log=scale == "Log", smoothing=smoothing, images=disputed.latest(run, rows),
+        varied=varied.of(run.config),
     )  # fmt: skip
     if said := training_words.no_training_curve(run):
         st.caption(said)
@@ -166,7 +170,7 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
 
 def members(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     """Each member's latest figures, and the whole history as a file."""
-    if not (table := run_figures.member_table(rows, run.data)):
+    if not (table := run_figures.member_table(rows, run.data, varied.of(run.config))):
         st.caption("Each member's figures stand here after the first epoch.")
         return
     tall = len(table["member"]) > 12

@@ -21,7 +21,7 @@ WHAT = {
     "Best accuracy": "shifted and turned a little, with a learning rate that falls",
 }
 NAMED = 3  # so many settings that differ are named, the others counted
-SHORT = {"learning_rate": "rate"}
+SHORT = {"learning_rate": "rate", "vary": "what differs by member"}
 
 
 def control() -> None:

@@ -85,6 +85,8 @@ def advice(config: EnsembleConfig, steps: int) -> str:
     SGD with momentum m moves by rate / (1 − m) for each unit of a gradient that stays: too far
     at once, and no image reaches a relu's positive side any more: its gradient is 0 from then on.
     """
+    if config.vary:
+        return "Values that differ by member may be too high or too low: see the loss over them."
     rate = rate_to_try(config, steps)
     if rate is None:
         done = formats.count(steps, "step")
@@ -101,8 +103,11 @@ def rate_to_try(config: EnsembleConfig, steps: int) -> float | None:
     """A learning rate more likely to work with this momentum, to one significant figure.
 
     A third of one that is too high, and no more than is known to work; what is known to work,
-    where it was less than a tenth of that. None where it may be right, and the steps too few.
+    where it was less than a tenth of that. None where it may be right and the steps too few, and
+    where members differ.
     """
+    if config.vary:
+        return None
     worked = known_to_work(config)
     if config.learning_rate < worked / 10:
         return worked

@@ -159,3 +159,18 @@ def test_the_ensemble_and_the_mean_wait_for_every_group() -> None:
 def test_an_epoch_that_not_every_group_has_closed_is_no_headline() -> None:
     rows = late_groups()
     assert history.latest(rows) is rows[1]
+
+
+def test_the_mean_member_is_that_of_those_who_go_on() -> None:
+    rows = [epoch(1.0, [0.5, 0.7, 0.9], 0.9), epoch(2.0, [0.6, 0.8, 0.0], 0.9)]
+    rows[1] |= {"set_aside": [2], "test_accuracy": [0.6, 0.8, None]}
+    mean = next(one for one in history.of_split(rows, "test", "accuracy") if one.who == "mean")
+    assert mean.y.tolist() == pytest.approx([0.7, 0.7])
+
+
+def test_an_epoch_that_not_every_group_has_closed_has_no_mean() -> None:
+    rows = [epoch(1.0, [0.5, 0.7], 0.9), epoch(2.0, [0.6, 0.0], 0.9)]
+    rows[1]["test_accuracy"] = [0.6, None]
+    mean = next(one for one in history.of_split(rows, "test", "accuracy") if one.who == "mean")
+    assert mean.y[0] == pytest.approx(0.6)
+    assert np.isnan(mean.y[1])

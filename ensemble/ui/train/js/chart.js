@@ -116,14 +116,22 @@ function legendItem(chart, legend, item) {
     redraw(chart)
   })
   made.dataset.group = item.group
-  sampleOf(node(made, 'svg', { width: 20, height: 12, 'aria-hidden': true }), item, 0, 6)
+  sampleOf(node(made, 'svg', { width: sampleWidth(item), height: 12, 'aria-hidden': true }), item, 0, 6)
   made.append(item.label)
   made.onpointerenter = () => light(chart, item.split ? null : { group: item.group })
   made.onpointerleave = () => light(chart, null)
 }
 
+const BAR = 4 // pixels of one colour of the bar, where members are coloured by a value
+
+function sampleWidth(item) {
+  return item.ramp ? BAR * item.ramp.length : 20
+}
+
 // A curve's sample; of all curves of a split, three lines under each other: it is no curve itself.
 function sampleOf(parent, item, x, y) {
+  item.ramp?.forEach((fill, i) => node(parent, 'rect', { x: x + BAR * i, y: y - 5, width: BAR, height: 10, fill }))
+  if (item.ramp) return
   for (const shift of item.split ? [-4, 0, 4] : [0]) {
     node(parent, 'line', { x1: x, x2: x + 20, y1: y + shift, y2: y + shift,
       stroke: item.color ?? 'currentColor', 'stroke-width': item.split ? 1.2 : Math.max(item.width, 1.5),

@@ -24,7 +24,10 @@ function endsOf(panel, data, state, frame) {
     } else if (at) last.set(line.who, { ...at, group: line.group, style })
   }
   const groups = new Map()
-  for (const end of last.values()) groups.set(end.group, [...(groups.get(end.group) ?? []), end])
+  for (const end of last.values()) {
+    const name = end.style.apart ?? end.group // a few members with values of their own have one each
+    groups.set(name, [...(groups.get(name) ?? []), end])
+  }
   for (const [group, ends] of groups) {
     ends.sort((one, other) => one.y - other.y)
     groups.set(group, { ...ends[ends.length >> 1], words: ends[0].style.end })

@@ -77,7 +77,7 @@ function yDomain(panel, state, left, right, place) {
   let high = -Infinity
   for (const line of shownLines(panel, state)) {
     line.y.forEach((value, i) => {
-      if (value === null || line.x[i] < left || line.x[i] > right) return
+      if (value === null || line.x[i] < left || line.x[i] > right || value > (panel.most ?? Infinity)) return
       const at = place(value)
       if (Number.isNaN(at)) return
       low = Math.min(low, at)
@@ -168,7 +168,7 @@ function drawLine(group, line, data, state, frame) {
   const width = line.split === 'test' ? style.width : Math.max(1, style.width * 0.6)
   const attributes = {
     d: pathOf(line, frame),
-    stroke: lit && line.group === 'members' ? 'var(--st-primary-color)' : style.color ?? 'currentColor',
+    stroke: lit && line.group === 'members' && !style.own ? 'var(--st-primary-color)' : style.color ?? 'currentColor',
     'stroke-width': width + (lit ? 1.5 : 0),
     'stroke-opacity': lit ? 1 : style.opacity * (state.lit ? 0.3 : 1) * (line.split === 'train' ? 0.75 : 1),
     'stroke-dasharray': DASHES[broken(line, data)],

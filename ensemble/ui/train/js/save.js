@@ -43,13 +43,13 @@ function legendRows(body, chart, y, width) {
   let x = 16
   for (const item of chart.data.legend) {
     if (chart.state.hidden.has(item.group)) continue
-    const room = 44 + item.label.length * 6.6
+    const room = 24 + sampleWidth(item) + item.label.length * 6.6
     if (x + room > width) {
       x = 16
       y += 18
     }
     sampleOf(body, item, x, y - 4)
-    node(body, 'text', { x: x + 28, y, 'font-size': 12 }, item.label)
+    node(body, 'text', { x: x + 8 + sampleWidth(item), y, 'font-size': 12 }, item.label)
     x += room
   }
   return y

@@ -24,7 +24,7 @@ function tellOthers(chart, panel, hit) {
     const row = table.insertRow()
     row.className = group === hit.line.group ? 'meant' : ''
     const entry = chart.data.legend.find((item) => item.group === group)
-    if (entry) sampleOf(node(row.insertCell(), 'svg', { width: 20, height: 12 }), entry, 0, 6)
+    if (entry) sampleOf(node(row.insertCell(), 'svg', { width: sampleWidth(entry), height: 12 }), entry, 0, 6)
     else row.insertCell()
     row.insertCell().textContent = label
     row.insertCell().textContent = value

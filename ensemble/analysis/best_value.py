@@ -1,0 +1,82 @@
+"""Which value of a setting is best, and which others are not shown to be worse on these images."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ensemble.analysis.members.gain import LUCK, mean_p
+
+
+@dataclass(frozen=True, eq=False)
+class BestValue:
+    """The values of a setting, rising, and how members who have them did on the same N examples.
+
+    Attributes:
+      n: N.
+      values: (V,), rising, each once.
+      loss: (V,), the mean over examples and the members who have the value, in nats.
+      members: (V,), how many these are.
+      p: (V,), adjusted for all pairs of values: at most how often chance alone would make a value
+        that is as good as the best look as bad; 1 for the best.
+      best: the place of the lowest loss among the values.
+      first: of the values around the best that are not shown to be worse, the place of the least.
+      last: the same of the largest.
+    """
+
+    n: int
+    values: NDArray[np.float64]
+    loss: NDArray[np.float64]
+    members: NDArray[np.int64]
+    p: NDArray[np.float64]
+    best: int
+    first: int
+    last: int
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The least and the largest value around the best that are not shown to be worse."""
+        return float(self.values[self.first]), float(self.values[self.last])
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of values there are, any of which might have been compared."""
+        return len(self.values) * (len(self.values) - 1) // 2
+
+
+def best_value(values: ArrayLike, losses: ArrayLike) -> BestValue:
+    """The best of several values, each compared with it on the same examples.
+
+    A value is shown to be worse where its p is below 0.05 once it is multiplied by the number of
+    pairs (Bonferroni): the best was picked on the same examples, so that any two might have been
+    compared; adjusted for the comparisons with the best alone, eight values that are equally good
+    would be told apart in 9 % of all draws. What is left around the best without a gap is the
+    range that these examples do not tell apart. They say nothing of how another start of the same
+    members would have come out.
+
+    Args:
+      values: (M,), the value that each member has.
+      losses: (M, N), each member's loss on each example, in nats.
+
+    Raises:
+      ValueError: there is no member or no example.
+    """
+    given, each = np.asarray(values, np.float64), np.asarray(losses, np.float64)
+    if each.ndim != 2 or 0 in each.shape or given.shape != each.shape[:1]:
+        raise ValueError(f"{each.shape} losses for {given.shape} values are not (M, N) and (M,).")
+    once, place, count = np.unique(given, return_inverse=True, return_counts=True)
+    sums = np.zeros((len(once), each.shape[1]))
+    np.add.at(sums, place, each)
+    means = sums / count[:, None]
+    loss = means.mean(axis=1)
+    best = int(loss.argmin())
+    pairs = len(once) * (len(once) - 1) // 2
+    apart = [mean_p(one - means[best]) for one in means]  # 1 for the best
+    p = np.minimum(1.0, pairs * np.array(apart)) if pairs else np.ones(1)
+    worse = p < LUCK
+    first = last = best
+    while first > 0 and not worse[first - 1]:
+        first -= 1
+    while last < len(once) - 1 and not worse[last + 1]:
+        last += 1
+    return BestValue(each.shape[1], once, loss, count, p, best, first, last)

@@ -1,0 +1,1 @@
+"""Members that differ in a setting: set on Train, seen in the curves, and which value was best."""

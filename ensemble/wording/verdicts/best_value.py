@@ -1,0 +1,95 @@
+"""Which value of a setting was best, in words: what the images show, and what they leave open."""
+
+from collections.abc import Sequence
+
+from ensemble.analysis.best_value import BestValue
+from ensemble.wording import formats, varied
+
+PLURALS = {"learning_rate": "rates", "momentum": "momenta", "weight_decay": "weight decays"}
+ONE = {"learning_rate": "Rate", "momentum": "Momentum", "weight_decay": "Weight decay"}
+LOSSES = {"validation": "validation NLL", "test": "test NLL", "training": "training loss"}
+CHOSEN = {
+    "validation": "Chosen on the validation images, not on the test images.",
+    "test": "Chosen on the test images: on new ones expect less. Hold some out with validation.",
+    "training": "Chosen by the training loss, which says little of new images.",
+}
+
+
+def headline(found: BestValue, setting: str, over: bool = True) -> str:
+    """The best range in a sentence: one claim.
+
+    Args:
+      found: the values compared.
+      setting: which differs, one of `varying.NAMES`.
+      over: whether the run has ended: else it is so only so far.
+    """
+    return f"{'' if over else 'So far: '}{_claim(found, setting)}"
+
+
+def _claim(found: BestValue, setting: str) -> str:
+    said, best = _texts(found), found.best
+    if len(found.values) == 1:
+        return f"{ONE[setting]} {said[0]} alone is left to compare."
+    if found.first == found.last:
+        return f"{ONE[setting]} {said[best]} is best; every other is worse by more than noise."
+    if (found.first, found.last) == (0, len(found.values) - 1):
+        return f"These {found.n:,} images do not tell the {PLURALS[setting]} apart."
+    low, high = said[found.first], said[found.last]
+    link = "and" if found.last == found.first + 1 else "to"
+    return (
+        f"{PLURALS[setting].capitalize()} {low} {link} {high} are within the noise of the best, "
+        f"{said[best]}."
+    )
+
+
+def evidence(found: BestValue, setting: str, on: str, epoch: int) -> str:
+    """The figures that the headline rests on, and what they leave open.
+
+    Args:
+      found: the values compared.
+      setting: which differs.
+      on: "validation" or "test".
+      epoch: after which.
+    """
+    said, best = _texts(found), found.best
+    sentences = [
+        f"Lowest {LOSSES[on]} after epoch {epoch:,}: {formats.significant(found.loss[best])} at "
+        f"{varied.TITLES[setting]} {said[best]}."
+    ]
+    if found.pairs:
+        sentences.append(
+            f"Each other value is compared with it on the same {found.n:,} images (paired, 5 %, "
+            f"adjusted for {formats.count(found.pairs, 'pair')} of values)."
+        )
+    if found.members.min() == 1:
+        sentences.append("A value has one member: with another start it may come out otherwise.")
+    return " ".join([*sentences, CHOSEN[on], beyond(found)]).rstrip()
+
+
+def beyond(found: BestValue) -> str:
+    """What to try next where the best stands at an end of what was tried; else ""."""
+    if len(found.values) < 3 or found.best not in (0, len(found.values) - 1):
+        return ""
+    end = "smallest" if found.best == 0 else "largest"
+    return f"The best is the {end} that was tried: try {'below' if found.best == 0 else 'above'}."
+
+
+def lowest(values: Sequence[float], losses: Sequence[float], setting: str, on: str) -> str:
+    """Where there are means alone: which is lowest, and that no more can be said.
+
+    Args:
+      values: of each member.
+      losses: of each, in nats.
+      setting: which differs.
+      on: "validation", "test" or "training".
+    """
+    best = min(range(len(losses)), key=losses.__getitem__)
+    return (
+        f"So far {ONE[setting].lower()} {varied.texts(values)[best]} has the lowest {LOSSES[on]}, "
+        f"{formats.significant(losses[best])}; what is noise is known once an epoch's predictions "
+        "are there."
+    )
+
+
+def _texts(found: BestValue) -> list[str]:
+    return varied.texts(found.values.tolist())

@@ -1,0 +1,56 @@
+import numpy as np
+import pytest
+
+from ensemble.analysis.best_value import BestValue, best_value
+from ensemble.wording.verdicts import best_value as words
+
+
+def found(means: list[float], values: list[float] | None = None) -> BestValue:
+    draw = np.random.default_rng(1)
+    each = np.array([draw.exponential(0.3, 500)] * len(means)) + np.array(means)[:, None]
+    noisy = each + draw.normal(0, 0.02, each.shape)
+    return best_value(values or np.geomspace(0.01, 1, len(means)), noisy)
+
+
+@pytest.mark.parametrize(
+    ("means", "said"),
+    [
+        ([0.5, 0.0, 0.001, 0.4, 0.6], "Rates 0.032 and 0.1 are within the noise of the "
+                                        "best, 0.032."),
+        ([0.5, 0.0, 0.001, 0.001, 0.6], "Rates 0.032 to 0.32 are within the noise of the "
+                                          "best, 0.032."),
+        ([0.5, 0.0, 0.3, 0.4, 0.6], "Rate 0.032 is best; every other is worse by more than noise."),
+        ([0.0, 0.0, 0.0], "These 500 images do not tell the rates apart."),
+        ([0.0], "Rate 0.01 alone is left to compare."),
+    ],
+)  # fmt: skip
+def test_the_headline_names_the_best_range_or_that_there_is_none(
+    means: list[float], said: str
+) -> None:
+    assert words.headline(found(means), "learning_rate") == said
+    assert len(said) <= 80
+    assert words.headline(found(means), "learning_rate", over=False) == f"So far: {said}"
+
+
+def test_the_evidence_says_on_which_images_and_what_it_leaves_open() -> None:
+    told = words.evidence(found([0.5, 0.0, 0.001, 0.4]), "momentum", "validation", 7)
+    assert "Lowest validation NLL after epoch 7" in told
+    assert "same 500 images (paired, 5 %, adjusted for 6 pairs of values)" in told
+    assert "another start" in told
+    assert "not on the test images" in told
+    assert "on new ones expect less" in words.evidence(found([0.0, 0.1]), "momentum", "test", 1)
+
+
+@pytest.mark.parametrize(
+    ("means", "said"), [([0.0, 0.3, 0.3], "try below"), ([0.3, 0.3, 0.0], "try above")]
+)
+def test_a_best_at_the_end_of_what_was_tried_says_where_to_go_on(
+    means: list[float], said: str
+) -> None:
+    assert said in words.evidence(found(means), "learning_rate", "test", 1)
+    assert words.beyond(found([0.3, 0.0, 0.3])) == ""
+
+
+def test_means_alone_name_the_lowest_and_promise_no_more() -> None:
+    said = words.lowest([0.1, 0.3], [0.5, 0.25], "learning_rate", "training")
+    assert said.startswith("So far rate 0.3 has the lowest training loss, 0.250;")
