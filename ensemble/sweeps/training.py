@@ -12,6 +12,7 @@ from ensemble.jobs.job import STOP_FILE
 from ensemble.jobs.outcome import StopRequest
 from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import write_status
+from ensemble.runs.training import packed
 from ensemble.storage.reading import opened_to_append
 from ensemble.sweeps.archive import Archive
 from ensemble.sweeps.claims import Claim, release, settle
@@ -24,16 +25,20 @@ class TrialStop(StopRequest):
     Args:
       run: the trial's.
       outer: whether the sweep is to stop.
+
+    Attributes:
+      outer: as given.
+      pruned: why the pruner ends it; "" where it does not.
     """
 
     def __init__(self, run: runs.Run, outer: Callable[[], bool]) -> None:
         super().__init__(run.path / STOP_FILE)
-        self._outer = outer
+        self.outer = outer
         self.pruned = ""
 
     def __call__(self) -> bool:
         """Whether it is time to stop."""
-        return bool(self.pruned) or self._outer() or super().__call__()
+        return bool(self.pruned) or self.outer() or super().__call__()
 
 
 class Watch:
@@ -102,7 +107,61 @@ def train(archive: Archive, claimed: Claim, outer: StopRequest) -> runs.Run | No
         _log(claimed.run_id)
         run = runs.find(claimed.run_id)
     outer.signalled = outer.signalled or stop.signalled
-    if run.state == "stopped" and not stop.pruned and outer():
+    return _told(archive, claimed, run, stop)
+
+
+def train_together(archive: Archive, claimed: list[Claim], outer: StopRequest) -> list[runs.Run]:
+    """Bring claimed trials to their ends side by side in one program; each is told of as it ends.
+
+    Those that failed are tried again, each alone: what all of them need may have been too much.
+
+    Args:
+      archive: the sweep's.
+      claimed: new trials, whose runs differ in numbers of their members alone.
+      outer: as of `train`.
+
+    Returns:
+      The runs as they ended, of those that no other process was at.
+    """
+    every = {one.run_id: one for one in claimed}
+    stops = {run_id: TrialStop(runs.find(run_id), outer) for run_id in every}
+    watches = [Watch(archive, one, stops[one.run_id]) for one in claimed]
+    told: dict[str, runs.Run] = {}
+
+    def tell(run: runs.Run) -> None:
+        if run.state == "failed":
+            return
+        try:
+            told[run.id] = _told(archive, every[run.id], run, stops[run.id])
+        except Exception:
+            # A storage that does not answer now is asked again once all have ended.
+            traceback.print_exc()
+
+    try:
+        packed.work(list(every), [one.see for one in watches], list(stops.values()), tell)
+    except Exception:
+        for run_id in every:
+            _log(run_id)
+    for run_id, one in every.items():
+        if run_id not in told and (run := _left(archive, one, stops[run_id], outer)):
+            told[run_id] = run
+    return list(told.values())
+
+
+def _left(archive: Archive, claimed: Claim, stop: TrialStop, outer: StopRequest) -> runs.Run | None:
+    """What a trial came to that was not told of; None where another process is at it."""
+    try:
+        if (run := runs.find(claimed.run_id)).state == "failed":
+            runs.requeue(run.id)
+            return train(archive, claimed, outer)
+    except RunError:
+        return None
+    return None if run.active else _told(archive, claimed, run, stop)
+
+
+def _told(archive: Archive, claimed: Claim, run: runs.Run, stop: TrialStop) -> runs.Run:
+    """Say what a trial came to whose run has ended; one that the sweep's stop ended is left."""
+    if run.state == "stopped" and not stop.pruned and stop.outer():
         release(archive, claimed)
         return run
     if run.state == "stopped" and stop.pruned:

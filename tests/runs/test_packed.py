@@ -177,7 +177,9 @@ def once(report: Callable[[Status], None]) -> Callable[[Status], None]:
     return reported
 
 
-@pytest.mark.parametrize("change", [{"seed": 1}, {"members": 3}, {"groups": 0}], ids=str)
+@pytest.mark.parametrize(
+    "change", [{"seed": 1}, {"members": 3}, {"groups": 2, "members": 4}], ids=str
+)
 def test_only_runs_that_differ_in_numbers_of_members_share_a_program(change) -> None:
     other = replace(CONFIG, learning_rate=0.5, vary="momentum=0.5,0.9")
     assert packed.can_share([CONFIG, other])

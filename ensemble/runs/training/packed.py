@@ -30,6 +30,7 @@ def work(
     run_ids: Sequence[str],
     reports: Sequence[Report],
     stops: Sequence[Callable[[], bool]],
+    ended: Callable[[Run], None] = lambda run: None,
 ) -> list[Run | None]:
     """Bring queued runs to their ends in this process, which has its turn on this machine.
 
@@ -39,6 +40,7 @@ def work(
       run_ids: runs in state `queued`, none of which has a checkpoint, that `can_share` a program.
       reports: of each, called with each new status.
       stops: of each, asked whether to stop it.
+      ended: told of each run as it ends, while others may go on.
 
     Returns:
       The runs as they ended; None for one that another process was at, or that was deleted.
@@ -48,10 +50,10 @@ def work(
         _check([one.run for one in parts])
         try:
             if parts:
-                _train(parts)
+                _train(parts, ended)
         except (EnsembleError, OSError, MemoryError) as error:
             for one in parts:
-                one.end(outcome_of(one.run, partial(_raise, error)))
+                one.end(partial(_raise, error), ended)
     held = {one.run.id for one in parts}
     return [find(one) if one in held else None for one in run_ids]
 
@@ -90,12 +92,13 @@ class Part:
         self.status.update(state="starting", message="", started=time.time())
         self.report(self.status.status)
 
-    def end(self, outcome: Outcome) -> None:
-        """Write down how it ended, unless it has before, and let go of it."""
+    def end(self, come_to: Callable[[], Outcome], ended: Callable[[Run], None]) -> None:
+        """Write down how it ended, unless that has been, and let go of it."""
         if not self._ended:
             self._ended = True
-            worker.write_end(self.status, outcome, self.report)
+            worker.write_end(self.status, outcome_of(self.run, come_to), self.report)
             self.hold.close()
+            ended(find(self.run.id))
 
 
 def _begun(
@@ -121,7 +124,7 @@ def _check(runs: Sequence[Run]) -> None:
         raise ValueError(f"{begun[0]} has a checkpoint: it goes on alone.")
 
 
-def _train(parts: list[Part]) -> None:
+def _train(parts: list[Part], ended: Callable[[Run], None]) -> None:
     prepare_jax()
     from ensemble.runs.training.record import Task
     from ensemble.runs.training.session import Session
@@ -131,13 +134,17 @@ def _train(parts: list[Part]) -> None:
     tasks = [Task(one.run, one.status, one.stop, one.report) for one in parts]
     with Session(tasks) as session:
         for end in session.train():
-            parts[end.place].end(end.outcome)
+            parts[end.place].end(partial(_as_it_is, end.outcome), ended)
 
 
 def _shared(config: EnsembleConfig) -> EnsembleConfig:
     """The settings with what may differ by member left out."""
     defaults = {name: getattr(EnsembleConfig, name) for name in varying.NAMES}
     return replace(config, vary="", **defaults)
+
+
+def _as_it_is(outcome: Outcome) -> Outcome:
+    return outcome
 
 
 def _raise(error: Exception) -> Outcome:
