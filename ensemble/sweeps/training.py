@@ -1,22 +1,27 @@
-"""One trial: its run trained in this process, its epochs told to the pruner."""
-
+"""Trials: their runs trained here, alone or several at once; their epochs told to the pruner."""
 import dataclasses
 import math
 import traceback
 from collections.abc import Callable
 
-from ensemble import runs
+from ensemble import runs, varying
 from ensemble.errors import RunError
 from ensemble.jobs.folders import changing
 from ensemble.jobs.job import STOP_FILE
 from ensemble.jobs.outcome import StopRequest
 from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import write_status
+from ensemble.machine.lanes import lanes_here
 from ensemble.runs.training import packed
 from ensemble.storage.reading import opened_to_append
-from ensemble.sweeps.archive import Archive
-from ensemble.sweeps.claims import Claim, release, settle
+from ensemble.sweeps.archive import WAITING, Archive
+from ensemble.sweeps.claims import Claim, claim_more, release, settle
 from ensemble.sweeps.objectives import at_epoch
+from ensemble.sweeps.settings import SweepConfig
+from ensemble.sweeps.store import Sweep, find
+
+# Trials at once, where the next are chosen, or ended early, by what others came to.
+FEW = 4
 
 
 class TrialStop(StopRequest):
@@ -83,6 +88,57 @@ class Watch:
                 f"Pruned after epoch {epoch} of {run.config.epochs}: other trials of its sweep "
                 "were better by then."
             )
+
+
+def train_claimed(
+    sweep: Sweep, archive: Archive, claimed: Claim, outer: StopRequest
+) -> list[runs.Run]:
+    """Bring a claimed trial to its end, with more beside it in one program where that is faster.
+
+    This is where that is decided, for each new trial, by what the sweep (`at_once`) and the machine
+    (`machine.lanes`) are; nobody is asked. One that was cut off goes on alone.
+
+    Returns:
+      The runs that ended, of those that no other process was at.
+    """
+    more: list[Claim] = []
+    if claimed.fresh:
+        config = find(sweep.id).config
+        begun = sum(one.state != WAITING for one in archive.trials()) - 1
+        more = claim_more(sweep, archive, at_once(config, begun, lanes_here(config.base)) - 1)
+    if more:
+        return train_together(archive, [claimed, *more], outer)
+    run = train(archive, claimed, outer)
+    return [run] if run else []
+
+
+def at_once(config: SweepConfig, begun: int, lanes: int) -> int:
+    """How many trials a worker takes at once: 1 where they are not packed.
+
+    Few where a sampler or a pruner learns from trials that have ended: those of a pack know nothing
+    of each other. Other workers are left their share.
+
+    Args:
+      config: the sweep's.
+      begun: how many trials of it have begun.
+      lanes: how many members may be trained in one program, faster than one trial after another.
+    """
+    members = config.base.members
+    if not can_be_packed(config) or lanes < 2 * members:
+        return 1
+    most = lanes // members
+    if config.sampler == "tpe" or config.pruner != "none":
+        most = min(most, FEW)
+    left = max(1, config.wanted - begun)
+    # Packs of one size: each size is compiled.
+    share = math.ceil(left / config.workers)
+    return math.ceil(share / math.ceil(share / most))
+
+
+def can_be_packed(config: SweepConfig) -> bool:
+    """Whether trials differ in nothing but numbers of their members, and seconds are no matter."""
+    alike = set(config.axes) <= set(varying.NAMES)
+    return alike and config.base.groups == 1 and "seconds" not in config.goals
 
 
 def train(archive: Archive, claimed: Claim, outer: StopRequest) -> runs.Run | None:

@@ -20,10 +20,10 @@ from ensemble.jobs.worker import Report
 from ensemble.storage.lock import is_held
 from ensemble.sweeps.archive import Archive
 from ensemble.sweeps.claims import Claim, Nothing, claim
-from ensemble.sweeps.packing import train_claimed
 from ensemble.sweeps.status import SweepStatus
 from ensemble.sweeps.store import Sweep, find
 from ensemble.sweeps.tasks import WorkerTasks
+from ensemble.sweeps.training import train_claimed
 
 POLL_SECONDS, LOOK_SECONDS = 0.3, 1.0
 LET_GO_SECONDS = 30.0

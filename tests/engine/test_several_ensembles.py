@@ -30,9 +30,8 @@ def test_each_ensembles_averages_are_those_of_its_own_members(few, form):
         moved, wanted = alone.train(alone.start(), 1, 0, 3)
         right = alone.evaluate(moved)
         for name in ("loss", "accuracy", "ensemble_nll", "ensemble_accuracy"):
-            close = {"rtol": 1e-5, "err_msg": name}
-            np.testing.assert_allclose(getattr(steps, name), getattr(wanted, name), **close)
-            np.testing.assert_allclose(getattr(found, name), getattr(right, name), **close)
+            for one, other in ((steps, wanted), (found, right)):
+                np.testing.assert_allclose(getattr(one, name), getattr(other, name), rtol=1e-5)
         np.testing.assert_allclose(found.probabilities, right.probabilities, atol=1e-6)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ensemble import runs, sweeps
-from ensemble.sweeps import packing
+from ensemble.sweeps import training
 from ensemble.sweeps.settings import VARIABLE
 from ensemble.sweeps.worker import work
 from tests.sweeps.light import light_config, train_lightly
@@ -22,7 +22,7 @@ def light_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     monkeypatch.setenv(VARIABLE, "journal")
     monkeypatch.setattr(runs, "work", train_lightly)
-    monkeypatch.setattr(packing, "lanes_here", lambda config: config.members)
+    monkeypatch.setattr(training, "lanes_here", lambda config: config.members)
 
 
 @pytest.fixture
