@@ -1,4 +1,5 @@
 """Trials: their runs trained here, alone or several at once; their epochs told to the pruner."""
+
 import dataclasses
 import math
 import traceback
