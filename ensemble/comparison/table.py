@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ensemble.comparison.differences import Difference, adjusted, difference
 from ensemble.comparison.groups import Group
+from ensemble.comparison.images import same_images
 from ensemble.comparison.measures import LAST, VALIDATION, Measures, measures
 from ensemble.comparison.metrics import Figure, figures
 from ensemble.comparison.settings import NAMES, Value, label, settings_of, shown
@@ -94,8 +95,9 @@ class _Read:
         return tuple(made for _, made in self.runs if made is not None)
 
     @property
-    def images(self) -> str:
-        return self.made[0].images if self.made else ""
+    def judged(self) -> Run:
+        """One of its runs that have predictions, all of which are of the same images."""
+        return next(run for run, made in self.runs if made is not None)
 
 
 def table(groups: Sequence[Group], baseline: str | None = None) -> Table:
@@ -169,7 +171,7 @@ def _difference(one: _Read, base: _Read | None) -> Difference | str:
         return "baseline"
     if not one.made or not base.made:
         return "no predictions"
-    if one.images != base.images:
+    if not same_images(one.judged, base.judged):
         return "other images"
     return difference(one.made, base.made)
 
@@ -208,7 +210,8 @@ def _text(name: str, values: Sequence[Value]) -> str:
 
 def _of_all(read: Sequence[_Read]) -> list[str]:
     """What holds for the whole table: that not all runs were tested on the same images."""
-    if len({one.images for one in read if one.images}) < 2:
+    judged = [one.judged for one in read if one.made]
+    if all(same_images(run, judged[0]) for run in judged[1:]):
         return []
     return [
         "Not all of these were tested on the same images: their figures stand beside each other, "
