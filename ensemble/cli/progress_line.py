@@ -8,6 +8,7 @@ from ensemble.race import RaceStatus
 from ensemble.regression import SolveStatus
 from ensemble.runs import Status
 from ensemble.shift import StressStatus
+from ensemble.sweeps import SweepStatus
 from ensemble.wording import escaping, formats
 from ensemble.wording.training import standing
 
@@ -43,11 +44,17 @@ class ProgressLine:
         done, of = status.iteration, status.iterations
         self._job(status, f"{done:,} of {of:,} iterations" if of else "")
 
+    def sweep(self, status: SweepStatus) -> None:
+        """Say how far a sweep is."""
+        self._job(status, f"{status.done:,} of {status.trials:,} trials")
+
     def race(self, status: RaceStatus) -> None:
         """Say how far a race is."""
         self._job(status, "")
 
-    def _job(self, status: StressStatus | SolveStatus | RaceStatus, done: str) -> None:
+    def _job(
+        self, status: StressStatus | SolveStatus | RaceStatus | SweepStatus, done: str
+    ) -> None:
         left = f"{formats.duration(status.seconds_left)} left" if status.seconds_left else ""
         words = filter(None, (status.state, done, status.message, left))
         self._say(" · ".join(words), urgent=status.state not in status.kind.active[1:])

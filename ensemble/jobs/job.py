@@ -11,6 +11,8 @@ from ensemble.storage.lock import is_held
 
 STATUS_FILE = "status.json"
 STOP_FILE = "stop"
+# In the folder of a run that is a sweep's trial: which. Its sweep's turn is its own.
+TRIAL_FILE = "trial.json"
 # A worker holds it for as long as it is there: see `queue.hold`.
 LOCK_FILE = "worker.lock"
 

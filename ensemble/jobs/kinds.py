@@ -183,5 +183,16 @@ UPLOAD = Kind(
     takes_turns=False, nice=True, work="ensemble.jobs.uploads.dataset_upload:work",
     ended=("done", "stopped", "failed"),
 )  # fmt: skip
+SWEEP = Kind(
+    name="sweep", title="Searching for settings", working="searching", command="work-sweep",
+    part="", kept_as="sweep", step="done", steps="trials", resumable=("stopped", "failed"),
+    go_on="resume it", doing="the search", kept="every trial is kept",
+    dead="The process of the sweep ended without a word: it was killed, or the machine restarted. "
+    "Every trial is kept; resume it to go on.",
+    too_large="search fewer members or a smaller batch",
+    stop_help="Every trial is kept, and the sweep can be resumed.",
+    stopping_help="After the current chunk of steps", one_task=False, nice=True,
+    work="ensemble.sweeps.worker:work",
+)  # fmt: skip
 
-KINDS = (TRAINING, GROUP, STRESS, REGRESSION, RACE, FETCH, UPLOAD)
+KINDS = (TRAINING, GROUP, STRESS, REGRESSION, RACE, FETCH, UPLOAD, SWEEP)

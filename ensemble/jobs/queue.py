@@ -22,8 +22,8 @@ from ensemble.jobs.folders import (
     read_config,
     read_name,
 )
-from ensemble.jobs.job import LOCK_FILE, Job
-from ensemble.jobs.kinds import GROUP, RACE, REGRESSION, STRESS, TRAINING, Kind
+from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE, Job
+from ensemble.jobs.kinds import GROUP, RACE, REGRESSION, STRESS, SWEEP, TRAINING, Kind
 from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.slots import Turn
 from ensemble.jobs.status import JobStatus
@@ -43,7 +43,8 @@ class QueuedJob(Job):
     Attributes:
       share: how much of it is done, in [0, 1].
       devices: how many it asked for; 0 for all.
-      here: whether it takes its turn on this machine: not where another was chosen for it.
+      here: whether it takes its turn on this machine: not where another was chosen for it, nor
+        as a trial, for which its sweep does.
     """
 
     kind: Kind
@@ -191,14 +192,16 @@ def _read(name: str) -> list[QueuedJob]:
         raise not_readable(name, folder, error) from error
 
 
-_index = FolderIndex(_read, (*FILES, f"{STRESS.part}/status.json"))
+_index = FolderIndex(_read, (*FILES, f"{STRESS.part}/status.json", TRIAL_FILE))
 
 
 def _jobs_in(folder: Path) -> Iterator[QueuedJob]:
     kept_as, settings = read_config(folder)
-    kinds = (REGRESSION,) if kept_as == REGRESSION.kept_as else (TRAINING, STRESS)
+    own = tuple(kind for kind in (REGRESSION, SWEEP) if kind.kept_as == kept_as)
+    kinds = own or (TRAINING, STRESS)
     name = read_name(folder)
-    devices = checked(Count, settings.get("devices") or 0, "devices")
+    shared = settings.get("base", settings)  # of a sweep, whose trials train
+    devices = checked(Count, shared.get("devices") or 0, "devices")
     for kind in kinds:
         if job := _job(kind, folder.name, name, folder / kind.part, devices):
             yield job
@@ -214,5 +217,6 @@ def _job(kind: Kind, job_id: str, name: str, folder: Path, devices: int) -> Queu
     except (OSError, ValueError):
         return None
     share = kind.share(values)
-    here = kind.takes_turns and not (folder / PLACEMENT).exists()
+    elsewhere = (folder / PLACEMENT).exists() or (folder / TRIAL_FILE).exists()
+    here = kind.takes_turns and not elsewhere
     return QueuedJob(kind, job_id, name, folder, status, share, devices, here)

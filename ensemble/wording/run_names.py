@@ -7,8 +7,9 @@ from ensemble.datasets import registry
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import read_config
 from ensemble.jobs.job import Job
-from ensemble.jobs.kinds import IMPORTED, REGRESSION, STRESS
+from ensemble.jobs.kinds import IMPORTED, REGRESSION, STRESS, SWEEP
 from ensemble.regression.settings import LbfgsConfig
+from ensemble.sweeps.settings import SweepConfig
 from ensemble.wording import formats, networks, varied
 from ensemble.wording.regression import shape
 
@@ -16,6 +17,7 @@ from ensemble.wording.regression import shape
 MADE = re.compile(r"-(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?$")
 # The settings that a run is called by.
 LEARNER = ("members", "network", "learning_rate", "dataset", "vary")
+Known = EnsembleConfig | ImportedConfig | LbfgsConfig | SweepConfig
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 
 
@@ -31,6 +33,8 @@ def called(job: Job) -> str:
         return f"{formats.count(config.members, 'member')} · imported"
     if isinstance(config, EnsembleConfig):
         return ensemble(config)
+    if isinstance(config, SweepConfig):
+        return sweep(config)
     return regression(config) if config else job.name
 
 
@@ -53,15 +57,17 @@ def made(run_id: str) -> str:
     return f"{int(found[2])} {MONTHS[int(found[1]) - 1]} {found[3]}:{found[4]}:{found[5]}{more}"
 
 
-def settings_of(job: Job) -> EnsembleConfig | ImportedConfig | LbfgsConfig | None:
+def settings_of(job: Job) -> Known | None:
     """The settings of a job's run: those it has been read with, else of its folder, else none."""
     known = getattr(job, "config", None)
-    if isinstance(known, EnsembleConfig | ImportedConfig | LbfgsConfig):
+    if isinstance(known, Known):
         return known
     try:
         kind, values = read_config(job.path.parent if job.kind is STRESS else job.path)
         if kind == IMPORTED:
             return ImportedConfig.from_dict(values)
+        if kind == SWEEP.kept_as:
+            return SweepConfig.from_disk(values)
         known = LbfgsConfig if kind == REGRESSION.kept_as else EnsembleConfig
         return known.from_disk(values)
     except (OSError, ValueError, ConfigError):
@@ -90,6 +96,12 @@ def regression(config: LbfgsConfig) -> str:
     """A regression by what it is: "50,000 × 784 · 100 iterations · synthetic"."""
     steps = formats.count(config.iterations, "iteration")
     return f"{shape(config)} · {steps} · {learnt(config.dataset)}"
+
+
+def sweep(config: SweepConfig) -> str:
+    """A sweep by what it is: "12 trials of learning rate, momentum · digits"."""
+    said = ", ".join(config.axes).replace("_", " ")
+    return f"{formats.count(config.wanted, 'trial')} of {said} · {learnt(config.base.dataset)}"
 
 
 def learnt(dataset: str) -> str:

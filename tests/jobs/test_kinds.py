@@ -16,8 +16,18 @@ from ensemble.regression import SolveStatus
 from ensemble.runs import Status
 from ensemble.runs.groups.part import GroupStatus
 from ensemble.shift import StressStatus
+from ensemble.sweeps import SweepStatus
 
-STATUSES = (Status, GroupStatus, StressStatus, SolveStatus, RaceStatus, FetchStatus, UploadStatus)
+STATUSES = (
+    SweepStatus,
+    Status,
+    GroupStatus,
+    StressStatus,
+    SolveStatus,
+    RaceStatus,
+    FetchStatus,
+    UploadStatus,
+)
 
 
 def name_of(kind: Kind) -> str:

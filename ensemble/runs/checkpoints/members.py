@@ -12,6 +12,10 @@ from ensemble.runs.status import remaining_at
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.training.progress import Progress
 
+# In the folder of a run whose members were chosen from others: where each came from. What it keeps
+# of them are their parameters.
+SOURCES_FILE = "members.json"
+
 
 def read_progress(run: Run, epoch: int | None = None) -> Progress:
     """The place of the run's last checkpoint, with its members but for those set aside by then.
@@ -27,7 +31,7 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
       RunError: there is no such checkpoint, or none that can be read.
     """
     steps, members = _steps(run), run.config.members
-    if run.in_groups:
+    if run.in_groups or (run.path / SOURCES_FILE).exists():
         return _of_groups(run, members, steps, epoch)
     tick = None if epoch is None else epoch * (steps + 1)
     with Checkpoints(run.path, read_only=True) as checkpoints:

@@ -15,13 +15,19 @@ from ensemble.runs.store import Run, find, trained_here
 from ensemble.runs.training.stretch import train
 
 
-def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | None = None) -> Run:
+def work(
+    run_id: str,
+    report: Report = lambda status: None,
+    stop: StopRequest | None = None,
+    turn: bool = True,
+) -> Run:
     """Bring a queued run to its end in this process; see `jobs.worker.do`.
 
     Args:
       run_id: a run in state `queued`.
       report: called with each new status.
       stop: asked whether to stop, where the caller wants to know as well.
+      turn: whether it takes turns with others on this machine; not where the caller has a turn.
     """
     if hosts.asked() and hosts.current() is None:
         with hosts.joined() as company:
@@ -29,17 +35,17 @@ def work(run_id: str, report: Report = lambda status: None, stop: StopRequest | 
                 # Its modules start JAX, which is told of the others by now.
                 from ensemble.runs.training.distributed import take_part
 
-                take_part(company, lambda: _work(run_id, report, stop))
+                take_part(company, lambda: _work(run_id, report, stop, turn))
                 return find(run_id)
-    return _work(run_id, report, stop)
+    return _work(run_id, report, stop, turn)
 
 
-def _work(run_id: str, report: Report, stop: StopRequest | None) -> Run:
+def _work(run_id: str, report: Report, stop: StopRequest | None, turn: bool) -> Run:
     run = find(run_id)
     begin = _coordinate if run.in_groups and not hosts.current() else _train
     worker.do(
         run, lambda status, stop: begin(run, status, stop, report), report, stop,
-        trained_here(run).devices, turn=hosts.current() is None,
+        trained_here(run).devices, turn=turn and hosts.current() is None,
     )  # fmt: skip
     return find(run_id)
 

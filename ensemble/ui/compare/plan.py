@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import streamlit as st
+
 from ensemble import runs
 from ensemble.ui.compare import controls
 from ensemble.ui.plan import panel
@@ -11,9 +13,14 @@ from ensemble.wording.run_names import told_apart
 
 def show(every: Sequence[runs.Run]) -> None:
     """A run to choose, and its plan."""
-    names = {run.id: told_apart(run) for run in every}
-    chosen = controls.one(address.RUN, "Plan from", names, every[0].id, width=420,
+    kept = [run for run in every if runs.prediction_epochs(run.id)]
+    if not kept:
+        st.info("None of these runs has closed an epoch yet: a plan is made of the predictions "
+                "of every epoch that a run keeps.", icon=":material/event_busy:")  # fmt: skip
+        return
+    names = {run.id: told_apart(run) for run in kept}
+    chosen = controls.one(address.RUN, "Plan from", names, kept[0].id, width=420,
                           help="From the predictions that this run keeps of every "
                           "epoch.")  # fmt: skip
-    run = next(one for one in every if one.id == chosen)
+    run = next(one for one in kept if one.id == chosen)
     panel.show(run)

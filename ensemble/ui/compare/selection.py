@@ -86,7 +86,8 @@ def among_best(columns: Sequence[Column], top: int, count: int) -> list[bool]:
 def top_control() -> None:
     """How many of the runs, the best, are shown."""
     top = address.TOP.read()
-    options = {**SHARES} if top in SHARES else {**SHARES, top: f"Best {top} %"}
+    other = {} if top in SHARES else {top: f"Best {formats.percent(top / 100, places=0)}"}
+    options = {**SHARES, **other}
     address.bound(f"compare_top_{stamp(options)}", top, lambda key: st.selectbox(
         "Show", sorted(options, reverse=True), format_func=options.__getitem__, key=key, width=150,
         on_change=follow_top, args=(key,),
@@ -108,7 +109,7 @@ def line(found: Selection) -> None:
     why = [f"brushed to {escaping.markdown(brushed.in_words(found.brushes, found.columns))}"]
     why = why if found.brushes else []
     if top < 100 and (by := judged_by(found.columns)):
-        why.append(f"the best {top} % by {BY[by.name]}")
+        why.append(f"the best {formats.percent(top / 100, places=0)} by {BY[by.name]}")
     count = formats.count(len(found.kept), "run")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{sum(found.kept):,} of {count}**: {'; '.join(why)}.", width="content")

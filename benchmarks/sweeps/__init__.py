@@ -1,0 +1,1 @@
+"""What a sweep costs beside the training of its trials."""

@@ -1,0 +1,37 @@
+"""Eight processes share the trials of one sweep, in each storage."""
+
+import os
+from collections.abc import Iterator
+
+from benchmarks.sweeps.postgres import address
+from ensemble import sweeps
+from ensemble.sweeps.settings import VARIABLE
+from tests.services.test_storages import WORKERS, a_worker
+from tests.sweeps.light import light_config
+
+TRIALS = 80
+
+
+def seconds_a_trial() -> dict[str, float]:
+    """Seconds a trial that learns in no time, from the first begun to the last that ended."""
+    return dict(_measured())
+
+
+def _measured() -> Iterator[tuple[str, float]]:
+    with address() as postgres:
+        for name, said in {"sqlite": "", "journal": "journal", "postgresql": postgres}.items():
+            if said is not None:
+                os.environ[VARIABLE] = said
+                yield name, round(_one(), 4)
+    os.environ.pop(VARIABLE, None)
+
+
+def _one() -> float:
+    sweep = sweeps.create(light_config(trials=TRIALS))
+    workers = [a_worker(sweep, pause=0.0) for _ in range(WORKERS)]
+    for one in workers:
+        one.wait()
+    trials = sweeps.trials_of(sweep)
+    assert [one.state for one in trials] == ["complete"] * TRIALS
+    began, ended = min(one.began or 0 for one in trials), max(one.ended or 0 for one in trials)
+    return (ended - began) / TRIALS

@@ -1,0 +1,178 @@
+"""A hyper-deep ensemble: the members of all trials, chosen greedily, as a run of their own.
+
+Wenzel et al. 2020, "Hyperparameter ensembles for robustness and uncertainty quantification"; the
+selection is that of Caruana et al. 2004, "Ensemble selection from libraries of models".
+"""
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble import runs, varying
+from ensemble.analysis.quality.scores import at_label
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError, RunError
+from ensemble.runs.parameters import read_parameters
+from ensemble.sweeps.chosen import Chosen, create_chosen
+from ensemble.sweeps.objectives import validation_labels
+from ensemble.sweeps.store import find
+from ensemble.sweeps.trials import best, trials_of
+
+Floats = NDArray[np.float64]
+
+
+class Candidate(NamedTuple):
+    """A member that may be chosen.
+
+    Attributes:
+      run: a trial's.
+      member: its number there, from 0.
+      epoch: the best of that run.
+    """
+
+    run: runs.Run
+    member: int
+    epoch: int
+
+
+def build(sweep_id: str, size: int, name: str = "", again: bool = False) -> runs.Run:
+    """A new run, state `finished`, of the members of a sweep's trials that go best together.
+
+    They are chosen one after the other by the ensemble's NLL on the images held out, each at its
+    run's best epoch, from the complete trials with the network of the best.
+
+    Args:
+      sweep_id: whose trials.
+      size: how many members.
+      name: for people; "" for one that says what it is.
+      again: whether a member may be chosen more than once.
+
+    Raises:
+      ConfigError: more members than there are, or than an ensemble has.
+      RunError: no trial is complete, or they hold out different images.
+    """
+    pool, known = candidates(sweep_id)
+    most = EnsembleConfig.__dataclass_fields__["members"].metadata["high"]
+    most = most if again else min(most, len(pool))
+    if not 1 <= size <= most:
+        raise ConfigError(
+            f"{size} members of {len(pool)} cannot be chosen: choose from 1 to {most}."
+        )
+    chosen = [pool[number] for number in greedy(known, size, again)]
+    made = create_chosen([_read(one) for one in chosen], _settings(chosen))
+    named = name or f"Hyper-deep ensemble of {sweep_id}"
+    return runs.rename(made.id, named)
+
+
+def greedy(known: NDArray[np.floating], size: int, again: bool = False) -> tuple[int, ...]:
+    """Members one after the other, each that with which the mean so far has the least NLL.
+
+    It is chosen on these examples, so on others it will do worse than here.
+
+    Args:
+      known: (P, N), what each of P candidates gave the label, from `scores.at_label`.
+      size: how many to choose.
+      again: whether one may be chosen more than once: with replacement.
+
+    Returns:
+      Their numbers (size,) in the order in which they were chosen, the lowest of equals.
+
+    Raises:
+      ValueError: there are too few candidates, or no examples.
+    """
+    candidates, examples = known.shape
+    if not examples or not 1 <= size <= (size if again and candidates else candidates):
+        raise ValueError(f"{size} of {candidates} candidates, by {examples} examples")
+    total = np.zeros(examples)
+    chosen: list[int] = []
+    for _ in range(size):
+        loss = np.array([-np.log(total + one).sum() for one in known])
+        if not again:
+            loss[chosen] = np.inf
+        chosen.append(int(loss.argmin()))
+        total += known[chosen[-1]]
+    return tuple(chosen)
+
+
+def candidates(sweep_id: str) -> tuple[list[Candidate], Floats]:
+    """All members that may be chosen (P), and what each gave the label of each image (P, V).
+
+    Raises:
+      RunError: there are none, or they hold out different images.
+    """
+    sweep = find(sweep_id)
+    trials = [one for one in trials_of(sweep) if one.state == "complete"]
+    first = best(sweep, trials)
+    if first is None:
+        raise RunError(f"No trial of “{sweep_id}” is complete yet: let one end, then choose.")
+    model = runs.find(first.run_id)
+    pool, known = [], []
+    labels = validation_labels(model)
+    for trial in trials:
+        run = runs.find(trial.run_id)
+        if not _alike(run, model):
+            continue
+        epoch = run.status.best_epoch or run.status.epoch
+        given = at_label(runs.read_validation(run.id, epoch), labels)
+        pool += [Candidate(run, member, epoch) for member in range(len(given))]
+        known.append(given)
+    return pool, np.concatenate(known)
+
+
+def _alike(run: runs.Run, model: runs.Run) -> bool:
+    """Whether a run's members may stand beside the model's: the same network."""
+    mine, its = runs.trained_here(run), runs.trained_here(model)
+    if not its.validation:
+        raise RunError(
+            "The trials hold no images out, by which members could be chosen: launch a sweep with "
+            "validation above 0."
+        )
+    if mine.seed != its.seed:
+        raise RunError(
+            "The trials differ in their seed, and so hold out different images: members can only "
+            "be chosen by the same ones. Launch a sweep with one seed."
+        )
+    return (mine.network, mine.width) == (its.network, its.width)
+
+
+def _read(one: Candidate) -> Chosen:
+    lines = [
+        line for line in runs.read_history(one.run.id)
+        if line["kind"] == "epoch" and line["epoch"] == one.epoch
+    ]  # fmt: skip
+    return Chosen(
+        one.run,
+        one.member,
+        one.epoch,
+        _of_member(read_parameters(one.run.id, one.epoch), one.member),
+        runs.read_predictions(one.run.id, one.epoch)[one.member],
+        runs.read_validation(one.run.id, one.epoch)[one.member],
+        {name: lines[-1][name][one.member] for name in ("train_loss", "train_accuracy")},
+    )
+
+
+def _of_member(tree: object, member: int) -> object:
+    if isinstance(tree, dict):
+        return {name: _of_member(one, member) for name, one in tree.items()}
+    return np.asarray(tree)[member]
+
+
+def _settings(chosen: list[Candidate]) -> EnsembleConfig:
+    """Settings that say what the members share, and what differs where that is a member's own."""
+    configs = [runs.trained_here(one.run) for one in chosen]
+    own = {
+        name: tuple(
+            config.per_member[name][one.member] for config, one in zip(configs, chosen, strict=True)
+        )
+        for name in varying.NAMES
+    }
+    same: dict[str, Any] = {
+        name: values[0] for name, values in own.items() if len(set(values)) == 1
+    }
+    differ = {name: values for name, values in own.items() if name not in same}
+    return replace(
+        configs[0], members=len(chosen), epochs=1, warmup_epochs=0.0, patience=0, groups=1,
+        vary=varying.written(differ), **same,
+    )  # fmt: skip

@@ -1,0 +1,179 @@
+"""What a sweep is: what is searched, by which sampler, for what, and all else that trials share."""
+
+import functools
+import os
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, NamedTuple, Self
+
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError
+from ensemble.settings import Kept, Settings, setting, setting_fields
+from ensemble.sweeps.space import FORM, Axis, Listed, Value, grid, read
+
+SAMPLERS = ("tpe", "random", "grid")
+PRUNERS = ("none", "median", "hyperband")
+STORAGES = ("sqlite", "journal", "database")
+VARIABLE = "ENSEMBLE_STORAGE"
+VALIDATION = 0.1  # unless said otherwise: what is chosen is chosen on it
+
+
+class Objective(NamedTuple):
+    """What trials are judged by: how it is called, and whether less of it is better."""
+
+    title: str
+    minimize: bool
+
+
+OBJECTIVES = {
+    "nll": Objective("validation NLL of the ensemble", minimize=True),
+    "accuracy": Objective("validation accuracy of the ensemble", minimize=False),
+    "ece": Objective("validation ECE of the ensemble", minimize=True),
+    "seconds": Objective("seconds of training", minimize=True),
+}
+_WORD = "(" + "|".join(OBJECTIVES) + ")"
+
+
+@dataclass(frozen=True)
+class SweepConfig(Settings):
+    """Settings of one sweep, checked when made.
+
+    Attributes:
+      base: the settings that all trials share.
+      study: its name where the trials are written down; "" is the sweep's id.
+
+    Raises:
+      ConfigError: a value of the wrong type or out of its range, or settings that do not fit
+        together; the message says what to choose.
+    """
+
+    space: str = setting(
+        "learning_rate=0.01..0.5:log",
+        "Which settings to search, and where: learning_rate=0.01..0.5:log is a range, "
+        "momentum=0.8,0.9 a list.",
+        form=FORM,
+    )
+    trials: int = setting(
+        12, "How many trials to make; a grid has one for every combination.", low=1, high=10_000
+    )
+    sampler: str = setting(
+        "tpe", "Who chooses the next trial: tpe learns from those before it.", choices=SAMPLERS
+    )
+    objectives: str = setting(
+        "nll",
+        "What trials are judged by: " + ", ".join(OBJECTIVES) + "; several with commas.",
+        form=(f"{_WORD}(,{_WORD})*", f"one or more of {', '.join(OBJECTIVES)}, with commas"),
+    )
+    pruner: str = setting(
+        "none", "Who ends trials early, after an epoch, that promise little.", choices=PRUNERS
+    )
+    workers: int = setting(1, "Processes that train trials at once.", low=1, high=64)
+    sampler_seed: int = setting(0, "Of the sampler's draws.", low=0, high=2**31 - 1)
+    storage: str = setting(
+        "sqlite",
+        "Where the trials are written down: a SQLite file or a journal in the sweep's folder, or "
+        f"the database that {VARIABLE} names.",
+        choices=STORAGES,
+    )
+    base: EnsembleConfig = field(default_factory=lambda: EnsembleConfig(validation=VALIDATION))
+    study: str = ""
+
+    def __post_init__(self) -> None:
+        self.check()
+        self._check_space()
+        goals = self.goals
+        if len(set(goals)) < len(goals):
+            raise ConfigError(f"objectives is {self.objectives}: name each once.")
+        if self.pruner != "none" and (len(goals) > 1 or goals == ("seconds",)):
+            raise ConfigError(
+                f"pruner is {self.pruner}, which judges epochs by one of nll, accuracy, ece: "
+                "choose one objective, or the pruner none."
+            )
+        if not self.base.validation and set(goals) != {"seconds"}:
+            raise ConfigError(
+                "validation is 0, so that there are no images to choose settings by: set it to a "
+                f"share such as {VALIDATION}."
+            )
+
+    @property
+    def goals(self) -> tuple[str, ...]:
+        """The objectives by name, in the order of their values."""
+        return tuple(self.objectives.split(","))
+
+    @property
+    def axes(self) -> dict[str, Axis]:
+        """What is searched, by the setting's name."""
+        return _axes(self.space)
+
+    @property
+    def wanted(self) -> int:
+        """How many trials there are to be."""
+        return len(grid(self.axes)) if self.sampler == "grid" else self.trials
+
+    def of_trial(self, params: dict[str, Value]) -> EnsembleConfig:
+        """The settings of the trial with these values.
+
+        Raises:
+          ConfigError: they do not fit together.
+        """
+        changes: dict[str, Any] = dict(params)
+        return replace(self.base, **changes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The settings by name, ready for JSON; those that trials share under `base`."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> Self:
+        """As `Settings.from_dict`."""
+        return cls._from(values, EnsembleConfig.from_dict)
+
+    @classmethod
+    def from_disk(cls, values: dict[str, Any]) -> Self:
+        """As `Settings.from_disk`."""
+        return cls._from(values, EnsembleConfig.from_disk)
+
+    @classmethod
+    def _from(cls, values: dict[str, Any], read: Any) -> Self:
+        names = {one.name for one in setting_fields(cls)} | {"base", "study"}
+        base = values.get("base", {})
+        if unknown := sorted(set(values) - names) or not isinstance(base, dict):
+            raise ConfigError(f"No such settings of a sweep: {unknown!r:.200}.")
+        return cls(**{**values, "base": read(base)})
+
+    def _check_space(self) -> None:
+        axes = self.axes
+        if self.sampler == "grid":
+            grid(axes)
+        for name in axes:
+            if f"{name}=" in self.base.vary:
+                raise ConfigError(
+                    f"{name} is in space and in vary: members of one trial cannot differ in what "
+                    "trials differ in. Leave one of them out."
+                )
+        if not isinstance(self.base.dataset, Kept):
+            self.of_trial({name: _one(axis) for name, axis in axes.items()})
+
+
+def chosen_storage() -> str:
+    """The word for where a new sweep writes its trials down, as the environment says."""
+    stated = os.environ.get(VARIABLE, "")
+    if stated in ("", "sqlite", "journal"):
+        return stated or "sqlite"
+    if "://" not in stated:
+        raise ConfigError(
+            f"{VARIABLE} is to be sqlite, journal, or the address of a database such as "
+            "postgresql+psycopg://user@host/name."
+        )
+    return "database"
+
+
+@functools.lru_cache(maxsize=256)
+def _axes(text: str) -> dict[str, Axis]:
+    return read(text)
+
+
+def _one(axis: Axis) -> Value:
+    """A value of an axis, to see whether it fits with the settings that trials share."""
+    if isinstance(axis, Listed):
+        return axis.values[0]
+    return int(axis.low) if axis.whole else axis.low

@@ -1,0 +1,34 @@
+"""How a sweep stands: queued → starting → searching → finished | stopped | failed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from ensemble.jobs.kinds import SWEEP, Kind
+from ensemble.jobs.status import JobStatus
+from ensemble.storage.atomic import read_json
+from ensemble.storage.records.fields import Count, Time
+
+
+@dataclass(frozen=True)
+class SweepStatus(JobStatus):
+    """What a sweep's status.json says.
+
+    Attributes:
+      created: when it was asked for, unix seconds.
+      started: when its turn came.
+      done: trials that have ended.
+      trials: of how many.
+    """
+
+    kind: ClassVar[Kind] = SWEEP
+
+    created: Time = 0.0
+    started: Time | None = None
+    done: Count = 0
+    trials: Count = 0
+
+
+def read_sweep_status(folder: Path) -> SweepStatus:
+    """The status of the sweep in `folder`; OSError or ValueError where it cannot be read."""
+    return SweepStatus.from_dict(read_json(folder / "status.json"))

@@ -1,0 +1,37 @@
+"""A sweep whose workers are tasks of a real Slurm's."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ensemble import runs, sweeps
+from tests.cluster.mini import MiniSlurm
+
+ROOT = str(Path(__file__).resolve().parents[2])
+SWEEP = ("sweep", "--space", "learning_rate=0.05,0.1 momentum=0.8,0.9", "--sampler", "grid",
+         "--network", "logistic", "--members", "2", "--epochs", "1", "--json")  # fmt: skip
+
+
+def test_tasks_of_a_cluster_share_the_trials_of_a_sweep(
+    slurm: MiniSlurm, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("JAX_NUM_CPU_DEVICES", "1")
+    monkeypatch.setenv("ENSEMBLE_STORAGE", "journal")
+    monkeypatch.chdir(tmp_path)
+    command = [sys.executable, "-m", "ensemble", *SWEEP, "--workers", "2", "--on", "slurm",
+               "--time", "5", "--cpus", "1"]  # fmt: skip
+    ended = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": ROOT}, timeout=120, capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stderr
+    said = json.loads(ended.stdout.splitlines()[-1])
+    assert [one["state"] for one in said["trials"]] == ["complete"] * 4
+    assert len({one["run_id"] for one in said["trials"]}) == len(runs.list_runs()) == 4
+    hosts = {runs.find(one["run_id"]).status.host for one in said["trials"]}
+    assert hosts <= set(slurm.nodes)
+    assert sweeps.find(said["study"]).state == "finished"
+    slurm.wait(lambda: not slurm.run("squeue", "-h"))

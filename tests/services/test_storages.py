@@ -1,0 +1,128 @@
+"""Eight processes work on one sweep, some of them killed: for each storage that there is."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from ensemble import runs, sweeps
+from ensemble.errors import RunError
+from ensemble.sweeps.settings import VARIABLE
+from tests.services.postgres import AbsentError, cluster
+from tests.sweeps.light import epochs_of, light_config, nll
+
+REPO = Path(__file__).resolve().parents[2]
+WORKERS, KILLED = 8, 3
+SPACE = "learning_rate=0.05,0.1,0.2,0.3 momentum=0.8,0.9 members=2..4"  # 24 combinations
+PATIENCE_SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[str]:
+    """The address of a real database."""
+    with ExitStack() as stack:
+        try:
+            address = stack.enter_context(cluster())
+        except AbsentError as reason:
+            pytest.skip(f"PostgreSQL is not tested: {reason}")
+        yield address
+
+
+@pytest.fixture(params=["sqlite", "journal", "database"])
+def storage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A storage, which the environment names."""
+    word = str(request.param)
+    address = request.getfixturevalue("postgres") if word == "database" else word
+    monkeypatch.setenv(VARIABLE, address)
+    return address
+
+
+def a_worker(sweep: sweeps.Sweep, pause: float = 0.15) -> "subprocess.Popen[bytes]":
+    """A process that does trials whose runs learn in no time but that of a short sleep."""
+    with open(sweep.path / "log.txt", "ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.sweeps.light", sweep.id, str(pause)],
+            cwd=REPO, stdout=log, stderr=log, stdin=subprocess.DEVNULL, env={**os.environ},
+        )  # fmt: skip
+
+
+def wait_for(count: int, sweep: sweeps.Sweep) -> list[sweeps.Trial]:
+    """The trials, once so many have begun."""
+    end = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        trials = sweeps.trials_of(sweep)
+        if sum(one.state in ("running", "complete") for one in trials) >= count:
+            return trials
+        time.sleep(0.1)
+    raise AssertionError((sweep.path / "log.txt").read_text()[-3000:])
+
+
+def test_eight_processes_three_of_them_killed_lose_no_trial_and_double_none(storage: str) -> None:
+    sweep = sweeps.create(light_config(space=SPACE, sampler="grid"))
+    workers = [a_worker(sweep) for _ in range(WORKERS)]
+    wait_for(6, sweep)
+    leader = sweeps.find(sweep.id).status.pid
+    workers.sort(key=lambda one: one.pid != leader)  # The one that keeps the status goes first.
+    for number, worker in enumerate(workers[:KILLED]):
+        wait_for(8 + 2 * number, sweep)
+        worker.send_signal(signal.SIGKILL)
+    for worker in workers:
+        worker.wait(PATIENCE_SECONDS)
+    log = (sweep.path / "log.txt").read_text()
+    sweep = sweeps.find(sweep.id)
+    trials = sweeps.trials_of(sweep)
+    assert workers[0].pid == leader
+    assert (sweep.state, sweep.status.done) == ("finished", 24), log
+    assert [one.state for one in trials] == ["complete"] * 24, log
+    assert len({tuple(one.params.items()) for one in trials}) == 24
+    assert {one.run_id for one in trials} == {run.id for run in runs.list_runs()}
+    assert len(runs.list_runs()) == 24
+    for one in trials:
+        run = runs.find(one.run_id)
+        assert epochs_of(run.path) == [1, 2, 3]
+        assert one.values == (nll(runs.trained_here(run), 3),)
+    assert "Traceback" not in log
+    assert len({runs.find(one.run_id).status.pid for one in trials}) >= 4
+
+
+def test_the_password_of_a_database_is_written_nowhere(
+    postgres: str, monkeypatch: pytest.MonkeyPatch, runs_of_one_test: Path
+) -> None:
+    monkeypatch.setenv(VARIABLE, postgres)
+    sweep = sweeps.create(light_config())
+    process = a_worker(sweep)
+    process.wait(PATIENCE_SECONDS)
+    assert sweeps.find(sweep.id).state == "finished"
+    password = postgres.split(":")[2].split("@")[0].encode()
+    files = [file for file in runs_of_one_test.rglob("*") if file.is_file()]
+    assert len(files) > 10
+    assert [file for file in files if password in file.read_bytes()] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda address: address.replace("sweeper:", "sweeper:not"), "cannot be used"),
+        (lambda address: address.rpartition("/")[0] + "/absent", "cannot be used"),
+        (lambda address: "nosuch://host/name", "cannot be used"),
+        (lambda address: "sqlite:///elsewhere.db", "are not in the database"),
+        (lambda address: "", "cannot be used"),
+    ],
+)
+def test_a_database_that_is_not_reached_is_said_without_its_address(
+    change: object, said: str, postgres: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(VARIABLE, postgres)
+    sweep = sweeps.create(light_config())
+    monkeypatch.setenv(VARIABLE, change(postgres))  # type: ignore[operator]
+    with pytest.raises(RunError, match=said) as found:
+        sweeps.trials_of(sweep)
+    assert "127.0.0.1" not in str(found.value)
+    assert "sweeper" not in str(found.value)

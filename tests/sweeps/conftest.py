@@ -1,0 +1,30 @@
+"""Sweeps whose trials learn in no time, in this process."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ensemble import runs, sweeps
+from ensemble.sweeps.settings import VARIABLE
+from ensemble.sweeps.worker import work
+from tests.sweeps.light import light_config, train_lightly
+
+Search = Callable[..., sweeps.Sweep]
+
+
+@pytest.fixture(autouse=True)
+def light_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only training itself is replaced: by a function of the settings. A journal is quickest."""
+    monkeypatch.setenv(VARIABLE, "journal")
+    monkeypatch.setattr(runs, "work", train_lightly)
+
+
+@pytest.fixture
+def search() -> Search:
+    """Makes a sweep with these settings and does its trials in this process."""
+
+    def searched(**changes: Any) -> sweeps.Sweep:
+        return work(sweeps.create(light_config(**changes)).id)
+
+    return searched

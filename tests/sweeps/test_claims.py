@@ -1,0 +1,155 @@
+"""A worker killed at any moment: no trial is lost, none is done twice."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ensemble import runs, sweeps
+from ensemble.jobs.status import start_ticks
+from ensemble.storage.folders import runs_folder
+from ensemble.sweeps import claims, training
+from ensemble.sweeps.archive import Archive
+from ensemble.sweeps.journal import open_journal
+from ensemble.sweeps.worker import work
+from tests.sweeps import light
+from tests.sweeps.light import epochs_of, light_config, nll
+
+
+class Killed(BaseException):
+    """What ends a worker within a test; `said` is what its jobs' statuses were at that moment."""
+
+    def __init__(self) -> None:
+        self.said = {file: file.read_bytes() for file in runs_folder().glob("*/status.json")}
+
+
+@contextmanager
+def killed() -> Iterator[None]:
+    """A worker is killed in here: it has no chance to say anything of that."""
+    with pytest.raises(Killed) as found:
+        yield
+    for file, content in found.value.said.items():
+        file.write_bytes(content)
+
+
+@pytest.fixture
+def a_dead_owner(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Trials are claimed in the name of a process that has ended; until what it returns is called.
+
+    It would have taken its locks with it, as a worker's `finally` does here.
+    """
+    ended = subprocess.Popen([sys.executable, "-c", ""], stdin=subprocess.PIPE)
+    real = claims.owner
+    dead = real() | {"pid": ended.pid, "ticks": start_ticks(ended.pid)}
+    ended.communicate()
+    monkeypatch.setattr(claims, "owner", lambda: dead)
+    return lambda: monkeypatch.setattr(claims, "owner", real)
+
+
+def kill_after(
+    monkeypatch: pytest.MonkeyPatch, place: Any, name: str, before: bool = False,
+    when: Callable[..., bool] = lambda *args, **notes: True,
+) -> None:  # fmt: skip
+    """The first call of a function for which `when` holds is the worker's last deed."""
+    real = getattr(place, name)
+    calls: list[str] = []
+
+    def killing(*args: Any, **notes: Any) -> Any:
+        last = not calls and when(*args, **notes)
+        if last:
+            calls.append(name)
+        if last and before:
+            raise Killed
+        found = real(*args, **notes)
+        if last:
+            raise Killed
+        return found
+
+    monkeypatch.setattr(place, name, killing)
+
+
+KILLS: dict[str, tuple[Any, str, bool, Callable[..., bool]]] = {
+    "asked for": (Archive, "ask", False, lambda self, number: number == 1),
+    "asked for, without values": (Archive, "drawn", True, lambda *args: len(args) == 2),
+    "its run made": (claims.runs, "create", False, lambda *args, **more: True),
+    "its run known": (Archive, "note", False, lambda *args, **notes: "run" in notes),
+    "claimed": (Archive, "note", False, lambda *args, **notes: "owner" in notes),
+    "after an epoch": (light, "append_line", False, lambda path, line: line["epoch"] == 2),
+    "trained": (training, "settle", True, lambda *args: True),
+    "told": (Archive, "tell", False, lambda *args: True),
+}
+
+
+@pytest.mark.parametrize("kill", KILLS)
+def test_a_worker_killed_at_any_moment_costs_no_trial_and_doubles_none(
+    kill: str, a_dead_owner: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = sweeps.create(light_config(trials=3))
+    place, name, before, when = KILLS[kill]
+    kill_after(monkeypatch, place, name, before, when)
+    with killed():
+        work(sweep.id)
+    a_dead_owner()
+    sweep = work(sweep.id)
+    trials = sweeps.trials_of(sweep)
+    assert [one.state for one in trials] == ["complete"] * 3
+    assert sweep.state == "finished"
+    assert {one.run_id for one in trials} == {run.id for run in runs.list_runs()}
+    assert len({one.run_id for one in trials}) == 3
+    for one in trials:
+        run = runs.find(one.run_id)
+        assert epochs_of(run.path) == [1, 2, 3]
+        assert one.values == (nll(runs.trained_here(run), 3),)
+
+
+def test_a_trial_whose_workers_are_killed_again_and_again_is_given_up(
+    a_dead_owner: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = sweeps.create(light_config(trials=2))
+    real = runs.work
+
+    def deadly(run_id: str, *args: Any, **more: Any) -> runs.Run:
+        if sweeps.trials_of(sweep)[0].run_id == run_id:
+            raise Killed
+        return real(run_id, *args, **more)
+
+    monkeypatch.setattr(runs, "work", deadly)
+    for _ in range(claims.MOST_ATTEMPTS):
+        with killed():
+            work(sweep.id)
+    sweep = work(sweep.id)
+    first, second = sweeps.trials_of(sweep)
+    assert (first.state, second.state) == ("failed", "complete")
+    assert first.message == "Its worker was killed 3 times: see the log of its run."
+
+
+def test_a_trial_whose_run_was_deleted_has_failed(
+    a_dead_owner: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = sweeps.create(light_config(trials=2))
+    kill_after(monkeypatch, training, "settle", before=True)
+    with killed():
+        work(sweep.id)
+    runs.delete(sweeps.trials_of(sweep)[0].run_id)
+    first, second = sweeps.trials_of(work(sweep.id))
+    assert (first.state, first.message) == ("failed", "Its run was deleted.")
+    assert second.state == "complete"
+
+
+def test_a_journal_cut_off_within_a_line_is_read_and_written_on(tmp_path: Path) -> None:
+    import optuna
+
+    path = tmp_path / "journal.log"
+    study = optuna.create_study(storage=open_journal(path), study_name="one")
+    study.ask()
+    whole = path.read_bytes()
+    study.ask()
+    path.write_bytes(whole + b'{"op_code":4,"wor')
+    again = optuna.load_study(study_name="one", storage=open_journal(path))
+    asked = again.ask()
+    study = optuna.load_study(study_name="one", storage=open_journal(path))
+    assert [one.number for one in study.trials] == [0, asked.number] == [0, 1]

@@ -1,0 +1,92 @@
+"""A hyper-deep ensemble of a real sweep: chosen, saved, opened and asked as any run."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ensemble import runs, sweeps
+from ensemble.analysis.quality.scores import at_label
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError, RunError
+from ensemble.sweeps.chosen import sources
+from ensemble.sweeps.objectives import calibration_error, validation_labels
+from ensemble.sweeps.selection import build, candidates, greedy
+from ensemble.sweeps.settings import SweepConfig
+from ensemble.sweeps.worker import work
+
+BASE = EnsembleConfig(network="logistic", members=2, epochs=2, validation=0.1, devices=1)
+
+
+@pytest.fixture
+def light_runs() -> None:
+    """Here runs really learn."""
+
+
+@pytest.fixture
+def sweep(light_runs: None) -> sweeps.Sweep:
+    """Two trials of two members, one objective the calibration error."""
+    config = SweepConfig(
+        space="learning_rate=0.02,0.3", sampler="grid", objectives="nll,ece", base=BASE
+    )
+    return work(sweeps.create(config).id)
+
+
+def test_members_of_several_trials_become_a_run_that_is_opened_and_asked_as_any(
+    sweep: sweeps.Sweep,
+) -> None:
+    trials = [runs.find(one.run_id) for one in sweeps.trials_of(sweep)]
+    for trial, run in zip(sweeps.trials_of(sweep), trials, strict=True):
+        best = run.status.best_epoch or 0
+        assert trial.values == (
+            run.status.best_ensemble_validation_nll,
+            calibration_error(run, best),
+        )
+
+    made = build(sweep.id, 3, "Three of four")
+    assert (made.name, made.state, made.config.members) == ("Three of four", "finished", 3)
+    came = sources(made)
+    pool, known = candidates(sweep.id)
+    assert [(one["run_id"], one["member"] - 1, one["epoch"]) for one in came] == [
+        (pool[number].run.id, pool[number].member, pool[number].epoch)
+        for number in greedy(known, 3)
+    ]
+    tests = runs.read_predictions(made.id, 1)
+    for number, one in enumerate(came):
+        there = runs.read_predictions(one["run_id"], one["epoch"])[one["member"] - 1]
+        np.testing.assert_array_equal(tests[number], there)
+
+    # What its parameters say is what its predictions are.
+    test_set = runs.test_set(made)
+    for epoch in (None, *runs.member_epochs(made.id)):
+        asked = runs.open_members(made.id, epoch).probabilities(test_set.images)
+        np.testing.assert_allclose(asked, tests, atol=2e-5)
+    labels = validation_labels(made)
+    held = runs.read_validation(made.id, 1)
+    expected = -np.log(at_label(held.mean(axis=0), labels)).mean()
+    line = runs.read_history(made.id)[-1]
+    assert line["ensemble_validation_nll"] == pytest.approx(expected, abs=1e-6)
+    assert made.status.best_ensemble_validation_nll == line["ensemble_validation_nll"]
+
+    rates = runs.trained_here(made).per_member["learning_rate"]
+    assert rates == tuple(one["settings"]["learning_rate"] for one in came)
+    assert set(rates) <= {0.02, 0.3}
+    twice = build(sweep.id, 6, again=True)
+    assert twice.config.members == 6
+    assert twice.name == f"Hyper-deep ensemble of {sweep.id}"
+    with pytest.raises(ConfigError, match="choose from 1 to 4"):
+        build(sweep.id, 5)
+    with pytest.raises(RunError, match="it has finished"):
+        runs.requeue(made.id)
+
+
+def test_nothing_can_be_chosen_from_trials_that_hold_out_different_images(
+    sweep: sweeps.Sweep,
+) -> None:
+    run = runs.find(sweeps.trials_of(sweep)[1].run_id)
+    settings = json.loads((run.path / "config.json").read_text())
+    settings["settings"]["seed"] = 7
+    Path(run.path / "config.json").write_text(json.dumps(settings))
+    with pytest.raises(RunError, match="differ in their seed"):
+        build(sweep.id, 2)

@@ -1,0 +1,72 @@
+"""A sweep's settings: what fits together, what they come to on the disk and back."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from ensemble.config import EnsembleConfig
+from ensemble.errors import ConfigError
+from ensemble.sweeps.settings import VARIABLE, SweepConfig, chosen_storage
+
+BASE = EnsembleConfig(network="logistic", members=2, epochs=3, validation=0.2)
+
+
+def test_settings_come_back_from_json_as_they_were() -> None:
+    config = SweepConfig(
+        space="members=2..4 network=mlp,logistic", objectives="nll,seconds", base=BASE
+    )
+    assert SweepConfig.from_disk(json.loads(json.dumps(config.as_dict()))) == config
+
+
+def test_a_trials_settings_are_those_shared_with_its_own_in_their_place() -> None:
+    config = SweepConfig(space="members=2..4 momentum=0.8,0.9", base=BASE)
+    assert config.of_trial({"members": 3, "momentum": 0.8}) == replace(
+        BASE, members=3, momentum=0.8
+    )
+
+
+def test_a_grid_wants_a_trial_for_each_combination_whatever_was_said() -> None:
+    assert SweepConfig(space="members=2..4 momentum=0.8,0.9", sampler="grid", trials=2,
+                       base=BASE).wanted == 6  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"space": ""}, "space is ''"),
+        ({"objectives": "nll,loss"}, "objectives is 'nll,loss'"),
+        ({"objectives": "nll,nll"}, "name each once"),
+        ({"objectives": "nll,seconds", "pruner": "median"}, "choose one objective"),
+        ({"objectives": "seconds", "pruner": "median"}, "judges epochs by one of nll"),
+        ({"base": replace(BASE, validation=0.0)}, "no images to choose settings by"),
+        ({"base": replace(BASE, vary="momentum=0.8,0.9")}, "in space and in vary"),
+        ({"space": "width=32,64"}, "has no width to set"),
+        ({"space": "momentum=0.8..0.9", "sampler": "grid"}, "A grid needs values"),
+        ({"trials": 0}, "trials is 0"),
+    ],
+)
+def test_settings_that_do_not_fit_are_refused_in_a_sentence(
+    changes: dict[str, object], said: str
+) -> None:
+    given = {"space": "momentum=0.8,0.9", "base": BASE, **changes}
+    with pytest.raises(ConfigError, match=said):
+        SweepConfig(**given)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "values", [{"base": []}, {"base": {"rate": 1}}, {"spaces": ""}, {"base": None}]
+)
+def test_odd_settings_on_the_disk_are_refused(values: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="No such setting"):
+        SweepConfig.from_disk(values)
+
+
+def test_the_storage_is_the_one_that_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = {"": "sqlite", "sqlite": "sqlite", "journal": "journal", "postgresql://h/d": "database"}
+    for stated, word in words.items():
+        monkeypatch.setenv(VARIABLE, stated)
+        assert chosen_storage() == word
+    monkeypatch.setenv(VARIABLE, "postgres")
+    with pytest.raises(ConfigError, match="address of a database"):
+        chosen_storage()
