@@ -186,12 +186,25 @@ def worth(known: Curve, labels: Ints, candidate: Floats, seed: int = 0) -> Equiv
     """
     if candidate.ndim != 2 or not len(candidate) == len(labels) == known.likelihood.shape[1]:
         raise ValueError(f"{candidate.shape} are not predictions (N, C) of the same examples.")
-    M, draws, N = known.members, np.random.default_rng(seed), len(labels)
-    its = calibrated(candidate, labels)
+    return of_likelihood(known, calibrated(candidate, labels), 1, seed)
+
+
+def of_likelihood(known: Curve, its: Doubles, trainings: int, seed: int) -> Equivalent:
+    """As `worth`, of a calibrated log-likelihood that is the mean over several trainings.
+
+    Args:
+      known: of the members, on the same examples.
+      its: (N,), in nats.
+      trainings: K, whose draws cancel.
+      seed: of the bootstrap.
+    """
+    M, draws, N = known.members, np.random.default_rng(seed), len(its)
     value = reached(known.sizes, known.mean, float(its.mean()))
     # What a candidate of each size would be apart from the curve by: both drew their members.
-    apart = np.array([known.spread(size) * math.sqrt(1 / M + 1 / size) for size in known.sizes])
-    values, found = np.vstack([known.likelihood, its[None]]), []
+    apart = np.array(
+        [known.spread(size) * math.sqrt(1 / M + 1 / (trainings * size)) for size in known.sizes]
+    )
+    values, found = np.vstack([known.likelihood, its[None]]), list[float]()
     for _ in range(RESAMPLES // TOGETHER):
         weights = np.stack([np.bincount(draws.integers(N, size=N), minlength=N)
                             for _ in range(TOGETHER)])  # fmt: skip
