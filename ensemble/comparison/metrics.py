@@ -15,6 +15,8 @@ from ensemble.comparison.measures import Measures
 from ensemble.runs.store import Run
 
 SEEDS = "seeds"
+# Of figures that are no means over images how large they can be; the least is 0.
+MOST = {"ece": 1.0, "seconds": np.inf, "img_member_per_s": np.inf}
 
 
 class Metric(NamedTuple):
@@ -80,7 +82,7 @@ def values_of(run: Run, made: Measures | None) -> dict[str, float | None]:
             "brier": float(made.brier.mean()), "ece": made.ece,
             "member_accuracy": float(made.share.mean()),
         }  # fmt: skip
-        if run.config.members > 1:
+        if _several(run, made):
             found["gain"] = float((made.right - made.share).sum())
     if run.trained is not None and run.status.seconds:
         found["seconds"] = run.status.seconds
@@ -101,7 +103,9 @@ def figures(runs: Sequence[tuple[Run, Measures | None]]) -> dict[str, Figure]:
     """
     each = [values_of(run, made) for run, made in runs]
     found = {metric.name: _of_values([one[metric.name] for one in each]) for metric in METRICS}
-    several = all(run.config.members > 1 for run, made in runs if made is not None)
+    for name, most in MOST.items():
+        found[name] = _within(found[name], most)
+    several = all(_several(run, made) for run, made in runs if made is not None)
     return found | of_images(tuple(made for _, made in runs if made is not None), several)
 
 
@@ -125,6 +129,18 @@ def of_images(made: tuple[Measures, ...], several: bool) -> dict[str, Figure]:
         gained = _mean([one.right - one.share for one in made], low=-1.0, most=1.0)
         found["gain"] = _times(gained, made[0].n)
     return found
+
+
+def _several(run: Run, made: Measures) -> bool:
+    """Whether a run is of several members, without those that were set aside by then."""
+    return len(run.remaining(made.epoch)) > 1
+
+
+def _within(found: Figure, most: float) -> Figure:
+    """A figure whose interval leaves 0 to `most` nowhere: Student's knows of no bounds."""
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(found.low, 0.0), high=min(found.high, most))
 
 
 def _of_values(values: Sequence[float | None]) -> Figure:
