@@ -142,7 +142,9 @@ def _read(group: Group) -> _Read:
         try:
             found.append((run, measures(run)))
         except EnsembleError as error:
-            said.append(f"“{run.name}” has no figures here: {error}")
+            why = str(error)
+            # Most errors name their run themselves.
+            said.append(why if run.id in why else f"“{run.name}” has no figures here: {why}")
             found.append((run, None))
             continue
         if run.state in CUT_SHORT:

@@ -110,10 +110,12 @@ def best(each: Sequence[Curves], what: str, split: str) -> tuple[str, str]:
     word = "highest" if what == "accuracy" else "lowest"
     ours, theirs = (value(what, end, one) for end, one in ((first, leader), (second, other)))
     titles = leader.group.title
-    said = f"{titles} ends {word} on {split}: {ours}, then {other.group.title} at {theirs}."
+    titles = titles[:1].upper() + titles[1:]
+    said = (f"{titles} ends at the {word} {split} {what}, {ours}; "
+            f"next {other.group.title}, {theirs}.")  # fmt: skip
     if len(said) <= LINE:
         return said, ""
-    return f"The {word} of {len(ends)} groups ends at {ours} on {split}, the next at {theirs}.", (
+    return f"The {word} {split} {what} of {len(ends)} groups is {ours}, the next {theirs}.", (
         f"{word.capitalize()}: {titles}. Next: {other.group.title}."
     )
 
@@ -156,12 +158,15 @@ def alt(found: Sequence[tuple[str, Sequence[Curves]]], what: str, who: str, over
 
 def left_out(found: Sequence[tuple[str, Sequence[Curves]]]) -> None:
     """Which runs have no such curve, and where a mean is of fewer runs than began."""
-    said = []
+    said, without = [], dict[int, list[str]]()
     for split, each in found:
         missing = sum(len(one.missing) for one in each)
         if missing and any(one.lines for one in each):
-            have = "has" if missing == 1 else "have"
-            said.append(f"{formats.count(missing, 'run')} {have} no such figure on {split}.")
+            without.setdefault(missing, []).append(split)
+    for missing, splits in without.items():
+        have = "has" if missing == 1 else "have"
+        on = " or ".join(splits)
+        said.append(f"{formats.count(missing, 'run')} {have} no such figure on {on} images.")
     if any(len(one.n) and one.n.min() < one.runs for _, each in found for one in each):
         said.append("Where not all runs of a group have come so far, the mean is of those that "
                     "have, and may jump.")  # fmt: skip

@@ -100,8 +100,8 @@ def nothing_chosen() -> None:
     st.markdown("Learning curves, figures with their intervals, settings against results: of up to "
                 f"{MOST} runs, beside each other.")  # fmt: skip
     if asked := address.TAG.read() or address.SWEEP.read():
-        what = "tag" if address.TAG.read() else "sweep"
-        st.warning(escaping.markdown(f"No run has the {what} “{asked[:40]}”: choose others."),
+        has = "has the tag" if address.TAG.read() else "is of the sweep"
+        st.warning(escaping.markdown(f"No run {has} “{asked[:40]}”: choose others."),
                    icon=":material/link_off:")  # fmt: skip
     if not every:
         st.page_link("pages/train.py", label="Train a first ensemble",
