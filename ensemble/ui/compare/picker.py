@@ -37,6 +37,7 @@ def choices(found: Chosen) -> None:
     ids = [run.id for run in found.runs]
     address.bound(f"compare_runs_{stamp(names.values())}", ids, lambda key: st.multiselect(
         "Runs", list(names), format_func=names.__getitem__, key=key, max_selections=MOST,
+        default=widget.held(key),
         placeholder="Name, rate, dataset", on_change=picked, args=(key,), select_all=False,
         help=f"Up to {MOST} runs.",
     ))  # fmt: skip

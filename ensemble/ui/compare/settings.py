@@ -109,6 +109,6 @@ def table(every: Sequence[runs.Run], kept: Selection, columns: Sequence[Column])
         if column.is_number:
             shown = shown.format(column.say, subset=[column.name], na_rep="–")
     config = {column.name: column.label for column in columns}
-    st.dataframe(shown, hide_index=True, key="compare_left", column_config={
+    st.dataframe(shown, hide_index=True, key="compare_left", placeholder="–", column_config={
         **config, "run": None, "name": st.column_config.TextColumn("Run", pinned=True),
     }, alt=f"{count(len(left), 'run')} with their settings and figures")  # fmt: skip
