@@ -63,7 +63,8 @@ def show(groups: Sequence[Group]) -> None:
         nothing(every, splits, over)
         return
     palette = theme.palette()
-    said, below = best(found[-1][1], what, splits[-1])
+    going = any(run.active for run in every)
+    said, below = best(found[-1][1], what, splits[-1], going)
     if said:
         st.markdown(f"##### {escaping.markdown(said)}")
     if below:
@@ -96,28 +97,31 @@ def readable(groups: Sequence[Group]) -> list[Group]:
     return found
 
 
-def best(each: Sequence[Curves], what: str, split: str) -> tuple[str, str]:
+def best(each: Sequence[Curves], what: str, split: str, going: bool = False) -> tuple[str, str]:
     """Which group's mean ends best, in a sentence and, where names are long, a line below it.
 
     Both "" where there is nothing to choose. What it is worth stands in the table: here nothing
-    is tested.
+    is tested. While runs go on it is so only so far; then a line is there from the first group
+    on, so that the picture below it does not move when the second has its first epoch.
     """
     ends = [(float(one.mean[-1]), one) for one in each if len(one.mean)]
     if len(ends) < 2:
-        return "", ""
+        waits = going and len(each) > 1 and ends
+        return (
+            (f"So far one of {len(each)} groups has a {split} {what}.", "") if waits else ("", "")
+        )
     order = sorted(ends, key=lambda end: -end[0] if what == "accuracy" else end[0])
     (first, leader), (second, other) = order[:2]
     word = "highest" if what == "accuracy" else "lowest"
     ours, theirs = (value(what, end, one) for end, one in ((first, leader), (second, other)))
-    titles = leader.group.title
-    titles = titles[:1].upper() + titles[1:]
-    said = (f"{titles} ends at the {word} {split} {what}, {ours}; "
-            f"next {other.group.title}, {theirs}.")  # fmt: skip
+    title, next_ = leader.group.title, other.group.title
+    verb = "has" if going else "ends at"
+    said = f"{title} {verb} the {word} {split} {what}, {ours}; next {next_}, {theirs}."
+    said = f"So far {said}" if going else said[:1].upper() + said[1:]
     if len(said) <= LINE:
         return said, ""
-    return f"The {word} {split} {what} of {len(ends)} groups is {ours}, the next {theirs}.", (
-        f"{word.capitalize()}: {titles}. Next: {other.group.title}."
-    )
+    of = f"he {word} {split} {what} of {len(ends)} groups is {ours}, the next {theirs}."
+    return f"{'So far t' if going else 'T'}{of}", f"{word.capitalize()}: {title}. Next: {next_}."
 
 
 def value(what: str, end: float, of: Curves) -> str:

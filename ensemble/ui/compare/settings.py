@@ -42,7 +42,8 @@ def show(every: Sequence[runs.Run], kept: Selection) -> None:
 def usual_axes(columns: Sequence[Column]) -> tuple[str, ...]:
     """The settings that differ, and what came of them; the seed only where no other does."""
     differ = [one.name for one in columns if one.varies and not one.is_figure]
-    settings = [name for name in differ if name != "seed"] or differ
+    # What differs by member is a text, and stands in the setting that it names: no axis for it.
+    settings = [name for name in differ if name not in ("seed", "vary")] or differ
     known = [one.name for one in columns]
     measured = [name for name in MEASURED if name in known]
     return (*settings[:MOST_AXES], *measured) or tuple(known[:1])

@@ -36,7 +36,7 @@ def test_the_table_says_what_was_counted_and_what_is_shown_of_it() -> None:
     assert rows.headline(made) == "Against the baseline: accuracy better; NLL better."
     every = rows.frame(made, differ=False)[rows.FIRST].to_list()
     assert every.index("Momentum") > every.index("p of NLL, adjusted"), "what is the same is last"
-    assert "Vary" not in every, "nobody has set it"
+    assert "Differs by member" not in every, "nobody has set it"
 
 
 def test_what_is_not_shown_is_not_called_equal_and_the_worse_is_named() -> None:
