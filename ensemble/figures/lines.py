@@ -108,7 +108,7 @@ def even(low: float, high: float) -> list[float]:
     if high - low <= 1e-9 * high:
         return [float(f"{low:.3g}")]
     decade = 10.0 ** math.floor(math.log10(high - low))
-    for lead in (1, 0.5, 0.2, 0.1):
+    for lead in (5, 2, 1, 0.5, 0.2):
         step = lead * decade
         places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
         if len(places) >= 3:

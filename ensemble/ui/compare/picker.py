@@ -91,7 +91,8 @@ def problems(found: Chosen) -> None:
         st.warning(escaping.markdown(f"{runs_} not there, and left out: {named}{more}."),
                    icon=":material/link_off:")  # fmt: skip
     if found.left_out:
-        st.caption(f"{MOST} runs are compared at a time: {found.left_out:,} more are left out.")
+        are = "is" if found.left_out == 1 else "are"
+        st.caption(f"{MOST} runs are compared at a time: {found.left_out:,} more {are} left out.")
 
 
 def nothing_chosen() -> None:

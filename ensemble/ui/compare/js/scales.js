@@ -45,7 +45,7 @@ function numberTicks(low, high, log, from) {
   const decade = 10 ** Math.floor(Math.log10(last - first))
   const within = (step) => Math.floor(last / step + 1e-9) - Math.ceil(first / step - 1e-9) + 1
   // The widest step that leaves three marks: fewer do not say what the axis counts in.
-  const step = decade * [1, 0.5, 0.2, 0.1].find((lead) => within(lead * decade) >= 3)
+  const step = decade * [5, 2, 1, 0.5, 0.2].find((lead) => within(lead * decade) >= 3)
   const ticks = []
   for (let i = Math.ceil(first / step - 1e-9); i * step <= last + step * 1e-9; i++) {
     ticks.push(Number((i * step).toPrecision(12)))
