@@ -24,6 +24,7 @@ from ensemble.runs.status import (
 )
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.test_set import dataset_of
+from ensemble.runs.training import averages
 from ensemble.runs.training.clock import TrainingClock
 from ensemble.runs.training.divergence import Lost
 from ensemble.runs.training.progress import Progress, differences, figures_on, judge
@@ -64,6 +65,7 @@ class Session:
         self._run, self._status, self._stop, self._report = run, status, stop, report
         self._config = config = trained_here(run)
         self._trainer = trainer(config, dataset_of(run), _devices(run), numbers=run.numbers)
+        averages.check(run)
         self._history = run.path / "history.jsonl"
         self._checkpoints = Checkpoints(run.path)
         self._saved = time.monotonic()
@@ -100,6 +102,8 @@ class Session:
             if self._stop():
                 self._save()
                 return Outcome("stopped", "Stopped. Resume continues from here.")
+        if self._config.swa_epochs and self._run.whole and not hosts.current():
+            averages.keep(self._run)  # elsewhere whoever first asks makes it
         said = how_it_ended(self._status.status, self._config, progress.evaluated)
         if damaged := self._checkpoints.set_aside:
             again = "What was learnt after the one before it was learnt again, to the same bits."
@@ -186,7 +190,8 @@ class Session:
         summary = after_epoch(self._status.status, line)
         best = summary.get("best_epoch") or self._status.status.best_epoch or epoch
         params = self._trainer.get_params(self._state)
-        write_parameters(self._run.path, epoch, params, best=best if self._run.whole else None)
+        drop = best if self._run.whole else None
+        write_parameters(self._run.path, epoch, params, drop, self._config.averaged_epochs)
         append_line(self._history, line)
         progress.close_epoch()
         self._tell(**summary, **self._place())
