@@ -141,6 +141,12 @@ def test_marks_of_a_log_axis_are_whole_numbers_and_none_a_lone_digit(
     assert [float(one.replace("−", "-")) for one in marks] == made.get("tickvals", [])
 
 
+def test_no_half_of_an_epoch_is_marked() -> None:
+    made = pictures.figure([("test", curves(grouped(three_seeds())))], what="loss", x="epochs",
+                           title="t", palette=LIGHT)  # fmt: skip
+    assert made.layout.xaxis.dtick == 1
+
+
 def test_log_axes_of_curves_and_points_say_their_marks_in_full() -> None:
     every = [finished({"learning_rate": rate, "seed": at}, epochs=12, draw=at)
              for at, rate in enumerate((0.01, 1.0))]  # fmt: skip
