@@ -145,7 +145,9 @@ def _read(group: Group) -> _Read:
         try:
             made = measures(run)
         except EnsembleError as error:
-            said.append(f"“{run.name}” has no figures here: {error}")
+            why = str(error)
+            # Most errors name their run themselves.
+            said.append(why if run.id in why else f"“{run.name}” has no figures here: {why}")
             found.append((run, None))
             continue
         found.append((run, made))

@@ -20,7 +20,8 @@ def show(every: Sequence[runs.Run]) -> None:
                 icon=":material/event_busy:")  # fmt: skip
         return
     names = {run.id: told_apart(run) for run in kept}
-    chosen = controls.one(address.RUN, "Plan from", names, kept[0].id, width=420,
+    ours = [run for run in kept if run.trained is not None]  # of others there is no plan
+    chosen = controls.one(address.RUN, "Plan from", names, (ours or kept)[0].id, width=420,
                           help="From the predictions that this run keeps of every "
                           "epoch.")  # fmt: skip
     run = next(one for one in kept if one.id == chosen)

@@ -25,7 +25,8 @@ def headline(found: BestValue, setting: str, over: bool = True) -> str:
       setting: which differs, one of `varying.NAMES`.
       over: whether the run has ended: else it is so only so far.
     """
-    return f"{'' if over else 'So far: '}{_claim(found, setting)}"
+    claim = _claim(found, setting)
+    return claim if over else f"So far {claim[0].lower()}{claim[1:]}"
 
 
 def _claim(found: BestValue, setting: str) -> str:

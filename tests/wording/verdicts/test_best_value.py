@@ -29,7 +29,8 @@ def test_the_headline_names_the_best_range_or_that_there_is_none(
 ) -> None:
     assert words.headline(found(means), "learning_rate") == said
     assert len(said) <= 80
-    assert words.headline(found(means), "learning_rate", over=False) == f"So far: {said}"
+    so_far = words.headline(found(means), "learning_rate", over=False)
+    assert so_far == f"So far {said[0].lower()}{said[1:]}"
 
 
 def test_a_value_beyond_worse_ones_that_is_not_shown_to_be_worse_is_named() -> None:
