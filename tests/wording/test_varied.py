@@ -4,7 +4,6 @@ import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.ui.shared import settings
 from ensemble.wording import run_names, varied
 
 RATES = EnsembleConfig(members=8, vary="learning_rate=0.01..1:log momentum=0.8,0.9")
@@ -38,15 +37,6 @@ def test_members_are_named_with_their_values() -> None:
     names = varied.names(varied.of(RATES), 8)
     assert names[0] == "member 1 · rate 0.01 · momentum 0.8"
     assert names[7] == "member 8 · rate 1 · momentum 0.9"
-
-
-def test_a_run_is_called_by_the_values_that_its_members_have() -> None:
-    assert run_names.ensemble(RATES) == "8 members · rate 0.01 to 1 · digits"
-    assert settings.summary(RATES) == (
-        "8 members · rate 0.01 to 1 · momentum 0.8 and 0.9 · 10 epochs · batch 128 · seed 0"
-    )
-    decay = EnsembleConfig(members=2, vary="weight_decay=0.0001,0.01")
-    assert settings.small_print(decay).endswith("seed 0 · weight decay 0.0001 and 0.01")
 
 
 def test_a_text_that_says_nothing_yet_leaves_the_name_as_it_is() -> None:

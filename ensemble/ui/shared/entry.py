@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
 from ensemble.ui.frame import drawer, figure_menu, mark
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, widget
 from ensemble.ui.shared.tab import tab
 
 
@@ -84,6 +84,7 @@ def draw(page: str, main: Callable[[], None]) -> None:
     drawer.close_when_used(page)
     figure_menu.listen()
     main()
+    widget.all_drawn()
     tab.page = page
 
 

@@ -3,7 +3,9 @@
 from typing import Any
 
 import streamlit as st
-from streamlit.runtime.state import get_session_state
+
+# The keys of widgets whose values were put since a page was last drawn to its end.
+_PUT = "widgets_put"
 
 
 def value(key: str, *default: Any) -> Any:
@@ -22,17 +24,20 @@ def value(key: str, *default: Any) -> Any:
 def put(key: str, value: Any) -> None:
     """Set the value of a widget that is still to be made in this run of the script."""
     st.session_state[key] = value
+    st.session_state.setdefault(_PUT, set()).add(key)
 
 
 def begin(key: str, value: Any) -> Any:
     """Set what a widget holds at first; returns what it holds now."""
-    return st.session_state.setdefault(key, value)
+    if key not in st.session_state:
+        put(key, value)
+    return st.session_state[key]
 
 
 def follow(key: str, value: Any) -> None:
     """As `put`, but left alone where it holds that already."""
     if st.session_state.get(key, ...) != value:
-        st.session_state[key] = value
+        put(key, value)
 
 
 def held(key: str) -> Any:
@@ -42,4 +47,9 @@ def held(key: str) -> Any:
     a popover that is closed, and the page is drawn again, it is told of the default alone: none
     of its buttons would be pressed, and the first press would take all others back.
     """
-    return None if get_session_state().is_new_state_value(key) else value(key, None)
+    return None if key in st.session_state.get(_PUT, ()) else value(key, None)
+
+
+def all_drawn() -> None:
+    """The page has been drawn to its end: what was put is no longer new."""
+    st.session_state.pop(_PUT, None)

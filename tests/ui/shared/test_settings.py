@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble.config import EnsembleConfig
 from ensemble.ui.shared import settings
+from ensemble.wording import run_names
 
 
 def every_control() -> None:
@@ -81,3 +82,13 @@ def test_the_summary_names_what_is_unusual_and_only_that() -> None:
 )
 def test_values_are_written_out(value: Any, said: str) -> None:
     assert settings.shown(value) == said
+
+
+def test_a_run_is_called_by_the_values_that_its_members_have() -> None:
+    rates = EnsembleConfig(members=8, vary="learning_rate=0.01..1:log momentum=0.8,0.9")
+    assert run_names.ensemble(rates) == "8 members · rate 0.01 to 1 · digits"
+    assert settings.summary(rates) == (
+        "8 members · rate 0.01 to 1 · momentum 0.8 and 0.9 · 10 epochs · batch 128 · seed 0"
+    )
+    decay = EnsembleConfig(members=2, vary="weight_decay=0.0001,0.01")
+    assert settings.small_print(decay).endswith("seed 0 · weight decay 0.0001 and 0.01")
