@@ -56,6 +56,7 @@ ARCHITECTURES = {
     )
 }  # fmt: skip
 NAMES = tuple(ARCHITECTURES)
+WITH_STATISTICS = ("resnet",)  # carry running statistics of the images they learn from
 
 
 def names() -> tuple[str, ...]:

@@ -7,14 +7,14 @@ The command line's options and the page's sliders are both derived from the fiel
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ensemble import architectures, varying
+from ensemble import architectures, epochs_of, varying
 from ensemble.architectures import ARCHITECTURES
 from ensemble.datasets.registry import find, names
 from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError
 from ensemble.settings import Kept, Settings, checked, setting, setting_fields
 
-SCHEDULES = ("constant", "cosine")
+SCHEDULES = ("constant", "cosine", "cyclic")
 PRECISIONS = ("float32", "bfloat16")
 OPTIMIZERS = ("sgd", "adamw")
 LEAST_IN_A_GROUP = 2  # a member alone in its process may round otherwise than beside others
@@ -101,7 +101,15 @@ class EnsembleConfig(Settings):
         choices=PRECISIONS,
     )
     schedule: str = setting(
-        "constant", "Learning rate: constant, or falling along a cosine.", choices=SCHEDULES
+        "constant",
+        "Learning rate: constant, falling along a cosine, or falling so again and again (cyclic).",
+        choices=SCHEDULES,
+    )
+    cycles: int = setting(
+        5,
+        "Cyclic schedule: how often the rate falls; where each fall ends is a snapshot.",
+        low=1,
+        high=1000,
     )
     warmup_epochs: float = setting(
         0.0, "Epochs over which the learning rate first rises from zero.", low=0.0, high=1000.0
@@ -136,6 +144,23 @@ class EnsembleConfig(Settings):
         high=1000,
     )
 
+    swa_epochs: int = setting(
+        0,
+        "Also keeps the average of each member's parameters after the last so many epochs (SWA).",
+        low=0,
+        high=1000,
+    )
+
+    @property
+    def cycle_ends(self) -> tuple[int, ...]:
+        """The epochs, from 1, after which a cyclic schedule begins anew; () of another one."""
+        return epochs_of.ends(self.epochs, self.cycles) if self.schedule == "cyclic" else ()
+
+    @property
+    def averaged_epochs(self) -> range:
+        """The epochs, from 1, over which parameters are averaged; empty where none are."""
+        return range(self.epochs - self.swa_epochs + 1, self.epochs + 1)
+
     @property
     def own_views(self) -> bool:
         """Whether members see different pixels at one step, so that they have nothing to average.
@@ -164,6 +189,12 @@ class EnsembleConfig(Settings):
                 "epochs: choose a shorter warm-up or more epochs."
             )
         self._check_varied()
+        if self.schedule == "cyclic":
+            epochs_of.check_cycles(self.epochs, self.cycles, self.warmup_epochs)
+        if self.swa_epochs:
+            epochs_of.check_averaged(
+                self.epochs, self.swa_epochs, bool(self.patience), str(self.network)
+            )
         self._check_network()
         self._check_validation()
         if self.groups > 1 and self.members < LEAST_IN_A_GROUP * self.groups:

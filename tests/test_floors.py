@@ -15,10 +15,10 @@ REPO = Path(__file__).resolve().parent.parent
 
 # From the bottom to the top: each may import those before it.
 FLOORS = (
-    "errors", "settings", "varying", "architectures", "storage", "analysis", "datasets", "pictures",
-    "config", "machine", "hosts", "engine", "cluster", "jobs", "runs", "regression", "race",
-    "shift", "sweeps", "recognition", "planning", "comparison", "exchange", "wording", "figures",
-    "api", "cli", "ui", "pages", "app",
+    "errors", "settings", "varying", "architectures", "epochs_of", "storage", "analysis",
+    "datasets", "pictures", "config", "machine", "hosts", "engine", "cluster", "jobs", "runs",
+    "regression", "race", "shift", "sweeps", "recognition", "planning", "comparison", "budget",
+    "exchange", "wording", "figures", "api", "cli", "ui", "pages", "app",
 )  # fmt: skip
 # The face for Python, the command line and the screens stand beside each other.
 BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("api", "cli")
@@ -27,8 +27,8 @@ BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("a
 FACE = {"api", "datasets", "figures", "runs"}
 # These draw and say what others have reckoned; nothing else may reach Streamlit.
 SHOWS_PAGES = {"ui", "pages", "app"}
-WITHOUT_JAX = {"errors", "settings", "varying", "storage", "analysis", "cluster", "wording",
-               "figures"}  # fmt: skip
+WITHOUT_JAX = {"errors", "settings", "varying", "epochs_of", "storage", "analysis", "cluster",
+               "wording", "figures"}  # fmt: skip
 
 
 def read_sources() -> dict[str, str]:

@@ -8,7 +8,7 @@ from ensemble.engine.layout import Layout, choose_devices
 from ensemble.engine.networks.network import Network
 from ensemble.engine.networks.registry import network_of
 from ensemble.engine.pace import Pace
-from ensemble.engine.predict import predict_probabilities
+from ensemble.engine.predict import predict_probabilities, sample_probabilities
 from ensemble.engine.step import MemberState, blank_members, parameter_shapes
 from ensemble.engine.trainer import Trainer
 
@@ -28,5 +28,6 @@ __all__ = [
     "network_of",
     "parameter_shapes",
     "predict_probabilities",
+    "sample_probabilities",
     "steps_per_epoch",
 ]

@@ -30,6 +30,8 @@ class StepFigures:
       ensemble_accuracy: (S,) accuracy of the averaged probabilities, or None likewise.
       active: the members that were given steps, bool (M,); None if all were. The others' figures
         are NaN, and the ensemble's are without them.
+      each: the figures of each ensemble, where the members are several; those of averages are None
+        then.
     """
 
     loss: np.ndarray
@@ -37,6 +39,7 @@ class StepFigures:
     ensemble_nll: np.ndarray | None
     ensemble_accuracy: np.ndarray | None
     active: np.ndarray | None = None
+    each: "tuple[StepFigures, ...]" = ()
 
     def first_divergence(self) -> tuple[int, int] | None:
         """(step, member) of the first loss that is not finite, both counted from 0.
@@ -60,6 +63,8 @@ class Evaluation:
       ensemble_accuracy: accuracy of the averaged probabilities.
       active: the members that were asked, bool (M,); None if all were. The others' figures are
         NaN, their probabilities too, and the ensemble's are without them.
+      each: the figures of each ensemble, where the members are several; those of averages are NaN
+        then.
     """
 
     probabilities: np.ndarray
@@ -68,6 +73,7 @@ class Evaluation:
     ensemble_nll: float
     ensemble_accuracy: float
     active: np.ndarray | None = None
+    each: "tuple[Evaluation, ...]" = ()
 
 
 class Tally:
@@ -152,7 +158,7 @@ def ensemble_figures(
     """
     compiled, every = _program(layout.devices), np.ones(layout.members, bool)
 
-    @functools.lru_cache(maxsize=1)
+    @functools.lru_cache(maxsize=64)
     def weights_of(active: tuple[bool, ...]) -> Array:
         share = np.float32(len(layout.devices) / max(sum(active), 1))
         return layout.put(layout.working(np.array(active)) * share)
@@ -226,4 +232,4 @@ def joined(parts: Sequence[StepFigures]) -> StepFigures:
     right = [one.ensemble_accuracy for one in parts if one.ensemble_accuracy is not None]
     if not nll:
         return StepFigures(loss, accuracy, None, None)
-    return StepFigures(loss, accuracy, np.concatenate(nll), np.concatenate(right))
+    return StepFigures(loss, accuracy, np.concatenate(nll, -1), np.concatenate(right, -1))

@@ -12,6 +12,9 @@ from jax import Array
 from ensemble.engine.networks.arithmetic import to_unit
 from ensemble.engine.networks.network import Network
 from ensemble.engine.trace_cache import cached
+from ensemble.errors import ConfigError
+
+SAMPLED = 256  # images of a pass that are drawn for at once
 
 
 def predict_probabilities(network: Network, params: Any, images: np.ndarray) -> np.ndarray:
@@ -36,6 +39,59 @@ def _program(network: Network) -> Callable[..., Any]:
         return jax.nn.softmax(network.apply(params, to_unit(images)))
 
     return each_member("predict", network, one)
+
+
+def sample_probabilities(
+    network: Network, params: Any, images: np.ndarray, passes: int, seed: int = 0
+) -> np.ndarray:
+    """Every member's probabilities with dropout left on, averaged over passes: float32 (M, N, C).
+
+    Args:
+      network: what the members are; its training pass draws random numbers.
+      params: the members' parameters, leaves (M, …).
+      images: uint8 (N, H, W, channels).
+      passes: T, over how many passes, each with draws of its own.
+      seed: of the draws.
+
+    Raises:
+      ConfigError: the network draws nothing, or carries statistics that a training pass changes.
+
+    Source: Y. Gal and Z. Ghahramani, "Dropout as a Bayesian approximation", ICML 2016.
+    """
+    if not network.random:
+        raise ConfigError(
+            f"The network {network.name} has no dropout: there is nothing to sample from it."
+        )
+    if network.collections:
+        raise ConfigError(
+            f"The network {network.name} carries {', '.join(network.collections)} beside its "
+            "parameters, which a pass with dropout would take from the test images: dropout is "
+            "sampled of networks without."
+        )
+    size, sample = min(SAMPLED, len(images)), _sampling(network)
+    members = len(jax.tree.leaves(params)[0])
+    total = np.zeros((members, len(images), network.classes))
+    for m in range(members):
+        member = jax.tree.map(lambda leaf, m=m: jnp.asarray(leaf[m]), params)
+        for first in range(0, len(images), size):
+            block = images[first : first + size]
+            padded = np.zeros((size, *images.shape[1:]), np.uint8)
+            padded[: len(block)] = block
+            for t in range(passes):
+                found = sample(member, padded, np.array([seed, m, first, t], np.uint32))
+                total[m, first : first + size] += np.asarray(found)[: len(block)]
+    return (total / passes).astype(np.float32)
+
+
+@functools.lru_cache(maxsize=64)
+def _sampling(network: Network) -> Callable[..., Any]:
+    def one(params: Any, images: Array, draw: Array) -> Array:
+        key = jax.random.key(draw[0])
+        for number in (draw[1], draw[2], draw[3]):
+            key = jax.random.fold_in(key, number)
+        return jax.nn.softmax(network.learn(*network.split(params), to_unit(images), key)[0])
+
+    return jax.jit(cached("sample", one, network))
 
 
 def each_member(name: str, network: Network, one: Callable[..., Any]) -> Callable[..., Any]:

@@ -14,9 +14,11 @@ def learning_rates(
 ) -> np.ndarray:
     """The rate of each step of a run, float32 (epochs · steps_per_epoch,).
 
-    Constant, or half a cosine from the full rate to zero (SGDR without restarts;
-    Loshchilov and Hutter 2017); a warm-up first rises in a straight line from zero
-    (Goyal et al. 2017).
+    Constant; or half a cosine from the full rate to zero (SGDR without restarts; Loshchilov
+    and Hutter 2017); or cyclic, where step t of a cycle of T steps has half a cosine of its own,
+    rate / 2 · (cos(π t / T) + 1), and the next cycle begins at the full rate (Huang et al. 2017,
+    equation 2). A warm-up first rises in a straight line from zero (Goyal et al. 2017); what is
+    left of the first fall begins where it ends.
 
     Args:
       config: the run's settings.
@@ -31,6 +33,11 @@ def learning_rates(
     share = np.ones(total)
     if config.schedule == "cosine":
         share *= 0.5 * (1 + np.cos(np.pi * (step - warmup) / max(total - warmup, 1)))
+    elif config.schedule == "cyclic":
+        length = config.epochs // config.cycles * steps_per_epoch
+        begin = np.where(step < length, warmup, 0)
+        falling = (step % length - begin) / np.maximum(length - begin, 1)
+        share *= 0.5 * (1 + np.cos(np.pi * falling))
     if epoch is not None:
         of_epoch = slice((epoch - 1) * steps_per_epoch, epoch * steps_per_epoch)
         step, share = step[of_epoch], share[of_epoch]

@@ -13,7 +13,8 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets.split import validation_indices
 from ensemble.engine.draws import batches, keys
 from ensemble.engine.draws.augment import Augmentation
-from ensemble.engine.figures import Evaluation, StepFigures, joined, without
+from ensemble.engine.figures import Evaluation, StepFigures, joined
+from ensemble.engine.forms.ensembles import steps_of_each
 from ensemble.engine.forms.looped import Looped
 from ensemble.engine.forms.programs import precision, usual_form
 from ensemble.engine.forms.stepwise import Stepwise
@@ -67,6 +68,8 @@ class Trainer:
         M is how many these are.
       values: learning rates, momenta or weight decays, (M,) each, by the setting's name, in place
         of `config.per_member`'s.
+      ensembles: T, how many ensembles of as many members each these are, one after the other:
+        figures are of `each` then.
 
     Attributes:
       network: what learns.
@@ -87,8 +90,9 @@ class Trainer:
         form: str | None = None,
         numbers: Sequence[int] | None = None,
         values: Mapping[str, ArrayLike] | None = None,
+        ensembles: int = 1,
     ) -> None:
-        self.config, self.digits = config, digits
+        self.config, self.digits, self._ensembles = config, digits, ensembles
         images, labels = digits.train_images, digits.train_labels
         height, width, channels = images.shape[1:]
         self.network: Network = network_of(
@@ -113,7 +117,7 @@ class Trainer:
             Work(
                 self.layout, self.network, self.augmentation, self.rule, arithmetic, images,
                 labels, self.steps_per_epoch, config.batch_size, config.own_views,
-                self._hyper(1), self._common(),
+                self._hyper(1), self._common(), ensembles,
             )
         )  # fmt: skip
         self._test = self._form.to_judge(digits.test_images, digits.test_labels)
@@ -165,7 +169,7 @@ class Trainer:
             state, figures = self._form.train(state, loaded, start, most)
             parts.append(figures)
             start += most
-        return state, without(~self.active, joined(parts))
+        return state, steps_of_each(joined(parts), ~self.active, self._ensembles)
 
     def evaluate(
         self, state: Any, interrupted: Callable[[], bool] = lambda: False

@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job
 from ensemble.jobs.status import StatusWriter
 from ensemble.storage.atomic import DISK_FULL
 from ensemble.storage.refusals import named, remedy, said_of
+
+Result = TypeVar("Result")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,7 +69,7 @@ def told_to_end(note: Callable[[int, FrameType | None], None]) -> Iterator[None]
             signal.signal(one, handler)
 
 
-def outcome_of(job: Job, work: Callable[[], Outcome]) -> Outcome:
+def outcome_of(job: Job, work: Callable[[], Result]) -> Result | Outcome:
     """What came of it; what a person can mend is an outcome too, with the kind's advice."""
     kind = job.kind
     try:

@@ -1,7 +1,8 @@
 """A worker: waits its turn, does a job of whatever kind, and writes down how it ended."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ensemble.jobs import slots
@@ -46,10 +47,8 @@ def do(
     Raises:
       RunError: another process is at it.
     """
-    kind, stop, folder = job.kind, stop or stop_request(job), inside.folder_of(job)
-    inside.wait_until_alone(job)
-    hand = hold(folder, f"{kind.title} “{job.id}”")
-    with stop, hand, StatusWriter(inside.status_file_of(job), inside.first_words(job)) as status:
+    stop = stop or stop_request(job)
+    with held(job) as status, stop:
         with bugs_written_down(job, status):
             outcome = outcome_of(
                 job,
@@ -59,9 +58,27 @@ def do(
                     else at_once(status, stop, report, begin)
                 ),
             )
-        status.update(state=outcome.state, message=outcome.message, seconds_left=None)
-        report(status.status)
+        write_end(status, outcome, report)
     return status
+
+
+@contextmanager
+def held(job: Job) -> Iterator[StatusWriter[Any]]:
+    """The right to be the job's worker, and the hold on its status, within this.
+
+    Raises:
+      RunError: another process is at it, or it was deleted.
+    """
+    inside.wait_until_alone(job)
+    hand = hold(inside.folder_of(job), f"{job.kind.title} “{job.id}”")
+    with hand, StatusWriter(inside.status_file_of(job), inside.first_words(job)) as status:
+        yield status
+
+
+def write_end(status: StatusWriter[Any], outcome: Outcome, report: Report) -> None:
+    """Write down how a job ended."""
+    status.update(state=outcome.state, message=outcome.message, seconds_left=None)
+    report(status.status)
 
 
 def stop_request(job: Job) -> StopRequest:

@@ -26,7 +26,7 @@ def cautions_of(run: Run, maps: Maps, plan: Plan) -> tuple[Caution, ...]:
     config, last = trained_here(run), int(maps.test.epochs[-1])
     moved = config.shift_pixels or config.rotation_degrees or config.flip
     holds: dict[Caution, bool] = {
-        "schedule": config.schedule == "cosine" and config.epochs > 1,
+        "schedule": config.schedule != "constant" and config.epochs > 1,
         "warm-up": config.warmup_epochs >= plan.epochs,
         "varied": bool(config.vary) and config.members > 1,
         "augmentation": bool(moved),

@@ -4,10 +4,11 @@ One file an epoch, `epoch-0003.npz`: float32 arrays (M, …) by the names of the
 `Conv_0/kernel` and so on, and running statistics beside them (`batch_stats/…`), as plain NumPy
 that any tool reads. Those of the HOWTO's network take 3.3 MB a member and epoch. A run whose files
 would take more than 1 GiB keeps evenly spaced epochs only, those that a power of two divides, just
-large enough that they fit; and always the first, the last and the best, whatever they take.
+large enough that they fit; and always the first, the last, the best and those that are to be
+averaged, whatever they take.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
 MAX_BYTES = 2**30
 
 
-def write_parameters(folder: Path, epoch: int, params: Any, best: int | None) -> None:
+def write_parameters(
+    folder: Path, epoch: int, params: Any, best: int | None, always: Collection[int] = ()
+) -> None:
     """Keep an epoch's parameters, then drop what no longer fits beside them.
 
     Args:
@@ -34,6 +37,7 @@ def write_parameters(folder: Path, epoch: int, params: Any, best: int | None) ->
       epoch: counted from 1.
       params: a nested mapping of names to arrays (M, …), or to their `Joined` parts in float32.
       best: the epoch that is the best so far; None drops nothing.
+      always: epochs that are never dropped.
 
     Raises:
       OSError: a full disk, or a folder that cannot be written; nothing half-written is left.
@@ -43,7 +47,7 @@ def write_parameters(folder: Path, epoch: int, params: Any, best: int | None) ->
     # Array by array: all of them in float32 at once would double what a worker needs of memory.
     write_arrays(path, ((name, _in_float32(array)) for name, array in _flat(params)))
     if best is not None:
-        _thin_out(folder, epoch, best, path.stat().st_size)
+        _thin_out(folder, epoch, best, path.stat().st_size, always)
 
 
 def drop_parameters(folder: Path, after: int) -> None:
@@ -111,8 +115,8 @@ def _in_float32(array: Any) -> NDArray[np.float32] | Joined:
     return array if isinstance(array, Joined) else np.asarray(array, np.float32)
 
 
-def _thin_out(folder: Path, last: int, best: int, size: int) -> None:
-    wanted = wanted_epochs(last, best, MAX_BYTES // size)
+def _thin_out(folder: Path, last: int, best: int, size: int, always: Collection[int]) -> None:
+    wanted = {*wanted_epochs(last, best, MAX_BYTES // size), *always}
     for epoch in kept_epochs(folder):
         if epoch not in wanted:
             epoch_file(folder, "parameters", epoch).unlink()

@@ -8,6 +8,7 @@ with its own loop alone, and its journal has none: see `claims` for ours.
 import contextlib
 import functools
 import os
+import sqlite3
 import time
 import warnings
 from collections.abc import Iterator
@@ -210,6 +211,12 @@ def _said_plainly(sweep_id: str, word: str) -> Iterator[None]:
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
             yield
     except (SQLAlchemyError, optuna.exceptions.StorageInternalError, ImportError) as error:
+        # Its class itself, and none derived from it, is what SQLite says of a damaged file.
+        if word == "sqlite" and type(getattr(error, "orig", None)) is sqlite3.DatabaseError:
+            raise RunError(
+                f"What is written down of the trials of “{sweep_id}” cannot be read: {DATABASE} in "
+                "its folder is damaged. Put a copy back, or launch another sweep: the runs stay."
+            ) from error
         if word != "database":
             raise
         raise RunError(

@@ -34,10 +34,12 @@ class Claim:
     Attributes:
       trial: as it was written down when it was claimed.
       run_id: its run, in state `queued`.
+      fresh: whether it was asked for just now, so that nothing of it has been trained.
     """
 
     trial: FrozenTrial
     run_id: str
+    fresh: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,11 +70,30 @@ def claim(sweep: Sweep, archive: Archive) -> Claim | Nothing:
         ended = sum(one.state.is_finished() for one in trials)
         begun = sum(one.state != WAITING for one in trials)
         while begun < sweep.config.wanted:
-            trial = archive.frozen(archive.ask(len(trials)))
-            if run_id := _new_run(sweep, archive, trial):
-                return _claimed(archive, trial, run_id)
+            if found := _asked_for(sweep, archive, len(trials)):
+                return found
             begun, ended, trials = begun + 1, ended + 1, archive.trials()
         return Nothing(ended >= sweep.config.wanted, ended)
+
+
+def claim_more(sweep: Sweep, archive: Archive, most: int) -> list[Claim]:
+    """As many new trials for this process beside one that it has claimed, fewer at the end.
+
+    They are asked for before any is told of: to a sampler that learns they are under way, as the
+    trials of other workers are.
+
+    Raises:
+      RunError: as `claim`.
+    """
+    found: list[Claim] = []
+    with archive.alone():
+        for _ in range(most):
+            trials = archive.trials()
+            if sum(one.state != WAITING for one in trials) >= sweep.config.wanted:
+                break
+            if new := _asked_for(sweep, archive, len(trials)):
+                found.append(new)
+    return found
 
 
 def release(archive: Archive, claimed: Claim) -> None:
@@ -139,6 +160,13 @@ def run_of(trial: FrozenTrial) -> runs.Run | None:
         return None
 
 
+def _asked_for(sweep: Sweep, archive: Archive, number: int) -> Claim | None:
+    """A new trial, claimed; None where its settings do not fit together."""
+    trial = archive.frozen(archive.ask(number))
+    run_id = _new_run(sweep, archive, trial)
+    return _claimed(archive, trial, run_id, fresh=True) if run_id else None
+
+
 def _busy(trial: FrozenTrial) -> bool:
     try:
         return is_worked_on(trial, run_of(trial))
@@ -203,9 +231,9 @@ def _linked(sweep: Sweep, archive: Archive, trial: FrozenTrial, run: runs.Run) -
     return run.id
 
 
-def _claimed(archive: Archive, trial: FrozenTrial, run_id: str) -> Claim:
+def _claimed(archive: Archive, trial: FrozenTrial, run_id: str, fresh: bool = False) -> Claim:
     archive.note(trial, owner=owner())
-    return Claim(archive.frozen(trial), run_id)
+    return Claim(archive.frozen(trial), run_id, fresh)
 
 
 def _fail(archive: Archive, trial: FrozenTrial, message: str) -> str:

@@ -1,21 +1,28 @@
-"""One trial: its run trained in this process, its epochs told to the pruner."""
+"""Trials: their runs trained here, alone or several at once; their epochs told to the pruner."""
 
 import dataclasses
 import math
 import traceback
 from collections.abc import Callable
 
-from ensemble import runs
+from ensemble import runs, varying
 from ensemble.errors import RunError
 from ensemble.jobs.folders import changing
 from ensemble.jobs.job import STOP_FILE
 from ensemble.jobs.outcome import StopRequest
 from ensemble.jobs.queue import without_worker
 from ensemble.jobs.status import write_status
+from ensemble.machine.lanes import lanes_here
+from ensemble.runs.training import packed
 from ensemble.storage.reading import opened_to_append
-from ensemble.sweeps.archive import Archive
-from ensemble.sweeps.claims import Claim, release, settle
+from ensemble.sweeps.archive import WAITING, Archive
+from ensemble.sweeps.claims import Claim, claim_more, release, settle
 from ensemble.sweeps.objectives import at_epoch
+from ensemble.sweeps.settings import SweepConfig
+from ensemble.sweeps.store import Sweep, find
+
+# Trials at once, where the next are chosen, or ended early, by what others came to.
+FEW = 4
 
 
 class TrialStop(StopRequest):
@@ -24,16 +31,20 @@ class TrialStop(StopRequest):
     Args:
       run: the trial's.
       outer: whether the sweep is to stop.
+
+    Attributes:
+      outer: as given.
+      pruned: why the pruner ends it; "" where it does not.
     """
 
     def __init__(self, run: runs.Run, outer: Callable[[], bool]) -> None:
         super().__init__(run.path / STOP_FILE)
-        self._outer = outer
+        self.outer = outer
         self.pruned = ""
 
     def __call__(self) -> bool:
         """Whether it is time to stop."""
-        return bool(self.pruned) or self._outer() or super().__call__()
+        return bool(self.pruned) or self.outer() or super().__call__()
 
 
 class Watch:
@@ -80,6 +91,57 @@ class Watch:
             )
 
 
+def train_claimed(
+    sweep: Sweep, archive: Archive, claimed: Claim, outer: StopRequest
+) -> list[runs.Run]:
+    """Bring a claimed trial to its end, with more beside it in one program where that is faster.
+
+    This is where that is decided, for each new trial, by what the sweep (`at_once`) and the machine
+    (`machine.lanes`) are; nobody is asked. One that was cut off goes on alone.
+
+    Returns:
+      The runs that ended, of those that no other process was at.
+    """
+    more: list[Claim] = []
+    if claimed.fresh:
+        config = find(sweep.id).config
+        begun = sum(one.state != WAITING for one in archive.trials()) - 1
+        more = claim_more(sweep, archive, at_once(config, begun, lanes_here(config.base)) - 1)
+    if more:
+        return train_together(archive, [claimed, *more], outer)
+    run = train(archive, claimed, outer)
+    return [run] if run else []
+
+
+def at_once(config: SweepConfig, begun: int, lanes: int) -> int:
+    """How many trials a worker takes at once: 1 where they are not packed.
+
+    Few where a sampler or a pruner learns from trials that have ended: those of a pack know nothing
+    of each other. Other workers are left their share.
+
+    Args:
+      config: the sweep's.
+      begun: how many trials of it have begun.
+      lanes: how many members may be trained in one program, faster than one trial after another.
+    """
+    members = config.base.members
+    if not can_be_packed(config) or lanes < 2 * members:
+        return 1
+    most = lanes // members
+    if config.sampler == "tpe" or config.pruner != "none":
+        most = min(most, FEW)
+    left = max(1, config.wanted - begun)
+    # Packs of one size: each size is compiled.
+    share = math.ceil(left / config.workers)
+    return math.ceil(share / math.ceil(share / most))
+
+
+def can_be_packed(config: SweepConfig) -> bool:
+    """Whether trials differ in nothing but numbers of their members, and seconds are no matter."""
+    alike = set(config.axes) <= set(varying.NAMES)
+    return alike and config.base.groups == 1 and "seconds" not in config.goals
+
+
 def train(archive: Archive, claimed: Claim, outer: StopRequest) -> runs.Run | None:
     """Bring a claimed trial to its end, and say what it came to.
 
@@ -102,7 +164,61 @@ def train(archive: Archive, claimed: Claim, outer: StopRequest) -> runs.Run | No
         _log(claimed.run_id)
         run = runs.find(claimed.run_id)
     outer.signalled = outer.signalled or stop.signalled
-    if run.state == "stopped" and not stop.pruned and outer():
+    return _told(archive, claimed, run, stop)
+
+
+def train_together(archive: Archive, claimed: list[Claim], outer: StopRequest) -> list[runs.Run]:
+    """Bring claimed trials to their ends side by side in one program; each is told of as it ends.
+
+    Those that failed are tried again, each alone: what all of them need may have been too much.
+
+    Args:
+      archive: the sweep's.
+      claimed: new trials, whose runs differ in numbers of their members alone.
+      outer: as of `train`.
+
+    Returns:
+      The runs as they ended, of those that no other process was at.
+    """
+    every = {one.run_id: one for one in claimed}
+    stops = {run_id: TrialStop(runs.find(run_id), outer) for run_id in every}
+    watches = [Watch(archive, one, stops[one.run_id]) for one in claimed]
+    told: dict[str, runs.Run] = {}
+
+    def tell(run: runs.Run) -> None:
+        if run.state == "failed":
+            return
+        try:
+            told[run.id] = _told(archive, every[run.id], run, stops[run.id])
+        except Exception:
+            # A storage that does not answer now is asked again once all have ended.
+            traceback.print_exc()
+
+    try:
+        packed.work(list(every), [one.see for one in watches], list(stops.values()), tell)
+    except Exception:
+        for run_id in every:
+            _log(run_id)
+    for run_id, one in every.items():
+        if run_id not in told and (run := _left(archive, one, stops[run_id], outer)):
+            told[run_id] = run
+    return list(told.values())
+
+
+def _left(archive: Archive, claimed: Claim, stop: TrialStop, outer: StopRequest) -> runs.Run | None:
+    """What a trial came to that was not told of; None where another process is at it."""
+    try:
+        if (run := runs.find(claimed.run_id)).state == "failed":
+            runs.requeue(run.id)
+            return train(archive, claimed, outer)
+    except RunError:
+        return None
+    return None if run.active else _told(archive, claimed, run, stop)
+
+
+def _told(archive: Archive, claimed: Claim, run: runs.Run, stop: TrialStop) -> runs.Run:
+    """Say what a trial came to whose run has ended; one that the sweep's stop ended is left."""
+    if run.state == "stopped" and not stop.pruned and stop.outer():
         release(archive, claimed)
         return run
     if run.state == "stopped" and stop.pruned:

@@ -23,7 +23,7 @@ from ensemble.sweeps.claims import Claim, Nothing, claim
 from ensemble.sweeps.status import SweepStatus
 from ensemble.sweeps.store import Sweep, find
 from ensemble.sweeps.tasks import WorkerTasks
-from ensemble.sweeps.training import train
+from ensemble.sweeps.training import train_claimed
 
 POLL_SECONDS, LOOK_SECONDS = 0.3, 1.0
 LET_GO_SECONDS = 30.0
@@ -86,7 +86,7 @@ def help_out(sweep: Sweep) -> bool:
         while not stop():
             found = claim(find(sweep.id), archive)
             if isinstance(found, Claim):
-                train(archive, found, stop)
+                train_claimed(sweep, archive, found, stop)
             elif found.over:
                 return is_led(find(sweep.id)) or inside.is_inside(sweep)
             else:
@@ -163,11 +163,11 @@ class Leader:
         return self._stopped()
 
     def _train(self, found: Claim) -> Outcome | None:
-        run = train(self._archive, found, self._stop)
-        if run is None:
-            return None
-        self._failures = self._failures + 1 if run.state == "failed" else 0
-        if self._failures < MOST_FAILURES:
+        for run in train_claimed(self._sweep, self._archive, found, self._stop):
+            self._failures = self._failures + 1 if run.state == "failed" else 0
+            if self._failures >= MOST_FAILURES:
+                break
+        else:
             return None
         self._everyone_stops()
         return Outcome(

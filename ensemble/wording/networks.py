@@ -42,6 +42,21 @@ def takes(cost: Cost) -> str:
     return f"{formats.count(cost.parameters, 'parameter')} · {operations(cost.flops)} an image"
 
 
+def how_wide(name: str, width: int) -> str:
+    """How wide a network is, by its own width: "Width 64: 2 × the HOWTO's"; "" without a width.
+
+    Args:
+      name: its word in settings.
+      width: as the setting; 0 is its own.
+    """
+    known = ARCHITECTURES.get(name)
+    if known is None or known.width is None:
+        return ""
+    wide = width or known.width
+    whose = "the HOWTO's" if name == HOWTO else f"that of {known.title}"
+    return f"Width {wide:,}: {formats.plain(round(wide / known.width, 2))} × {whose}."
+
+
 def operations(flops: float) -> str:
     """Floating-point operations: "7.8 kFLOPs", "9.2 MFLOPs", "1.2 GFLOPs"."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):

@@ -99,8 +99,8 @@ def regression(config: LbfgsConfig) -> str:
 
 
 def sweep(config: SweepConfig) -> str:
-    """A sweep by what it is: "12 trials of learning_rate, momentum · digits"."""
-    said = ", ".join(config.axes)
+    """A sweep by what it is: "12 trials of learning rate, momentum · digits"."""
+    said = ", ".join(config.axes).replace("_", " ")
     return f"{formats.count(config.wanted, 'trial')} of {said} · {learnt(config.base.dataset)}"
 
 

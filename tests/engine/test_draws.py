@@ -1,5 +1,7 @@
 """Orders of images, learning rates, shifts and turns."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -69,6 +71,28 @@ def test_cosine_falls_from_the_full_rate_towards_zero():
     assert rates[50] == pytest.approx(0.05, rel=1e-5)
     assert (np.diff(rates) <= 0).all()
     assert 0 <= rates[-1] < 1e-4
+
+
+def test_a_cyclic_rate_is_the_formula_of_its_source():
+    config = EnsembleConfig(epochs=6, schedule="cyclic", cycles=3)
+    T, M = 6 * 10, 3
+    length = math.ceil(T / M)
+    # Huang et al. 2017, equation 2, with iterations t = 1, …, T.
+    places = [((t - 1) % length) / length for t in range(1, T + 1)]
+    wanted = [0.1 / 2 * (math.cos(math.pi * place) + 1) for place in places]
+    np.testing.assert_allclose(learning_rates(config, 10), wanted, rtol=1e-6)
+    one = EnsembleConfig(epochs=6, schedule="cyclic", cycles=1, warmup_epochs=1.5)
+    as_cosine = EnsembleConfig(epochs=6, schedule="cosine", warmup_epochs=1.5)
+    np.testing.assert_array_equal(learning_rates(one, 10), learning_rates(as_cosine, 10))
+
+
+def test_cycles_end_with_whole_epochs_or_a_sentence_says_which_would():
+    assert EnsembleConfig(epochs=6, schedule="cyclic", cycles=3).cycle_ends == (2, 4, 6)
+    assert EnsembleConfig(epochs=6).cycle_ends == ()
+    with pytest.raises(ConfigError, match="set cycles to 2, or epochs to a multiple of 3"):
+        EnsembleConfig(epochs=4, schedule="cyclic", cycles=3)
+    with pytest.raises(ConfigError, match="more than a cycle's 2"):
+        EnsembleConfig(epochs=6, schedule="cyclic", cycles=3, warmup_epochs=2.5)
 
 
 @pytest.mark.parametrize("schedule", ["constant", "cosine"])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import datasets, regression
+from ensemble import datasets, regression, sweeps
 from ensemble.datasets import registry
 from ensemble.race.results import write_race
 from ensemble.regression import LbfgsConfig
@@ -98,6 +98,16 @@ def test_what_a_regression_says_of_itself_stays_text(state: str) -> None:
     known = dataclasses.replace(solve.status, state=state, message=WORDS)
     (solve.path / "status.json").write_text(json.dumps(dataclasses.asdict(known)))
     sound(opened(page="parallel", solve=solve.id), WORDS)
+
+
+@pytest.mark.parametrize("state", ["stopped", "failed"])
+def test_what_a_sweep_says_of_itself_stays_text(state: str) -> None:
+    forget()
+    sweep = sweeps.create(sweeps.SweepConfig())
+    (sweep.path / "name.txt").write_text(NAME)
+    known = dataclasses.replace(sweep.status, state=state, message=WORDS)
+    (sweep.path / "status.json").write_text(json.dumps(dataclasses.asdict(known)))
+    sound(opened(page="tune", sweep=sweep.id), NAME, WORDS)
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -127,3 +127,20 @@ def test_an_epoch_that_cannot_be_read_is_named_and_the_others_are_shown() -> Non
     at = shown(run)
     assert not headlines(at)
     assert "damaged" in " ".join(one.value for one in (*at.warning, *at.error, *at.info))
+
+
+def test_cheaper_members_are_judged_where_they_are_asked_for() -> None:
+    run = trained(members=3, epochs=3, sure=1.0)
+    assert "Cheaper members" not in captions(shown(run))
+    at = shown(run, plans="cheaper")
+    (said,) = (one.value for one in at.markdown if "worth" in one.value)
+    assert said.startswith(("**The checkpoint ensemble of the last ", "**What cheaper ensembles"))
+    (table,) = (one.value for one in at.dataframe if "worth" in one.value)
+    assert list(table["networks asked an image"]) == [1, 2, 3]
+    assert table["worth"][0].startswith("1.0 independent member")
+    assert "For snapshots, launch with the schedule cyclic." in captions(at)
+
+
+def test_one_member_alone_says_what_to_hold_it_against() -> None:
+    at = shown(trained(members=1, epochs=2), plans="cheaper")
+    assert "hold it against a run of several members" in at.error[0].value

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from ensemble import runs, sweeps
+from ensemble.sweeps import training
 from ensemble.sweeps.settings import VARIABLE
 from ensemble.sweeps.worker import work
 from tests.sweeps.light import light_config, train_lightly
@@ -15,9 +16,13 @@ Search = Callable[..., sweeps.Sweep]
 
 @pytest.fixture(autouse=True)
 def light_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only training itself is replaced: by a function of the settings. A journal is quickest."""
+    """Only training itself is replaced: by a function of the settings. A journal is quickest.
+
+    So each trial is trained by itself.
+    """
     monkeypatch.setenv(VARIABLE, "journal")
     monkeypatch.setattr(runs, "work", train_lightly)
+    monkeypatch.setattr(training, "lanes_here", lambda config: config.members)
 
 
 @pytest.fixture

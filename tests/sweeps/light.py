@@ -17,6 +17,7 @@ from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.status import StatusWriter
 from ensemble.runs.status import Status, after_epoch
 from ensemble.storage.records.lines import append_line, read_lines
+from ensemble.sweeps import training
 from ensemble.sweeps.settings import SweepConfig
 from ensemble.sweeps.worker import work
 
@@ -92,6 +93,7 @@ def epochs_of(folder: Path) -> list[int]:
 if __name__ == "__main__":
     PAUSE = float(sys.argv[2])
     runs.work = train_lightly
+    training.lanes_here = lambda config: config.members
     try:
         work(sys.argv[1])
     except RunError as error:

@@ -42,3 +42,17 @@ def test_ones_own_are_told_apart_where_their_ends_are_alike() -> None:
     listed = ("cnn", "a.b:Net", "c:Net", "d:Other")
     said = [networks.told_apart(one, listed) for one in listed]
     assert said == ["HOWTO's CNN", "a.b:Net", "c:Net", "Other"]
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "said"),
+    [
+        ("cnn", 0, "Width 32: 1 × the HOWTO's."),
+        ("cnn", 80, "Width 80: 2.5 × the HOWTO's."),
+        ("lenet5", 12, "Width 12: 2 × that of LeNet-5."),
+        ("logistic", 0, ""),
+        ("my.module:Net", 0, ""),
+    ],
+)
+def test_a_width_is_said_by_the_networks_own(name: str, width: int, said: str) -> None:
+    assert networks.how_wide(name, width) == said

@@ -1,1 +1,1 @@
-"""The commands that say what runs came to: pictures read, predictions moved, runs compared."""
+"""The commands that say what runs came to: pictures, predictions, comparisons, plans, budgets."""

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from ensemble.engine.figures import Evaluation, StepFigures, Tally, ensemble_figures
+from ensemble.engine.figures import Evaluation, StepFigures, ensemble_figures
+from ensemble.engine.forms.ensembles import Tallies, of_each
 from ensemble.engine.forms.programs import EVALUATION_BLOCK, blocks_of, programs, takes_turns
 from ensemble.engine.forms.setting_aside import Unmoved
 from ensemble.engine.forms.shared import Shared
@@ -35,8 +36,7 @@ class Trained(NamedTuple):
 
     Attributes:
       state: the members, on their devices.
-      loss: of each member at each step, (M, S).
-      accuracy: likewise.
+      loss, accuracy: of each member at each step, (M, S).
       probabilities: as the ensemble's figures are taken from them, on the plain layout's devices;
         None where they are not.
     """
@@ -76,7 +76,7 @@ class Looped:
             work.arithmetic,
         )  # fmt: skip
         self._data = self._layout.replicate((work.images, work.labels))
-        self._ensemble_figures = ensemble_figures(self._plain)
+        self._of_each = of_each(work.ensembles, ensemble_figures(self._plain))
 
     def compile(self, epoch: Callable[[], Epoch]) -> None:
         """Compile a training step; `epoch` is asked for when it is needed, at the end."""
@@ -120,7 +120,7 @@ class Looped:
         nll, right = self._averaged(found.probabilities, epoch[1], start)
         if nll is None or right is None:
             return found.state, StepFigures(found.loss, found.accuracy, None, None)
-        figures = StepFigures(found.loss, found.accuracy, nll[:count], right[:count])
+        figures = StepFigures(found.loss, found.accuracy, nll[..., :count], right[..., :count])
         return found.state, figures
 
     def _plain_steps(self, state: Any, epoch: Any, start: int, count: int) -> Trained:
@@ -172,7 +172,7 @@ class Looped:
         self, state: MemberState, judged: Judged, interrupted: Callable[[], bool]
     ) -> Evaluation | None:
         """All members on all the images; None as soon as `interrupted` says yes."""
-        tally = Tally(self.active, judged.labels, self._network.classes)
+        tally = Tallies(self._work.ensembles, self.active, judged.labels, self._network.classes)
         pace = Pace()
         for blocks, truth in judged.shares:
             count = -(-len(truth) // EVALUATION_BLOCK)
@@ -186,7 +186,7 @@ class Looped:
                 pace.took(units, time.perf_counter() - took)
                 done += units
             host, nll, right = self._answered(log_p, truth, spans)
-            tally.add(host, float(nll), float(right))
+            tally.add(host, nll, right)
         return tally.evaluation()
 
     def compile_judging(self, state: MemberState, judged: Judged) -> None:
@@ -226,7 +226,7 @@ class Looped:
             log_p = self._plain.spread(host)
         log_p = log_p.reshape(*log_p.shape[:2], -1, self._network.classes)
         labels = self._plain.replicate(truth)
-        nll, right = self._ensemble_figures(jnp.exp(log_p), labels, self.active)
+        nll, right = self._of_each(jnp.exp(log_p), labels, self.active)
         return host.reshape(len(host), -1, self._network.classes), nll, right
 
     def _steps(self, state: MemberState, epoch: Any, starts: np.ndarray, counts: np.ndarray) -> Any:
@@ -242,7 +242,7 @@ class Looped:
         if self._work.own_views:
             return None, None
         rows = self._plain.replicate(np.roll(labels, -start, axis=0)[: self.rows])
-        return self._ensemble_figures(probabilities, rows, self.active)
+        return self._of_each(probabilities, rows, self.active)
 
 
 def fitting(units: int, nbytes: int) -> int:

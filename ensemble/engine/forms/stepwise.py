@@ -15,7 +15,8 @@ import numpy as np
 from jax import Array
 
 from ensemble.engine.draws.augment import Augmentation
-from ensemble.engine.figures import Evaluation, StepFigures, Tally, averaged
+from ensemble.engine.figures import Evaluation, StepFigures, averaged
+from ensemble.engine.forms.ensembles import Tallies, of_each
 from ensemble.engine.forms.programs import blocks_of
 from ensemble.engine.forms.setting_aside import Unmoved
 from ensemble.engine.forms.work import Epoch, Work
@@ -81,6 +82,7 @@ class Stepwise:
         self.active = np.ones(work.layout.members, bool)
         self._ask = ask_program(plain, work.network, work.arithmetic)
         self._data = self._layout.replicate((work.images, work.labels))
+        self._of_each = of_each(work.ensembles, averaged)
         kept = 4 * self._layout.real.size * work.batch_size * work.network.classes
         self.devices = len(self._layout.devices)
         self.rows = max(1, min(work.steps, ROOM_BYTES // kept))
@@ -145,11 +147,12 @@ class Stepwise:
         loss, accuracy = np.array(steps, np.float32).reshape(shape).transpose(1, 2, 0)
         if self._work.own_views:
             return state, StepFigures(loss, accuracy, None, None)
-        both = np.empty((2, count), np.float32)
+        both = []
         for n, figures in enumerate(raw):
             probabilities = self.get([one.probabilities for one in figures])
-            both[:, n] = averaged(probabilities, epoch[1][start + n], self.active)
-        return state, StepFigures(loss, accuracy, both[0], both[1])
+            both.append(self._of_each(probabilities, epoch[1][start + n], self.active))
+        nll, right = np.moveaxis(np.array(both, np.float32), 0, -1)
+        return state, StepFigures(loss, accuracy, nll, right)
 
     def to_judge(self, images: np.ndarray, labels: np.ndarray) -> Judged:
         """Images (N, …) to be judged on, in blocks on every device, and their labels (N,)."""
@@ -160,7 +163,7 @@ class Stepwise:
         self, state: list[MemberState], judged: Judged, interrupted: Callable[[], bool]
     ) -> Evaluation | None:
         """All members on all the images; None as soon as `interrupted` says yes."""
-        tally = Tally(self.active, judged.labels, self._network.classes)
+        tally = Tallies(self._work.ensembles, self.active, judged.labels, self._network.classes)
         count, done, pace = len(judged.blocks), 0, Pace()
         most = max(1, ROOM_BYTES // (4 * self._layout.real.size * BLOCK * self._network.classes))
         while done < count:

@@ -31,6 +31,7 @@ class Work:
       batch_size: B.
       own_views: whether members see different pixels at one step: nothing is averaged then.
       hyper, common: an epoch's numbers, of the right shapes.
+      ensembles: T, how many ensembles of as many members each they are, one after the other.
     """
 
     layout: Layout
@@ -45,6 +46,7 @@ class Work:
     own_views: bool
     hyper: Hyper
     common: Common
+    ensembles: int = 1
 
 
 class Epoch(NamedTuple):
@@ -93,7 +95,10 @@ class Form(Protocol):
         """An epoch on the devices."""
 
     def train(self, state: Any, epoch: Any, start: int, count: int) -> tuple[Any, StepFigures]:
-        """`count` steps, at most `rows`, from step `start` (from 0); gives up `state`."""
+        """`count` steps, at most `rows`, from step `start` (from 0); gives up `state`.
+
+        The figures of averages are (T, S) where members are of several ensembles.
+        """
 
     def to_judge(self, images: np.ndarray, labels: np.ndarray) -> Any:
         """Images (N, H, W, channels) and labels (N,) to be judged on, on the devices."""

@@ -1,1 +1,1 @@
-"""What several runs come to beside each other: their curves, and settings against figures."""
+"""What several runs, or trials of a sweep, come to: their curves, settings against figures."""

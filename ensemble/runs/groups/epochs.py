@@ -56,7 +56,8 @@ def merge_epoch(run: Run, groups: Sequence[Group], lines: Sequence[Line], status
             line |= {"disagreement": differ.pairwise, "member_disagreement": differ.of_members}
     line = plain(line)
     best = after_epoch(status, line).get("best_epoch") or status.best_epoch or epoch
-    write_parameters(run.path, epoch, _parameters(groups, epoch), best=best)
+    always = trained_here(run).averaged_epochs
+    write_parameters(run.path, epoch, _parameters(groups, epoch), best, always)
     return line
 
 

@@ -7,12 +7,9 @@ left; where others slow the machine down on the way, for three quarters of the t
 
 import math
 import time
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from ensemble.config import EnsembleConfig
-
-Made = TypeVar("Made")
 
 # What a test image costs, of a training image: it needs no backward pass.
 TEST_COST = 0.4
@@ -90,6 +87,9 @@ class Countdown:
 class TrainingClock:
     """The times in a run's status and history, in seconds; compiling is counted apart.
 
+    Of runs that are trained side by side each is told its share of the seconds that pass, so that
+    together they come to these, and its speed is what the machine does; the time left is all of it.
+
     Args:
       config: the run's settings.
       steps_per_epoch: S.
@@ -103,20 +103,23 @@ class TrainingClock:
         self._images = config.batch_size * config.members  # of a step
         self._epochs, self._steps = config.epochs, config.epochs * steps_per_epoch
         self._countdown = Countdown(closing=TEST_COST * test_images / config.batch_size)
-        self._compiled = compiled
-        self.trained, self.closed = self._countdown.trained, self._countdown.closed
+        self._compiled, self._sharing = compiled, 1
+        self.closed = self._countdown.closed
 
-    def compiling(self, work: Callable[[], Made]) -> Made:
-        """What `work` makes, its time counted as compiling."""
-        began = time.perf_counter()
-        made = work()
-        self._compiled += time.perf_counter() - began
-        return made
+    def compiled(self, seconds: float) -> None:
+        """Note so many seconds of compiling."""
+        self._compiled += seconds
+
+    def trained(self, steps: int, seconds: float, sharing: int = 1) -> None:
+        """Note a call of so many steps, which as many runs shared; see `Countdown.trained`."""
+        self._sharing = sharing
+        self._countdown.trained(steps, seconds)
 
     def now(self, seconds: float) -> dict[str, Any]:
         """The time so far, and the speed now: images times members a second."""
         rate = self._countdown.steps_per_second
-        return self._said(seconds, None if rate is None else rate * self._images)
+        speed = None if rate is None else rate * self._images * self._sharing
+        return self._said(seconds, speed)
 
     def place(self, seconds: float, step: int, evaluated: int) -> dict[str, Any]:
         """`now`, the compiling, and the time left after so many steps and epochs."""

@@ -4,12 +4,12 @@ Where members differ in a setting, one that diverges is set aside and the others
 which values do is what such a run is for. Where all are alike it ends the run.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from ensemble.engine import Evaluation, StepFigures, Trainer
+from ensemble.engine import Evaluation, StepFigures
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.runs.store import Run, trained_here
@@ -23,7 +23,7 @@ class Lost:
 
     Args:
       run: the run, or a group of one.
-      trainer: what trains it.
+      aside: has members, by their places, trained no more.
       status: the hold on its status.json.
 
     Attributes:
@@ -33,8 +33,10 @@ class Lost:
     outcome: Outcome | None = None
     _progress: Progress
 
-    def __init__(self, run: Run, trainer: Trainer, status: StatusWriter[Any]) -> None:
-        self._run, self._trainer, self._status = run, trainer, status
+    def __init__(
+        self, run: Run, aside: Callable[[Sequence[int]], None], status: StatusWriter[Any]
+    ) -> None:
+        self._run, self._train_no_more, self._status = run, aside, status
         self._differ = bool(trained_here(run).vary)
 
     def begin(self, progress: Progress) -> None:
@@ -103,7 +105,7 @@ class Lost:
             return
         every = {**self._status.status.set_aside, **steps}
         self._progress.aside = tuple(sorted(every))
-        self._trainer.set_aside(sorted(steps))
+        self._train_no_more(sorted(steps))
         self._status.update(set_aside=every)
 
     def _end(self, place: int, what: str, done: int, where: str) -> Outcome:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble.jobs.kinds import REGRESSION, STRESS, TRAINING
+from ensemble.jobs.kinds import REGRESSION, STRESS, SWEEP, TRAINING
 from ensemble.jobs.queue import QueuedJob, in_order
 from ensemble.ui.shared import address
 from ensemble.ui.shared.guard import guarded
@@ -17,6 +17,7 @@ SCREENS = {
     TRAINING: ("pages/train.py", address.RUN),
     STRESS: ("pages/inspect.py", address.RUN),
     REGRESSION: ("pages/parallel.py", address.SOLVE),
+    SWEEP: ("pages/tune.py", address.SWEEP),
 }
 
 

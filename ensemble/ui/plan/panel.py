@@ -11,14 +11,14 @@ from ensemble.planning.cautions import cautions_of
 from ensemble.planning.costs import Costs, costs_of
 from ensemble.planning.maps import Maps
 from ensemble.planning.two_plans import half_the_cost
-from ensemble.ui.plan import controls, loader, pair
+from ensemble.ui.plan import controls, loader, pair, worth
 from ensemble.ui.shared import address, guard, theme
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.wording import escaping
 from ensemble.wording.run_names import called
 from ensemble.wording.verdicts import plan as words
 
-DETAILS = {"losses": "What the others lose", "two": "Two plans"}
+DETAILS = {"losses": "What the others lose", "two": "Two plans", "cheaper": "Cheaper members"}
 
 
 def show(run: runs.Run, compact: bool = False) -> None:
@@ -78,12 +78,15 @@ def picture(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
 
 
 def details(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
-    """What the other plans lose, or two plans against each other."""
-    options = DETAILS if found.losses else {"two": DETAILS["two"]}
+    """What the other plans lose, two plans side by side, or what cheaper members are worth."""
+    options = {name: said for name, said in DETAILS.items() if found.losses or name != "losses"}
     which = address.choose(address.PLANS, "Show", options, next(iter(options)), width="content",
                            label_visibility="collapsed")  # fmt: skip
     if which == "two":
         pair.show(run, maps, costs, found)
+        return
+    if which == "cheaper":
+        worth.show(run)
         return
     title = f"What other plans lose · {called(run)} · test images"
     pictures.show(

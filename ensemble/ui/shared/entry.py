@@ -35,6 +35,10 @@ def navigation() -> StreamlitPage:
         "pages/compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare",
         help="Several runs beside each other: curves, figures, settings, and what to train next.",
     )  # fmt: skip
+    tune = st.Page(
+        "pages/tune.py", title="Tune", icon=":material/tune:", url_path="tune",
+        help="Search for the best settings: many trials, chosen on validation images.",
+    )  # fmt: skip
     classify = st.Page(
         "pages/classify.py", title="Classify", icon=":material/draw:", url_path="classify",
         help="Upload, draw or photograph something, and see what the ensemble makes of it.",
@@ -62,8 +66,8 @@ def navigation() -> StreamlitPage:
 
     # Streamlit serves its default page at "/" alone, and Train has an address of its own.
     default = st.Page(start, default=True, visibility="hidden")
-    pages = [default, train, predictions, inspect, compare, classify, parallel, devices, data,
-             runs]  # fmt: skip
+    pages = [default, train, predictions, inspect, compare, tune, classify, parallel, devices,
+             data, runs]  # fmt: skip
     return st.navigation(pages, position="top")
 
 

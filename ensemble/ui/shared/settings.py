@@ -48,7 +48,7 @@ def key(name: str) -> str:
 
 def label(name: str) -> str:
     """A setting's name in words: "batch_size" -> "Batch size"."""
-    return name.replace("_", " ").capitalize()
+    return name.replace("_", " ").capitalize().replace("Swa", "SWA")
 
 
 def logarithmic(low: float, high: float) -> tuple[float, ...]:

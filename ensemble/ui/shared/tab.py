@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ensemble.exchange import MemberOutputs
     from ensemble.jobs.placement import Placement
     from ensemble.regression.settings import LbfgsConfig
+    from ensemble.sweeps.settings import SweepConfig
 
 T = TypeVar("T")
 
@@ -187,6 +188,16 @@ class Tab:
     # Compare.
     # The words of the address that said what was compared last.
     compared = Remembered[Mapping[str, str]]("compared_last", {})
+
+    # Tune, as on Parallel: the sweep shown last, the one just launched, and its settings.
+    sweep_shown = Remembered[str]("sweep_last_shown", "")
+    sweep_next = Remembered[tuple[str, float]]("sweep_next", ("", 0.0))
+    sweep_launched: Remembered[tuple[SweepConfig | None, float]] = Remembered(
+        "sweep_launched", (None, 0.0)
+    )
+    # The sweep whose deletion is asked about; why the last press was in vain: told once.
+    sweep_to_delete = Remembered[str | None]("sweep_delete_asked", None)
+    sweep_said = Remembered[str]("sweep_said", "")
 
     # Data.
     # The dataset whose removal is asked about; what came of the last press, told once, as on Runs.

@@ -30,6 +30,7 @@ def control() -> None:
         st.caption(escaping.markdown(said))
     if usual := ARCHITECTURES[name].width if name in ARCHITECTURES else None:
         settings.control("width", help=f"Of its layers. 0 is its own, {usual}.")
+        st.caption(networks_words.how_wide(name, settings.value("width")))
     if architectures.is_own(name) and not found.waiting:
         st.button("Look at it again", key="network_again", icon=":material/refresh:",
                   type="tertiary", on_click=asked.forget,

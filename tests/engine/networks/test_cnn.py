@@ -3,9 +3,12 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
+from flax import linen as nn
 
 from ensemble.engine.draws import keys
-from ensemble.engine.networks.arithmetic import to_unit
+from ensemble.engine.networks.arithmetic import USUAL, Arithmetic, to_unit
+from ensemble.engine.networks.registry import bind
 from ensemble.engine.predict import predict_probabilities
 from ensemble.engine.step import create_members
 from ensemble.race import howto
@@ -50,3 +53,49 @@ def test_prediction_pads_and_unpads(few):
     wanted = jax.nn.softmax(stock(one, to_unit(jnp.asarray(images))))
     np.testing.assert_allclose(got[1], wanted, atol=1e-5)
     np.testing.assert_allclose(got.sum(-1), 1, atol=1e-5)
+
+
+class Stock(nn.Module):
+    """The HOWTO's network of any width, of Flax's own layers."""
+
+    width: int
+
+    @nn.compact
+    def __call__(self, x: jax.Array) -> jax.Array:
+        for features in (self.width, 2 * self.width):
+            x = nn.avg_pool(nn.relu(nn.Conv(features, (3, 3))(x)), (2, 2), (2, 2))
+        x = nn.relu(nn.Dense(8 * self.width)(x.reshape(len(x), -1)))
+        return nn.Dense(10)(x)
+
+
+@pytest.mark.parametrize(("width", "form"), [(33, "tower"), (7, "patches"), (7, "grouped")])
+def test_of_any_width_it_is_that_of_stock_layers(width, form):
+    network, arithmetic = bind("cnn", (12, 12, 1), 10, width), Arithmetic(form)
+    images = jnp.asarray(np.random.default_rng(width).random((5, 12, 12, 1)), jnp.float32)
+    params = jax.jit(network.init)(jax.random.key(0))
+
+    def loss(apply, params):
+        logits = apply(params)
+        return (logits**2).sum(), logits
+
+    ours, stock_ = (
+        jax.jit(jax.value_and_grad(lambda p, apply=apply: loss(apply, p), has_aux=True))(params)
+        for apply in (
+            lambda p: network.apply(p, images, arithmetic),
+            lambda p: Stock(width).apply({"params": p}, images),
+        )
+    )
+    for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(stock_), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-4 * max(1, np.abs(other).max()))
+
+
+def test_of_width_32_it_is_the_howtos_operation_by_operation():
+    image = jax.ShapeDtypeStruct((2, 28, 28, 1), np.float32)
+    traced = []
+    for width in (0, 32):
+        network = bind("cnn", (28, 28, 1), 10, width)
+        params = jax.eval_shape(network.init, jax.random.key(0))
+        forms = [Arithmetic("tower"), Arithmetic("grouped"), USUAL]
+        traced.append([str(jax.make_jaxpr(lambda p, x, n=network, a=form: n.apply(p, x, a))(
+            params, image)) for form in forms])  # fmt: skip
+    assert traced[0] == traced[1]

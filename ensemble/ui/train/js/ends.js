@@ -21,7 +21,7 @@ function endsOf(panel, data, state, frame) {
     if (at && line.split === 'validation') {
       last.set('validation', { ...at, group: 'validation',
         style: { ...style, end: 'validation', width: 1.5, dashes: broken(line, data) } })
-    } else if (at) last.set(line.who, { ...at, group: line.group, style })
+    } else if (at && style.end) last.set(line.who, { ...at, group: line.group, style })
   }
   const groups = new Map()
   for (const end of last.values()) {

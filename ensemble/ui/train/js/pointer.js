@@ -73,7 +73,8 @@ function tell(chart, panel, hit) {
   const epochs = Number(line.x[i].toPrecision(3))
   const name = document.createElement('b')
   name.textContent = chart.data.styles[line.who].label
-  const when = `after ${epochs} ${epochs === 1 ? 'epoch' : 'epochs'}`
+  const when = chart.data.x.when?.replace('{}', epochs) ??
+    `after ${epochs} ${epochs === 1 ? 'epoch' : 'epochs'}`
   chart.tip.replaceChildren(name)
   for (const said of [...sayings(chart, panel, hit), when]) {
     chart.tip.append(document.createElement('br'), said)

@@ -73,7 +73,7 @@ function savePng(chart) {
 }
 
 function saveCsv(chart) {
-  const rows = ['figure,curve,split,epochs,value']
+  const rows = [`figure,curve,split,${chart.data.x.column ?? 'epochs'},value`]
   for (const panel of chart.data.places.flat()) {
     for (const line of shownLines(panel, chart.state)) {
       line.x.forEach((x, i) => rows.push([panel.name, line.who, line.split, x, line.y[i] ?? ''].join(',')))

@@ -1,0 +1,98 @@
+"""How many independent members the cheaper ensembles of a run are worth."""
+
+from dataclasses import dataclass
+
+from ensemble.analysis.planning.equivalents import Equivalent, curve
+from ensemble.analysis.planning.several import worth_of_several
+from ensemble.budget.cheaper import Kind, cheaper_of
+from ensemble.comparison.images import labels, same_images
+from ensemble.errors import RunError
+from ensemble.runs.history import prediction_epochs, read_predictions
+from ensemble.runs.store import Run, trained_here
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What one kind of cheaper ensemble is worth.
+
+    Attributes:
+      kind: as `Cheaper.kind`.
+      epochs: that it is made of.
+      asked: how many networks answer each image.
+      found: how many independent members it is worth.
+    """
+
+    kind: Kind
+    epochs: tuple[int, ...]
+    asked: int
+    found: Equivalent
+
+
+@dataclass(frozen=True)
+class Worths:
+    """What a run's cheaper ensembles are worth, each the mean over its members.
+
+    Attributes:
+      rows: a member as it is first.
+      against: the run whose members they are held against, after its last epoch.
+      own: whether that is the run itself.
+      members: how many it has.
+      trainings: how many members of the run made such ensembles.
+      varied: whether the members that they are held against differ in their settings.
+      left_out: why a kind that the run was set up for is not here, a sentence each.
+    """
+
+    rows: tuple[Worth, ...]
+    against: str
+    own: bool
+    members: int
+    trainings: int
+    varied: bool
+    left_out: tuple[str, ...]
+
+
+def worths_of(run: Run, against: Run | None = None, passes: int = 0) -> Worths:
+    """What the cheaper ensembles of a run are worth.
+
+    Args:
+      run: one that was trained here.
+      against: whose members to hold them against; by default the run's own.
+      passes: with dropout left on, where the network has it; 0 for none.
+
+    Raises:
+      NotPreparedError: the run's dataset is not on this machine any more.
+      RunError: it was trained elsewhere, has no predictions, or there are no two independent
+        members on the same images to hold it against.
+      ConfigError: dropout is asked for and the network has none.
+    """
+    trained_here(run)
+    base = against or run
+    for one in (run, base):
+        if not prediction_epochs(one.id):
+            raise RunError(
+                f"The run “{one.id}” has no predictions yet: wait for the end of its first epoch."
+            )
+    if base.config.members < 2:
+        raise RunError(
+            f"The run “{base.id}” has one member, and nothing says what a second is worth: hold "
+            "it against a run of several members, as `worth --against` does."
+        )
+    if not same_images(run, base):
+        raise RunError(
+            f"The runs “{run.id}” and “{base.id}” were tested on different images: choose two on "
+            "the same dataset."
+        )
+    truth = labels(run)
+    known = curve(read_predictions(base.id, prediction_epochs(base.id)[-1]), truth)
+    rows, left_out = list[Worth](), list[str]()
+    for made in cheaper_of(run, passes):
+        if isinstance(made, str):
+            left_out.append(made)
+            continue
+        found = worth_of_several(known, truth, made.probabilities)
+        rows.append(Worth(made.kind, made.epochs, made.asked, found))
+    varied = bool(base.trained and base.trained.vary)
+    return Worths(
+        tuple(rows), base.id, base.id == run.id, base.config.members, run.config.members, varied,
+        tuple(left_out),
+    )  # fmt: skip

@@ -1,0 +1,98 @@
+"""Several ensembles in one program: whose members are whose, and the figures of each.
+
+T ensembles of as many members each are the M members of a layout, one ensemble after the other.
+Members never meet but in the average of their own ensemble.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ensemble.engine.figures import Evaluation, StepFigures, Tally, without
+
+Averages = Callable[[Any, Any, np.ndarray], tuple[Any, Any]]
+
+
+def places_of(members: int, ensembles: int) -> list[slice]:
+    """Where each of T ensembles' members are among M."""
+    size = members // ensembles
+    return [slice(first, first + size) for first in range(0, members, size)]
+
+
+def of_each(ensembles: int, figures: Averages) -> Averages:
+    """Two figures of the average, (…) each, as those of T ensembles' own averages: (T, …) each.
+
+    Args:
+      ensembles: T; of one they stay as they are.
+      figures: makes them of probabilities, labels, and who counts, bool (M,).
+    """
+    if ensembles == 1:
+        return figures
+
+    def every(probabilities: Any, labels: Any, active: np.ndarray) -> tuple[Any, Any]:
+        found = []
+        for own in places_of(len(active), ensembles):
+            mask = np.zeros_like(active)
+            mask[own] = active[own]
+            found.append(figures(probabilities, labels, mask))
+        first, second = zip(*found, strict=True)
+        return np.stack(first), np.stack(second)
+
+    return every
+
+
+def steps_of_each(figures: StepFigures, aside: np.ndarray, ensembles: int) -> StepFigures:
+    """The figures of steps with NaN for members that are set aside, and with those of each.
+
+    Args:
+      figures: as a form gives them: those of averages are (T, S) where there are several.
+      aside: bool (M,).
+      ensembles: T.
+    """
+    if ensembles == 1:
+        return without(aside, figures)
+    nll, right = figures.ensemble_nll, figures.ensemble_accuracy
+    each = tuple(
+        without(aside[own], StepFigures(
+            figures.loss[own], figures.accuracy[own],
+            None if nll is None else nll[one], None if right is None else right[one],
+        ))
+        for one, own in enumerate(places_of(len(aside), ensembles))
+    )  # fmt: skip
+    whole = without(aside, StepFigures(figures.loss, figures.accuracy, None, None))
+    return StepFigures(whole.loss, whole.accuracy, None, None, whole.active, each)
+
+
+class Tallies:
+    """A `Tally` of each of several ensembles.
+
+    Args:
+      ensembles: T.
+      active, labels, classes: as of a Tally, of all M members.
+    """
+
+    def __init__(self, ensembles: int, active: np.ndarray, labels: np.ndarray, classes: int):
+        self._places = places_of(len(active), ensembles)
+        self._each = [Tally(active[own], labels, classes) for own in self._places]
+
+    def add(self, log_p: np.ndarray, nll: Any, accuracy: Any) -> None:
+        """As `Tally.add`, with the figures of each ensemble's average, (T,), or () of one."""
+        both = np.atleast_1d(nll), np.atleast_1d(accuracy)
+        for tally, own, *figures in zip(self._each, self._places, *both, strict=True):
+            tally.add(log_p[own], *map(float, figures))
+
+    def add_members(self, log_p: np.ndarray) -> None:
+        """As `Tally.add_members`."""
+        for tally, own in zip(self._each, self._places, strict=True):
+            tally.add_members(log_p[own])
+
+    def evaluation(self) -> Evaluation:
+        """The whole, once every image has come."""
+        each = tuple(tally.evaluation() for tally in self._each)
+        if len(each) == 1:
+            return each[0]
+        loss, right = (np.concatenate(one) for one in zip(*((e.loss, e.accuracy) for e in each),
+                                                          strict=True))  # fmt: skip
+        probabilities = np.concatenate([one.probabilities for one in each])
+        return Evaluation(probabilities, loss, right, np.nan, np.nan, each=each)

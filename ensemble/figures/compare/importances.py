@@ -1,0 +1,77 @@
+"""How much of what trials differ in is due to each setting that was searched."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ensemble.comparison.settings import label
+from ensemble.figures import lines
+from ensemble.figures.palette import Palette
+from ensemble.sweeps import SweepConfig, Trial
+from ensemble.wording import formats
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+FEWEST = 10  # complete trials: of fewer a forest of trees learns nothing
+ROW = 38
+
+
+def importances(config: SweepConfig, trials: Sequence[Trial], goal: str) -> dict[str, float]:
+    """Each setting's share of an objective's variance, the largest first: fANOVA.
+
+    Source: Hutter, Hoos and Leyton-Brown 2014, "An efficient approach for assessing
+    hyperparameter importance", as Optuna has it, its forest drawn with seed 0.
+
+    Args:
+      config: of the sweep.
+      trials: of it; only the complete ones count.
+      goal: one of its objectives.
+
+    Returns:
+      Shares that sum to 1; {} where there are fewer than FEWEST complete trials, or all came to
+      the same.
+    """
+    # Optuna and scikit-learn take a second to import, and only this needs them.
+    import optuna
+
+    from ensemble.sweeps.archive import distribution
+
+    place, axes = config.goals.index(goal), config.axes
+    complete = [one for one in trials if one.state == "complete" and set(one.params) >= set(axes)]
+    if len(complete) < FEWEST or len({one.values[place] for one in complete}) < 2:
+        return {}
+    study = optuna.create_study()
+    study.add_trials([
+        optuna.trial.create_trial(
+            params={name: one.params[name] for name in axes}, value=one.values[place],
+            distributions={name: distribution(axis) for name, axis in axes.items()},
+        )
+        for one in complete
+    ])  # fmt: skip
+    evaluator = optuna.importance.FanovaImportanceEvaluator(seed=0)
+    found = optuna.importance.get_param_importances(study, evaluator=evaluator)
+    return {name: float(share) for name, share in found.items()}
+
+
+def figure(shares: Mapping[str, float], title: str, palette: Palette) -> "go.Figure":
+    """A bar a setting, the largest on top, its share at its end.
+
+    Args:
+      shares: by the setting's name, from `importances`.
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    names = list(shares)[::-1]
+    values = [100 * shares[name] for name in names]
+    said = [formats.percent(shares[name], places=0) for name in names]
+    chart = go.Figure(go.Bar({
+        "x": values, "y": [label(name) for name in names], "orientation": "h", "text": said,
+        "textposition": "outside", "cliponaxis": False, "marker": {"color": palette.primary},
+        "hoverinfo": "skip",
+    }))  # fmt: skip
+    chart.update_layout(lines.layout(title, 150 + ROW * len(names), palette, bargap=0.35))
+    chart.update_xaxes(title="share of the variance", ticksuffix=" %", range=[0, 108])
+    chart.update_yaxes(automargin=True, showgrid=False)
+    return chart

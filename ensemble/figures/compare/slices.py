@@ -1,0 +1,75 @@
+"""What came of the trials by one setting alone."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ensemble.figures import lines
+from ensemble.figures.compare.columns import Column
+from ensemble.figures.compare.scatter import axis, drawn
+from ensemble.figures.palette import Palette
+from ensemble.wording import escaping
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+HEIGHT, SIZE = 330, 9
+
+
+def figure(
+    column: Column,
+    values: Column,
+    numbers: Sequence[int],
+    best: int | None,
+    title: str,
+    palette: Palette,
+) -> "go.Figure":
+    """A point a trial; the best is larger, a diamond.
+
+    Args:
+      column: the setting, to the right: T values.
+      values: the objective, up: T values.
+      numbers: what the trials are called, from 1: T numbers.
+      best: the place of the best; None where there is none.
+      title: what stands over it, so that a saved picture says what it shows.
+      palette: the page's colours.
+    """
+    import plotly.graph_objects as go  # here, for it takes a while and only pictures need it
+
+    chart = go.Figure([go.Scatter(one) for one in traces(column, values, numbers, best, palette)])
+    margin = {"l": 8, "r": 16, "t": 58, "b": 48}
+    chart.update_layout(lines.layout(title, HEIGHT, palette, showlegend=False) | {"margin": margin})
+    chart.update_xaxes(axis(column, column.log), title=escaping.figure(column.titled))
+    chart.update_yaxes(axis(values, False), title=escaping.figure(values.titled), automargin=True)
+    return chart
+
+
+def traces(
+    column: Column, values: Column, numbers: Sequence[int], best: int | None, palette: Palette
+) -> list[dict[str, Any]]:
+    """All trials, and over them the best."""
+    there = [place for place, value in enumerate(values.values)
+             if value is not None and column.values[place] is not None]  # fmt: skip
+    found = [points(column, values, numbers, there) | {
+        "marker": {"size": SIZE, "color": palette.primary, "opacity": 0.75},
+    }]  # fmt: skip
+    if best in there:
+        ring = {"size": SIZE + 5, "color": palette.ink, "symbol": "diamond",
+                "line": {"color": palette.ground, "width": 1.5}}  # fmt: skip
+        found.append(points(column, values, numbers, [best]) | {"marker": ring})
+    return found
+
+
+def points(
+    column: Column, values: Column, numbers: Sequence[int], places: Sequence[int]
+) -> dict[str, Any]:
+    """The points of some trials, and what each says."""
+    says = [
+        "<br>".join([f"<b>trial {numbers[place]}</b>", *(
+            escaping.figure(f"{one.label}: {one.say(one.values[place])}")
+            for one in (column, values)
+        )])
+        for place in places
+    ]  # fmt: skip
+    return {"x": [drawn(column, place) for place in places],
+            "y": [drawn(values, place) for place in places],
+            "mode": "markers", "hovertext": says, "hoverinfo": "text"}  # fmt: skip

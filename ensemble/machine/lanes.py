@@ -1,0 +1,93 @@
+"""How many members one program trains faster than several, one after the other.
+
+Runs that differ in numbers of their members alone may be trained side by side (see
+`runs.training.packed`). That is faster
+
+- on an accelerator, where lanes run side by side, and a few small networks leave it idle;
+- on a CPU, where lanes run one after the other on each core, if a run has fewer members than there
+  are cores: those that would idle train its neighbours; and if a network is so small that steps
+  cost no more than what is done around them. Elsewhere it would be as fast as one run after the
+  other, and the first result would come last.
+
+(`python -m benchmarks.sweeps.packed` measures both ways.) What is trained at once fits into half of
+the memory.
+"""
+
+from dataclasses import replace
+
+from ensemble import datasets
+from ensemble.config import EnsembleConfig
+from ensemble.datasets.registry import find
+from ensemble.errors import ConfigError
+from ensemble.machine import network_cost
+from ensemble.machine.estimate import memory
+from ensemble.machine.jax_settings import cpu_devices, prepare_jax
+from ensemble.machine.network_cost import Cost
+from ensemble.machine.this_machine import machine
+
+# On a CPU more gain nothing and wait longer; on an accelerator.
+MOST_MEMBERS, MOST_SIDE_BY_SIDE = 16, 64
+# Operations of a member's forward pass over a batch, up to which a network is small: on a CPU, as
+# measured; on an accelerator by reckoning, as what takes one far less than a step's calls do.
+SMALL, SMALL_SIDE_BY_SIDE = 1e8, 5e9
+MEMORY_SHARE = 0.5
+
+
+def lanes_here(config: EnsembleConfig) -> int:
+    """How many members of such runs are trained at once on this machine, where that is faster.
+
+    As many as one run has where more would gain nothing, or where it is not known what they take.
+    """
+    devices = cpu_devices()
+    if devices is None:
+        prepare_jax()
+        import jax
+
+        every = jax.local_devices()
+        if jax.default_backend() != "cpu":
+            every = every[: config.devices or None]
+            limits = [(one.memory_stats() or {}).get("bytes_limit", 0) for one in every]
+            return lanes_side_by_side(config, sum(limits))
+        devices = len(every)
+    devices = min(config.devices or devices, devices)
+    return lanes_on_cpu(config, devices, machine().memory_bytes)
+
+
+def lanes_on_cpu(config: EnsembleConfig, devices: int, memory_bytes: float) -> int:
+    """As `lanes_here`, for so many cores, each a device, and so much memory."""
+    cost = _cost(config)
+    idle = config.members < devices
+    if cost is None or not (idle or cost.flops * config.batch_size <= SMALL):
+        return config.members
+    return _fitting(config, cost, MOST_MEMBERS, devices, memory_bytes)
+
+
+def lanes_side_by_side(config: EnsembleConfig, memory_bytes: float) -> int:
+    """As `lanes_here`, for accelerators that have so much memory together."""
+    cost = _cost(config)
+    if cost is None or cost.flops * config.batch_size > SMALL_SIDE_BY_SIDE:
+        return config.members
+    return _fitting(config, cost, MOST_SIDE_BY_SIDE, MOST_SIDE_BY_SIDE, memory_bytes)
+
+
+def _fitting(
+    config: EnsembleConfig, cost: Cost, most: int, at_work: int, memory_bytes: float
+) -> int:
+    """The most members, of whole runs, of which `at_work` at a time fit into their memory."""
+    members, data = config.members, find(config.dataset).nbytes_prepared
+    for lanes in range(most - most % members, members, -members):
+        whole = replace(config, members=lanes, vary="")
+        needed = memory(whole, cost, 0, at_work) + min(lanes, at_work) * data
+        if needed <= MEMORY_SHARE * memory_bytes:
+            return lanes
+    return members
+
+
+def _cost(config: EnsembleConfig) -> Cost | None:
+    """What a member takes; None where the network is a person's own, or the dataset is gone."""
+    try:
+        data = datasets.info(config.dataset)
+    except ConfigError:
+        return None
+    classes = len(data.class_names)
+    return network_cost.of(config.network, data.image_shape, classes, config.width)

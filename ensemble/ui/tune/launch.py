@@ -1,0 +1,234 @@
+"""Setting a sweep up and launching it: what is searched, by whom, for what, about how long."""
+
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import streamlit as st
+
+from ensemble import datasets, sweeps
+from ensemble.config import EnsembleConfig
+from ensemble.datasets.split import held_out
+from ensemble.errors import ConfigError, EnsembleError
+from ensemble.jobs.queue import comes_first
+from ensemble.settings import setting_fields
+from ensemble.sweeps import OBJECTIVES, SweepConfig
+from ensemble.sweeps.settings import PRUNERS, SAMPLERS, VALIDATION
+from ensemble.ui.devices import probe
+from ensemble.ui.shared import guard, settings, widget
+from ensemble.ui.shared.tab import tab
+from ensemble.ui.train.launch import TOLD_BY, rounded
+from ensemble.ui.tune import length, loader, picker, space
+from ensemble.wording import escaping, formats
+from ensemble.wording import jobs as jobs_words
+
+DOUBLE_CLICK_SECONDS = 2.0
+NO_BREAK = "\N{NO-BREAK SPACE}"
+FIELDS = {field.name: field for field in setting_fields(SweepConfig)}
+SAMPLER_WORDS = {
+    "tpe": "TPE: learns from the trials before", "random": "Random",
+    "grid": "Grid: every combination",
+}  # fmt: skip
+PRUNER_WORDS = {
+    "none": "None: every trial to its end", "median": "Median: ends what is below it",
+    "hyperband": "Hyperband: few epochs first",
+}  # fmt: skip
+OBJECTIVE_WORDS = {
+    "nll": "NLL of the ensemble", "accuracy": "Accuracy of the ensemble",
+    "ece": "ECE of the ensemble", "seconds": "Seconds of training",
+}  # fmt: skip
+QUICK = SweepConfig(
+    trials=8, sampler="random",
+    base=EnsembleConfig(network="logistic", epochs=5, validation=VALIDATION),
+)  # fmt: skip
+SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the button will do: the sweep, or the reason why it cannot be launched."""
+
+    config: SweepConfig | None
+    label: str
+    reason: str = ""
+    note: str = ""
+
+
+def key(name: str) -> str:
+    """The key of the widget that holds a setting of the sweep."""
+    return f"tune_{name}"
+
+
+def controls() -> None:
+    """What is searched, by whom and for what; the rest under More."""
+    choice("sampler", "Sampler", SAMPLERS, SAMPLER_WORDS)
+    on_grid = held("sampler") == "grid"
+    space.controls(on_grid)
+    if not on_grid:
+        number("trials", "Trials")
+    widget.begin(key("objectives"), ["nll"])
+    st.multiselect(
+        "Chosen by", list(OBJECTIVES), format_func=OBJECTIVE_WORDS.__getitem__,
+        key=key("objectives"), persist_state="session", select_all=False,
+        help="On the validation images, at a trial's best epoch. Of several the trials that no "
+        "other beats in all are shown: the Pareto front.",
+    )  # fmt: skip
+    widget.begin(key("validation"), VALIDATION)
+    st.select_slider(
+        "Validation share", sorted({*SHARES, float(held("validation"))}), key=key("validation"),
+        format_func=lambda share: formats.percent(share, places=0), persist_state="session",
+        help="Of the training images, held out of every trial to choose settings by.",
+    )  # fmt: skip
+    more = st.expander("More", key="tune_more", on_change="rerun")
+    if more.open:
+        with more:
+            choice("pruner", "Pruner", PRUNERS, PRUNER_WORDS)
+            number("workers", "Workers")
+            number("sampler_seed", "Seed of the sampler")
+    rest()
+
+
+def rest() -> None:
+    """All other settings, in one line, and where they are set."""
+    said = f"{datasets.info(settings.value('dataset')).title} · "
+    try:
+        said += space.others(settings.chosen(), {*space.ticked(), "validation"})
+    except ConfigError as error:
+        said = str(error)
+    st.caption(escaping.markdown(f"All else as on Train: {said}"))
+    st.page_link("pages/train.py", label="Change it on Train", icon=":material/tune:")
+
+
+def held(name: str) -> Any:
+    """A setting of the sweep as it stands in its widget, else its default."""
+    default = VALIDATION if name == "validation" else FIELDS[name].default
+    return widget.value(key(name), default)
+
+
+def choice(name: str, label: str, options: tuple[str, ...], words: dict[str, str]) -> None:
+    """A box for one of a few words."""
+    widget.begin(key(name), FIELDS[name].default)
+    st.selectbox(label, options, format_func=words.__getitem__, key=key(name),
+                 persist_state="session", help=FIELDS[name].metadata["help"])  # fmt: skip
+
+
+def number(name: str, label: str) -> None:
+    """A box for a whole number."""
+    about = FIELDS[name].metadata
+    widget.begin(key(name), FIELDS[name].default)
+    st.number_input(label, about["low"], about["high"], key=key(name), persist_state="session",
+                    help=about["help"])  # fmt: skip
+
+
+def config() -> SweepConfig:
+    """The sweep that the controls say.
+
+    Raises:
+      ConfigError: they do not fit together, or something is missing.
+    """
+    if not space.ticked():
+        raise ConfigError("Nothing is searched: tick at least one setting.")
+    if name := space.empty():
+        raise ConfigError(f"No value of {name} is given: give two or more to try.")
+    if not (goals := widget.value(key("objectives"), ["nll"])):
+        raise ConfigError("Nothing is chosen by: choose an objective such as NLL.")
+    words = {name: held(name)
+             for name in ("trials", "sampler", "pruner", "workers", "sampler_seed")}  # fmt: skip
+    share = widget.value(key("validation"), VALIDATION)
+    searched = space.chosen(words["sampler"] == "grid")
+    ordered = ",".join(goal for goal in OBJECTIVES if goal in goals)
+    base = replace(settings.chosen(), validation=share)
+    return SweepConfig.from_dict({
+        **words, "space": searched, "objectives": ordered, "base": base.as_dict(),
+    })  # fmt: skip
+
+
+def plan() -> Plan:
+    """What Launch will do with the controls as they stand."""
+    try:
+        wanted = config()
+        label = f"Launch {formats.count(wanted.wanted, 'trial')}"
+    except ConfigError as error:
+        return Plan(None, "Launch", str(error))
+    info = datasets.info(wanted.base.dataset)
+    if not info.prepared:
+        return Plan(None, label, f"{info.title} is not here yet: fetch it on Train.")
+    aside = held_out(info.train_size, wanted.base.validation)
+    if largest(wanted) > info.train_size - aside:
+        learnt = f"{info.train_size - aside:,} training images"
+        return Plan(None, label, f"A batch of {largest(wanted):,} is more than the {learnt}: "
+                    "choose a smaller one.")  # fmt: skip
+    said = chosen_on(wanted, aside, info.noun)
+    if (here := probe.probe().answer) is None:
+        return Plan(wanted, label, note=said)
+    if (about := length.length(wanted, here)) is None:
+        return Plan(wanted, label, note=said)
+    time_ = formats.duration(rounded(about.seconds)).replace(" ", NO_BREAK)
+    most = "at most " if wanted.pruner != "none" else "about "
+    return Plan(wanted, f"{label}, {most}{time_}", note=f"{said} The time is "
+                f"{TOLD_BY[about.told_by]}.")  # fmt: skip
+
+
+def largest(config: SweepConfig) -> int:
+    """The largest batch that a trial may have."""
+    axis = config.axes.get("batch_size")
+    if axis is None:
+        return config.base.batch_size
+    return int(getattr(axis, "high", 0) or max(getattr(axis, "values", (0,))))
+
+
+def chosen_on(config: SweepConfig, aside: int, noun: str) -> str:
+    """On which images settings are chosen, in a sentence."""
+    if config.goals == ("seconds",):
+        return "Chosen by the seconds that training takes."
+    images = formats.count(aside, f"validation {noun}")
+    share = formats.percent(config.base.validation, places=0)
+    return f"Chosen on {images} ({share} of the training set); the test set only reports."
+
+
+def launch_button() -> None:
+    """The button that starts what the controls say, with the reason where it cannot."""
+    waiting = probe.probe().waiting
+    st.fragment(launch_body, run_every=0.5 if waiting else None)(waiting)
+
+
+def launch_body(was_waiting: bool) -> None:
+    """The body of `launch_button`: looks again until the devices are known."""
+    if probe.probe().waiting != was_waiting:
+        st.rerun()
+    planned = plan()
+    pressed = st.button(planned.label, type="primary", icon=":material/play_arrow:",
+                        key="tune_launch", width="stretch",
+                        disabled=planned.config is None)  # fmt: skip
+    if planned.reason:
+        st.caption(f":material/block: {escaping.markdown(planned.reason)}")
+    if planned.note:
+        st.caption(escaping.markdown(planned.note))
+    if (after := jobs_words.starts_after(comes_first())) and not planned.reason:
+        st.caption(escaping.markdown(after))
+    if pressed and planned.config:
+        launch(planned.config)
+
+
+def quick_button() -> None:
+    """The button of the first visit: an example that is searched within a minute or so."""
+    said = f"Try {formats.count(QUICK.trials, 'learning rate')} on digits, logistic regression"
+    if st.button(said, type="primary", icon=":material/play_arrow:", key="tune_quick",
+                 width="stretch"):  # fmt: skip
+        launch(QUICK)
+
+
+def launch(wanted: SweepConfig) -> None:
+    """Start the sweep and show it; a second click does not start two."""
+    last, when = tab.sweep_launched
+    if last == wanted and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
+        return
+    try:
+        sweep = sweeps.launch(wanted)
+    except EnsembleError as error:
+        guard.problem(error)
+        return
+    tab.sweep_launched = wanted, time.monotonic()
+    loader.forget_sweeps()
+    picker.show_next(sweep)
+    st.rerun()

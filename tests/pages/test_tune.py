@@ -1,0 +1,210 @@
+"""Tune: what was found, how it is said, what can be done with it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs, sweeps
+from ensemble.jobs.job import stop_requested
+from ensemble.sweeps.settings import VARIABLE
+from ensemble.ui.shared.settings import key
+from ensemble.ui.tune.actions import SEEDS
+from tests.pages.predictions_screen import value, widget
+from tests.pages.sweeps_screen import figures, labels, said, searched, tuned
+from tests.sweeps.light import light_config, nll, train_lightly
+
+
+@pytest.fixture(autouse=True)
+def light_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only training itself is replaced, by a function of the settings; no worker is started."""
+    monkeypatch.setenv(VARIABLE, "journal")
+    monkeypatch.setattr(runs, "work", train_lightly)
+    monkeypatch.setattr("ensemble.sweeps.commands.start_worker", lambda job: None)
+    monkeypatch.setattr("ensemble.runs.commands._start_worker", lambda run: None)
+
+
+def charts(at: AppTest) -> list[dict[str, Any]]:
+    """What the curves, and the parallel coordinates, are given."""
+    return [json.loads(json.loads(one.proto.json)["chart"]) for one in at.get("bidi_component")]
+
+
+def states(sweep: sweeps.Sweep, **status: object) -> None:
+    """Has the sweep's status say something else."""
+    path = sweep.path / "status.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **status}))
+
+
+def test_the_first_visit_says_what_will_be_here_and_the_next_step() -> None:
+    at = tuned()
+    assert "Which settings are best?" in said(at)
+    assert "Chosen on 130 validation digits (10 % of the training set)" in said(at)
+    at.button(key="tune_quick").click().run()
+    [sweep] = sweeps.list_sweeps()
+    assert value(at, "sweep") == sweep.id
+    assert sweep.config.base.network == "logistic"
+
+
+def test_the_best_trial_stands_first_with_its_test_figure_and_a_word_of_caution() -> None:
+    sweep = searched(trials=5)
+    every = sweeps.trials_of(sweep)
+    truth = [nll(sweep.config.of_trial(one.params), 3) for one in every]
+    best = truth.index(min(truth))
+    at = tuned(sweep=sweep.id)
+    heading = next(one.value for one in at.markdown if one.value.startswith("#### Best"))
+    assert f"(trial {best + 1})" in heading
+    assert f"rate {every[best].params['learning_rate']:.4g}" in heading
+    shown = figures(at)
+    assert shown["Validation NLL, best of 5"] == f"{min(truth):.3g}"
+    assert shown["Its ensemble on 500 test digits"] == "50.0 % ± 4.4"
+    assert "Of 5 trials: 5 complete." in said(at)
+    assert "The best of 5 trials on 130 validation digits is optimistic" in said(at)
+
+
+def test_curves_keep_their_zoom_and_hold_every_trial() -> None:
+    sweep = searched(trials=5)
+    history, epochs = charts(tuned(sweep=sweep.id))
+    assert history["run"] == f"{sweep.id}-history-nll", "the zoom is kept under this name"
+    points = next(one for one in history["places"][0][0]["lines"] if one["who"] == "trials")
+    assert points["y"][::2] == [one.values[0] for one in sweeps.trials_of(sweep)]
+    assert set(points["y"][1::2]) == {None}, "no line joins what is not joined"
+    drawn = epochs["places"][0][0]["lines"]
+    assert [one["x"] for one in drawn] == [[1, 2, 3]] * 5
+
+
+def test_a_sweep_that_goes_on_names_what_runs_and_how_trials_ended() -> None:
+    sweep = searched(space="learning_rate=0.01,0.1,0.5 momentum=0.8,0.9", sampler="grid",
+                     pruner="median")  # fmt: skip
+    ended = [one.state for one in sweeps.trials_of(sweep)]
+    assert {"complete", "failed"} <= set(ended), "a rate of 0.5 diverges"
+    at = tuned(sweep=sweep.id)
+    for state in {"complete", "failed"}:
+        assert f"{ended.count(state)} {state}" in said(at)
+    assert "tune_more_box" not in [one.key for one in at.get("popover")], "a grid has all"
+    at = tuned(sweep=sweep.id, view="trials")
+    table = at.dataframe[0].value
+    assert len(table) == 6
+    diverged = table[table["learning_rate"] == 0.5]
+    assert set(diverged["why"]) == {"Member 1's loss is no longer a number."}
+
+
+def test_stop_is_asked_and_resume_goes_on_and_both_are_the_sweeps_own() -> None:
+    sweep = sweeps.create(light_config())
+    at = tuned(sweep=sweep.id)
+    assert "No trial has come to its end yet" in said(at)
+    at.button(key="tune_stop").click().run()
+    assert not at.exception
+    states(sweep, state="stopped", message="Stopped. Resume continues from here.")
+    at = tuned(sweep=sweep.id)
+    at.button(key="tune_resume").click().run()
+    assert sweeps.find(sweep.id).state == "queued"
+    assert not stop_requested(sweeps.find(sweep.id))
+
+
+def test_more_trials_are_added_to_a_sweep_that_has_ended() -> None:
+    sweep = searched(trials=2)
+    at = tuned(sweep=sweep.id)
+    at.number_input(key="tune_more_trials").set_value(3).run()
+    at.button(key="tune_enlarge").click().run()
+    assert not at.error
+    assert sweeps.find(sweep.id).config.trials == 5
+    assert sweeps.find(sweep.id).state == "queued"
+    assert "3 to come" in said(at)
+
+
+def test_the_best_settings_fill_train_to_the_last_one() -> None:
+    sweep = searched(trials=4)
+    at = tuned(sweep=sweep.id)
+    at.button(key="tune_use_best").click().run()
+    best = sweeps.best(sweep)
+    assert best
+    assert value(at, "run") == best.run_id
+    for name, wanted in sweep.config.of_trial(best.params).as_dict().items():
+        assert at.session_state[key(name)] == wanted
+    assert "Same settings as the run shown." in said(at)
+
+
+def test_the_best_is_tried_again_with_seeds_that_had_no_part_in_the_choice() -> None:
+    sweep = searched(trials=4)
+    at = tuned(sweep=sweep.id)
+    at.button(key="tune_seeds").click().run()
+    best = sweeps.best(sweep)
+    assert best
+    wanted = sweep.config.of_trial(best.params)
+    again = [run for run in runs.list_runs() if f"{sweep.id}-seeds-{best.number + 1}" in run.tags]
+    configs = [runs.trained_here(run) for run in again]
+    assert len({one.seed for one in configs}) == SEEDS
+    assert wanted.seed not in {one.seed for one in configs}
+    assert {one.learning_rate for one in configs} == {wanted.learning_rate}
+    at = tuned(sweep=sweep.id)
+    assert f"Again with {SEEDS} seeds" not in labels(at)
+    links = {one.label: one for one in at.get("page_link")}
+    assert "Compare its seeds" in links
+    assert links["Compare these trials"].proto.query_string == f"sweep={sweep.id}"
+
+
+def test_a_brush_leaves_the_same_trials_in_the_table_and_a_link_shows_them() -> None:
+    sweep = searched(trials=6)
+    rates = [float(one.params["learning_rate"]) for one in sweeps.trials_of(sweep)]
+    middle = sorted(rates)[2]
+    at = tuned(sweep=sweep.id, view="trials", keep=f"learning_rate:..{middle}")
+    assert "**3 of 6 trials**: brushed to learning rate up to" in said(at)
+    kept = [number for number, rate in enumerate(rates, 1) if rate <= middle]
+    assert at.dataframe[0].value["trial"].to_list() == kept
+    [chart] = charts(at)
+    assert len(chart["runs"]) == 6, "the browser dims those that are not left"
+    at.button(key="tune_show_all").click().run()
+    assert value(at, "keep") is None
+    assert len(at.dataframe[0].value) == 6
+
+
+def test_every_view_says_what_it_waits_for_or_shows_it() -> None:
+    sweep = searched(trials=3, objectives="nll,seconds", space="learning_rate=0.01..0.3 "
+                     "members=1..4")  # fmt: skip
+    front = sweeps.pareto(sweep)
+    at = tuned(sweep=sweep.id, view="front")
+    assert f"{len(front)} trial{'s' * (len(front) > 1)}** of 3" in said(at)
+    at = tuned(sweep=sweep.id, view="weights")
+    assert "from 10 complete trials on; there are 3" in said(at)
+    at = tuned(sweep=sweep.id, view="slices", measure="seconds")
+    drawn = [json.loads(one.proto.spec)["data"][0] for one in at.get("plotly_chart")]
+    assert [one["y"] for one in drawn] == [[one.values[1] for one in sweeps.trials_of(sweep)]] * 2
+
+
+def test_an_address_of_no_sweep_leads_on_and_deleting_asks_first(tmp_path: Path) -> None:
+    at = tuned(sweep="../../etc")
+    assert len(at.warning) == 1
+    assert "Set up a first sweep" in labels(at)
+    sweep = searched(trials=1)
+    at = tuned(sweep=sweep.id)
+    at.button(key="tune_delete").click().run()
+    assert "Their runs stay." in said(at)
+    at.button(key="tune_delete_sure").click().run()
+    assert sweeps.list_sweeps() == []
+    assert len(runs.list_runs()) == 1
+    assert widget(at, "button", "tune_quick")
+
+
+def test_a_damaged_file_of_trials_is_said_in_a_sentence() -> None:
+    sweep = sweeps.create(light_config())
+    config = sweep.path / "config.json"
+    config.write_text(config.read_text().replace('"journal"', '"sqlite"'))
+    (sweep.path / "study.db").write_bytes(b"this is no database" * 99)
+    at = tuned(sweep=sweep.id)
+    [error] = at.error
+    assert "cannot be read" in error.value
+    assert "fault of the program" not in error.value
+
+
+def test_the_best_settings_are_there_though_their_run_was_deleted() -> None:
+    sweep = searched(trials=2)
+    best = sweeps.best(sweep)
+    assert best
+    runs.delete(best.run_id)
+    at = tuned(sweep=sweep.id)
+    assert "Its ensemble on 500 test digits" not in figures(at)
+    at.button(key="tune_use_best").click().run()
+    assert at.session_state[key("learning_rate")] == best.params["learning_rate"]
+    assert not at.warning
