@@ -39,6 +39,12 @@ class BestValue:
         return float(self.values[self.first]), float(self.values[self.last])
 
     @property
+    def others(self) -> tuple[int, ...]:
+        """The places beyond that range, past worse ones, that are not shown to be worse either."""
+        within = range(self.first, self.last + 1)
+        return tuple(at for at, p in enumerate(self.p) if p >= LUCK and at not in within)
+
+    @property
     def pairs(self) -> int:
         """How many pairs of values there are, any of which might have been compared."""
         return len(self.values) * (len(self.values) - 1) // 2

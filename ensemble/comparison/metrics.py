@@ -25,21 +25,25 @@ class Metric(NamedTuple):
       title: for people.
       unit: "share", "nats", "images", "s", "img·member/s" or "".
       better: 1 where more is better, −1 where less is.
+      least: the least that it can be.
+      most: the most that it can be.
     """
 
     name: str
     title: str
     unit: str
     better: int
+    least: float = 0.0
+    most: float = np.inf
 
 
 METRICS = (
-    Metric("accuracy", "Accuracy", "share", 1),
+    Metric("accuracy", "Accuracy", "share", 1, most=1.0),
     Metric("nll", "NLL", "nats", -1),
-    Metric("brier", "Brier score", "", -1),
-    Metric("ece", "ECE", "", -1),
-    Metric("member_accuracy", "Mean member's accuracy", "share", 1),
-    Metric("gain", "Gain over the mean member", "images", 1),
+    Metric("brier", "Brier score", "", -1, most=2.0),
+    Metric("ece", "ECE", "", -1, most=1.0),
+    Metric("member_accuracy", "Mean member's accuracy", "share", 1, most=1.0),
+    Metric("gain", "Gain over the mean member", "images", 1, least=-np.inf),
     Metric("seconds", "Training and testing", "s", -1),
     Metric("img_member_per_s", "Speed", "img·member/s", 1),
 )
@@ -80,7 +84,7 @@ def values_of(run: Run, made: Measures | None) -> dict[str, float | None]:
             "brier": float(made.brier.mean()), "ece": made.ece,
             "member_accuracy": float(made.share.mean()),
         }  # fmt: skip
-        if run.config.members > 1:
+        if _several(run, made):
             found["gain"] = float((made.right - made.share).sum())
     if run.trained is not None and run.status.seconds:
         found["seconds"] = run.status.seconds
@@ -100,8 +104,9 @@ def figures(runs: Sequence[tuple[Run, Measures | None]]) -> dict[str, Figure]:
       runs: K runs and what their predictions come to, without repetitions.
     """
     each = [values_of(run, made) for run, made in runs]
-    found = {metric.name: _of_values([one[metric.name] for one in each]) for metric in METRICS}
-    several = all(run.config.members > 1 for run, made in runs if made is not None)
+    found = {metric.name: _of_values(metric, [one[metric.name] for one in each])
+             for metric in METRICS}  # fmt: skip
+    several = all(_several(run, made) for run, made in runs if made is not None)
     return found | of_images(tuple(made for _, made in runs if made is not None), several)
 
 
@@ -127,13 +132,21 @@ def of_images(made: tuple[Measures, ...], several: bool) -> dict[str, Figure]:
     return found
 
 
-def _of_values(values: Sequence[float | None]) -> Figure:
+def _several(run: Run, made: Measures) -> bool:
+    """Whether a run is of several members, without those that were set aside by then."""
+    return len(run.remaining(made.epoch)) > 1
+
+
+def _of_values(metric: Metric, values: Sequence[float | None]) -> Figure:
     known = [value for value in values if value is not None]
     if not known:
         return Figure(None)
     if len(known) == 1:
         return Figure(known[0], runs=1)
-    return Figure(float(np.mean(known)), *mean_of_runs(known), SEEDS, len(known))
+    # Student's interval of two runs is wide: it would go on to an ECE below 0.
+    low, high = mean_of_runs(known)
+    ends = max(low, metric.least), min(high, metric.most)
+    return Figure(float(np.mean(known)), *ends, SEEDS, len(known))
 
 
 def _times(found: Figure, n: int) -> Figure:

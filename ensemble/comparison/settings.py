@@ -67,7 +67,7 @@ def checked_names(names: Iterable[str]) -> tuple[str, ...]:
 
 def label(name: str) -> str:
     """A setting's name in words: "batch_size" -> "batch size"."""
-    return name.replace("_", " ")
+    return name.replace("_", " ") if name != "vary" else "differs by member"
 
 
 def shown(name: str, value: Value | None, figures: int = FIGURES) -> str:

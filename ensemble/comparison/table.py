@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from ensemble.comparison.differences import Difference, adjusted, difference
 from ensemble.comparison.groups import Group
+from ensemble.comparison.images import same_images
 from ensemble.comparison.measures import LAST, VALIDATION, Measures, measures
 from ensemble.comparison.metrics import Figure, figures
 from ensemble.comparison.settings import NAMES, Value, label, settings_of, shown
 from ensemble.errors import EnsembleError, RunError
+from ensemble.runs.status import who_was_set_aside
 from ensemble.runs.store import Run
 
 CUT_SHORT = ("stopped", "failed", "diverged")
@@ -94,8 +96,9 @@ class _Read:
         return tuple(made for _, made in self.runs if made is not None)
 
     @property
-    def images(self) -> str:
-        return self.made[0].images if self.made else ""
+    def judged(self) -> Run:
+        """One of its runs that have predictions, all of which are of the same images."""
+        return next(run for run, made in self.runs if made is not None)
 
 
 def table(groups: Sequence[Group], baseline: str | None = None) -> Table:
@@ -137,29 +140,44 @@ def _baseline(groups: Sequence[Group], run_id: str | None) -> Group | None:
 
 def _read(group: Group) -> _Read:
     found: list[tuple[Run, Measures | None]] = []
-    said = []
+    said: list[str] = []
     for run in group.counted:
         try:
-            found.append((run, measures(run)))
+            made = measures(run)
         except EnsembleError as error:
-            said.append(f"“{run.name}” has no figures here: {error}")
+            why = str(error)
+            # Most errors name their run themselves.
+            said.append(why if run.id in why else f"“{run.name}” has no figures here: {why}")
             found.append((run, None))
             continue
-        if run.state in CUT_SHORT:
-            said.append(f"“{run.name}” is {run.state} after epoch {run.status.epoch:,} of "
-                        f"{run.config.epochs:,}.")  # fmt: skip
-        if run.active:
-            said.append(f"“{run.name}” is {run.state}: its figures are those so far.")
-    made = [one for _, one in found if one is not None]
-    if len({one.images for one in made}) > 1:
-        first = Counter(one.images for one in made).most_common(1)[0][0]
+        found.append((run, made))
+        said += _not_whole(run, made.epoch)
+    judged = [one for _, one in found if one is not None]
+    if len({one.images for one in judged}) > 1:
+        first = Counter(one.images for one in judged).most_common(1)[0][0]
         found = [(run, one if one and one.images == first else None) for run, one in found]
         said.append(f"The runs of “{group.title}” were tested on different images: the figures "
                     "are of those on the images that most of them have.")  # fmt: skip
     planned = {run.config.epochs for run, _ in found}
-    if len({one.epoch for one in made}) > len(planned) and {one.chosen for one in made} == {LAST}:
+    if len({one.epoch for one in judged}) > len(planned) and {LAST} == {
+        one.chosen for one in judged
+    }:
         said.append(f"The runs of “{group.title}” have come to different epochs.")
     return _Read(group, tuple(found), tuple(said))
+
+
+def _not_whole(run: Run, epoch: int) -> list[str]:
+    """What to know of a run's figures after an epoch: epochs or members that are not in them."""
+    said = []
+    if run.state in CUT_SHORT:
+        said.append(f"“{run.name}” is {run.state} after epoch {run.status.epoch:,} of "
+                    f"{run.config.epochs:,}.")  # fmt: skip
+    if run.active:
+        said.append(f"“{run.name}” is {run.state}: its figures are those so far.")
+    if len(run.remaining(epoch)) < run.config.members:
+        who = who_was_set_aside(run.status, run.config.members, over=not run.active)
+        said.append(f"“{run.name}”: {who[:1].lower()}{who[1:]}")
+    return said
 
 
 def _difference(one: _Read, base: _Read | None) -> Difference | str:
@@ -169,7 +187,7 @@ def _difference(one: _Read, base: _Read | None) -> Difference | str:
         return "baseline"
     if not one.made or not base.made:
         return "no predictions"
-    if one.images != base.images:
+    if not same_images(one.judged, base.judged):
         return "other images"
     return difference(one.made, base.made)
 
@@ -208,7 +226,8 @@ def _text(name: str, values: Sequence[Value]) -> str:
 
 def _of_all(read: Sequence[_Read]) -> list[str]:
     """What holds for the whole table: that not all runs were tested on the same images."""
-    if len({one.images for one in read if one.images}) < 2:
+    judged = [one.judged for one in read if one.made]
+    if all(same_images(run, judged[0]) for run in judged[1:]):
         return []
     return [
         "Not all of these were tested on the same images: their figures stand beside each other, "

@@ -1,6 +1,7 @@
 """How the members and their ensemble are drawn over each other: thin and coloured, bold in ink."""
 
 import functools
+import math
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -73,6 +74,53 @@ def shares(ticks: Sequence[float] = (0, 0.2, 0.4, 0.6, 0.8, 1)) -> dict[str, Any
     """The marks of an axis of shares, said as percentages are everywhere."""
     said = [formats.percent(tick, places=0) for tick in ticks]
     return {"tickvals": list(ticks), "ticktext": said}
+
+
+def log_marks(values: Sequence[Any], suffix: str = "") -> dict[str, Any]:
+    """The marks of a log axis, each a whole number: Plotly's own stand as single digits between.
+
+    Args:
+      values: what is drawn on it; what is not a number above 0 has no place there.
+      suffix: stands behind each, as " %".
+
+    Returns:
+      Layout of a Plotly axis: marks at 1, 2 and 5 of each decade, at powers of 10 where there are
+      many decades, and at even steps within less than half of one.
+    """
+    known = np.array([value for value in values if value is not None], float)
+    known = known[np.isfinite(known) & (known > 0)]
+    if not len(known):
+        return {}
+    low, high = np.log10(known.min()), np.log10(known.max())
+    if high - low < 0.5:
+        marks = even(10**low, 10**high)
+    else:
+        leads = (1, 2, 5) if high - low <= 3 else (1,)
+        decades = range(math.floor(low), math.ceil(high) + 1, max(1, round((high - low) / 8)))
+        every = [float(f"{lead}e{decade}") for decade in decades for lead in leads]
+        # One beyond either end: the axis has some room there.
+        marks = [one for one in every if low - 0.2 <= math.log10(one) <= high + 0.2]
+    return {"tickvals": marks, "ticktext": [f"{said(mark)}{suffix}" for mark in marks]}
+
+
+def even(low: float, high: float) -> list[float]:
+    """Round numbers in even steps from `low` to `high`, three to seven; one of a single number."""
+    if high - low <= 1e-9 * high:
+        return [float(f"{low:.3g}")]
+    decade = 10.0 ** math.floor(math.log10(high - low))
+    for lead in (5, 2, 1, 0.5, 0.2):
+        step = lead * decade
+        places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+        if len(places) >= 3:
+            break
+    return [float(f"{place * step:.12g}") for place in places]
+
+
+def said(mark: float) -> str:
+    """A mark as people read it: "0.05", "2,000", from 10⁶ on and below 10⁻⁴ as "1e−5"."""
+    if 1e-4 <= mark < 1e6:
+        return formats.plain(int(mark) if mark == int(mark) else mark)
+    return f"{mark:.3g}".replace("e+", "e").replace("e-0", "e−").replace("e-", "e−")
 
 
 def thinned(n: int, most: int = POINTS) -> np.ndarray:

@@ -7,8 +7,8 @@ from ensemble.planning.maps import Maps
 from ensemble.runs.store import Run, trained_here
 
 Caution = Literal[
-    "schedule", "warm-up", "varied", "augmentation", "stopped early", "one member", "drawn",
-    "thinned",
+    "schedule", "warm-up", "set aside", "varied", "augmentation", "stopped early", "one member",
+    "drawn", "thinned",
 ]  # fmt: skip
 
 
@@ -28,10 +28,11 @@ def cautions_of(run: Run, maps: Maps, plan: Plan) -> tuple[Caution, ...]:
     holds: dict[Caution, bool] = {
         "schedule": config.schedule != "constant" and config.epochs > 1,
         "warm-up": config.warmup_epochs >= plan.epochs,
-        "varied": bool(config.vary) and config.members > 1,
+        "set aside": maps.test.members < config.members,
+        "varied": bool(config.vary) and maps.test.members > 1,
         "augmentation": bool(moved),
         "stopped early": bool(config.patience) and last < config.epochs,
-        "one member": config.members == 1,
+        "one member": maps.test.members == 1,
         "drawn": not maps.test.exact,
         "thinned": maps.kept > len(maps.test.epochs) + len(maps.left_out),
     }

@@ -33,7 +33,7 @@ Labels = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Maps:
-    """The maps of a run.
+    """The maps of a run, of the members who went on to the last epoch.
 
     Attributes:
       test: on the test images, which is reported.
@@ -103,12 +103,16 @@ def _scores(
     read: Callable[[str, int], NDArray[np.float32]],
 ) -> tuple[dict[int, Scores], list[str]]:  # fmt: skip
     """The scores of each epoch that can be read, and why the others cannot."""
-    known = digest_of_arrays([("labels", labels)])
+    known, left = digest_of_arrays([("labels", labels)]), run.remaining(epochs[-1])
 
     def of(epoch: int) -> Scores | str:
+        there = run.remaining(epoch)
+        # Of who was set aside later the epochs before are there: all are of the same members.
+        rows = [place for place, member in enumerate(there) if member in left]
         seen = f"{run.id} {what} {epoch} {_version(epoch_file(run.path, what, epoch))} {known}"
+        seen += f" {rows}" if len(rows) < len(there) else ""
         try:
-            made = cached("plan", seen, lambda: _packed(score(read(run.id, epoch), labels)))
+            made = cached("plan", seen, lambda: _packed(score(read(run.id, epoch)[rows], labels)))
         except RunError as error:
             return str(error)
         return _unpacked(made)

@@ -87,7 +87,8 @@ def learner(members: int, network: str, rate: float, dataset: str, vary: str = "
 
     Where rates differ from member to member: "8 members · rate 0.01 to 1 · digits".
     """
-    rates = varied.differing(vary, members).get("learning_rate", (rate,))
+    # A rate that a sweep drew has ten digits, of which a name needs four.
+    rates = varied.differing(vary, members).get("learning_rate", (float(f"{rate:.4g}"),))
     said = [formats.count(members, "member"), *networks.in_a_name(network)]
     return " · ".join([*said, f"rate {varied.spread(rates)}", learnt(dataset)])
 

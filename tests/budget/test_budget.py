@@ -132,7 +132,7 @@ def fail(*asked: object) -> float:
 
 def test_the_command_says_who_wins_and_never_that_they_are_the_same() -> None:
     budget = Budget(CONFIG, seeds=2, factors=(0.3, 1.0))
-    all_drawn(budget, wide_skill=2.2)
+    all_drawn(budget, wide_skill=1.6)
     done = call("--network", "mlp", "--members", "2", "--epochs", "1", "--batch-size", "512",
                 "--devices", "1", "--seeds", "2", "--rates", "0.3,1")  # fmt: skip
     assert done.exit_code == 0

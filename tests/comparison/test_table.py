@@ -160,3 +160,14 @@ def test_of_a_run_that_was_cut_short_it_is_said_where():
     write_status(run.path, replace(run.status, state="stopped", epoch=1))
     (said,) = table(grouped([runs.find(run.id)])).warnings
     assert said == f"“{run.name}” is stopped after epoch 1 of 2."
+
+
+def test_intervals_over_seeds_do_not_leave_what_a_figure_can_be() -> None:
+    two = [finished({"seed": seed}, draw=seed, skill=3.0 * seed) for seed in (1, 2)]
+    for run, seconds in zip(two, (10.0, 90.0), strict=True):
+        write_status(run.path, replace(run.status, seconds=seconds, img_member_per_s=7e3 / seconds))
+    (column,) = table(grouped([runs.find(run.id) for run in two])).columns
+    for name in ("ece", "seconds", "img_member_per_s"):
+        figure = column.figures[name]
+        assert figure.low == 0 < figure.value < figure.high, name
+    assert column.figures["accuracy"].high <= 1

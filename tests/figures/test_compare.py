@@ -8,6 +8,7 @@ import pytest
 from ensemble.comparison.curves import curves
 from ensemble.comparison.groups import grouped
 from ensemble.comparison.points import points
+from ensemble.figures import lines
 from ensemble.figures.compare import colors, scatter
 from ensemble.figures.compare import curves as pictures
 from ensemble.figures.compare.columns import Column, axes, columns
@@ -115,3 +116,45 @@ def test_columns_without_spread_are_drawn_too(values: tuple[float | None, ...]) 
     kept = [True] * len(values)
     scatter.figure(column, column, column, ["n"] * len(values), kept, "t", LIGHT, ("x",))
     assert axes([column])[0]["may_log"] == (values == (5.0, 5.0))
+
+
+@pytest.mark.parametrize(
+    ("values", "marks"),
+    [
+        ([0.011, None, 0.9], ["0.01", "0.02", "0.05", "0.1", "0.2", "0.5", "1"]),
+        ([0.26, 2.4], ["0.2", "0.5", "1", "2"]),
+        (
+            [1e-6, 10, float("inf"), -1],
+            ["1e−6", "1e−5", "0.0001", "0.001", "0.01", "0.1", "1", "10"],
+        ),
+        ([310.0, 420.0, 0.0], ["320", "340", "360", "380", "400", "420"]),
+        ([0.52, 1.46], ["0.6", "0.8", "1", "1.2", "1.4"]),
+        ([0.5], ["0.5"]),
+        ([0.0], []),
+    ],
+)
+def test_marks_of_a_log_axis_are_whole_numbers_and_none_a_lone_digit(
+    values: list[float | None], marks: list[str]
+) -> None:
+    made = lines.log_marks(values)
+    assert made.get("ticktext", []) == marks
+    assert [float(one.replace("−", "-")) for one in marks] == made.get("tickvals", [])
+
+
+def test_no_half_of_an_epoch_is_marked() -> None:
+    made = pictures.figure([("test", curves(grouped(three_seeds())))], what="loss", x="epochs",
+                           title="t", palette=LIGHT)  # fmt: skip
+    assert made.layout.xaxis.dtick == 1
+
+
+def test_log_axes_of_curves_and_points_say_their_marks_in_full() -> None:
+    every = [finished({"learning_rate": rate, "seed": at}, epochs=12, draw=at)
+             for at, rate in enumerate((0.01, 1.0))]  # fmt: skip
+    found = [("test", curves(grouped(every)))]
+    made = pictures.figure(found, what="loss", x="epochs", title="t", palette=LIGHT, log=("x", "y"))
+    assert list(made.layout.xaxis.ticktext) == ["1", "2", "5", "10"]
+    assert len(made.layout.yaxis.ticktext) > 1
+    rate, nll = (one for one in columns(points(every)) if one.name in ("learning_rate", "nll"))
+    scattered = scatter.figure(rate, nll, None, ["a", "b"], [True] * 2, "t", LIGHT, log=("x",))
+    assert next(iter(scattered.layout.xaxis.ticktext)) == "0.01"
+    assert "0.5" in scattered.layout.xaxis.ticktext

@@ -54,3 +54,10 @@ def test_the_table_has_a_row_for_every_member() -> None:
     rows = loss_by_value.table(POINTS)
     assert rows["learning_rate"].tolist() == list(RATES)
     assert rows["set_aside_at_step"].tolist()[3] == 14
+
+
+def test_a_log_axis_of_losses_says_its_marks_in_full(palette: Palette) -> None:
+    far = Points("learning_rate", RATES, (0.3, 0.26, 2.3, None), NAMES, "test NLL", None, {})
+    axis = loss_by_value.figure(far, "title", palette).layout.yaxis
+    assert axis.type == "log"
+    assert list(axis.ticktext) == ["0.2", "0.5", "1", "2"]

@@ -57,7 +57,7 @@ def said(at: AppTest) -> str:
 def test_runs_that_differ_in_the_seed_alone_are_one_bold_curve() -> None:
     at = compared(runs=ids(three()))
     assert bold(at) == ["rate 0.1 (mean of 2)", "rate 1"]
-    assert "rate 0.1 ends lowest on test" in said(at)
+    assert "Rate 0.1 ends at the lowest test loss" in said(at)
     at = compared(runs=ids(three()), by="seed,learning_rate")
     assert len(bold(at)) == 3
 
@@ -68,7 +68,7 @@ def test_a_tag_and_a_sweep_stand_for_all_their_runs() -> None:
     write_tags(every[1].id, ["rates", "sweep-1123-050000"])
     assert "3 runs · tag “rates”" in said(compared(tag="rates"))
     at = compared(sweep="sweep-1123-050000")
-    assert "2 runs · sweep sweep-1123-050000" in said(at)
+    assert "2 runs · sweep-1123-050000" in said(at)
     box = widget(at, "selectbox", "compare_tag")
     box.select("rates").run()
     assert value(at, "tag") == "rates"

@@ -11,6 +11,7 @@ from ensemble.analysis.planning.grid import Plan
 from ensemble.analysis.quality.averaging import average
 from ensemble.errors import RunError
 from ensemble.planning import maps as planning
+from ensemble.planning.cautions import cautions_of
 from ensemble.planning.maps import looked_at, maps_of
 from ensemble.runs.epoch_files import epoch_file
 from ensemble.runs.history import write_predictions
@@ -84,3 +85,26 @@ def test_of_many_epochs_evenly_spread_ones_are_looked_at() -> None:
     assert len(many) == planning.MOST_EPOCHS
     assert (many[0], many[-1]) == (1, 1000)
     assert len(looked_at(range(1, 1001), 4_000_000)) == 2
+
+
+def test_members_set_aside_are_in_no_plan_of_any_epoch_and_it_is_said() -> None:
+    run = trained(members=3, epochs=2, validation=0.2, set_aside={1: 15})
+    made = runs.read_predictions(run.id, 2)
+    assert len(made) == 2
+    whole = np.insert(made, 1, np.nan, axis=0)
+    write_predictions(run.path, 2, whole)
+    found = maps_of(run)
+    assert (found.test.members, found.test.plans[-1]) == (2, Plan(2, 2))
+    labels = datasets.load("digits").test_labels
+    others = average(runs.read_predictions(run.id, 1)[[0, 2]])
+    assert found.test.mean(Plan(2, 1), "accuracy") == pytest.approx(
+        (others.argmax(axis=1) == labels).mean()
+    )
+    assert cautions_of(run, found, Plan(1, 1)) == ("set aside",)
+
+
+def test_one_member_left_of_two_says_as_little_of_members_as_one_alone() -> None:
+    run = trained(members=2, epochs=2, set_aside={1: 15})
+    found = maps_of(run)
+    assert found.test.plans == [Plan(1, 1), Plan(1, 2)]
+    assert cautions_of(run, found, Plan(1, 1)) == ("set aside", "one member")

@@ -18,6 +18,7 @@ from tests.workers import at_work_here
     [
         (EnsembleConfig(), "4 members · rate 0.1 · digits"),
         (EnsembleConfig(members=1, learning_rate=1e-05), "1 member · rate 0.00001 · digits"),
+        (EnsembleConfig(learning_rate=0.4502738963), "4 members · rate 0.4503 · digits"),
         (EnsembleConfig(dataset="mnist", members=16), "16 members · rate 0.1 · MNIST"),
         (EnsembleConfig(dataset="fashion_mnist"), "4 members · rate 0.1 · Fashion-MNIST"),
     ],

@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
 
 Doubles = NDArray[np.float64]
 
 HALVINGS = 60  # of an interval of 2: what is left is below the rounding of a double
+# An interval of one draw x of a normal distribution is x ± |x| · SINGLE / (error of both ends).
+SINGLE = float(np.sqrt(2 / (np.pi * np.e)))
 STRAIGHT = 1e-9  # skewness below which Hall's curve is the straight line that it bends
 
 
@@ -77,7 +80,9 @@ def moments_interval(found: Moments, alpha: float, bounded: bool = False) -> tup
 
     The variance counts two examples more, one as far below the mean and one as far above it as
     one can be: rare losses that this sample happened not to hold. Where the differences have no
-    bound, an end is also at least as far out as Hall's, which knows how lopsided they are.
+    bound, their spread is known from the sample alone: the ends are Student's, and at least as
+    far out as Hall's, which knows how lopsided they are. Of a single one nothing is known of the
+    spread but that its size is a draw of it: the interval is Machol's, and always holds 0.
 
     Args:
       found: the moments; arrays (S,) give arrays.
@@ -88,9 +93,15 @@ def moments_interval(found: Moments, alpha: float, bounded: bool = False) -> tup
     binomial proportions based on paired data", Journal of Educational and Behavioral Statistics
     37 (2012), 479-488 (a pseudo-example for each side; here for any paired difference, and
     around the mean itself); P. Hall, "On the removal of skewness by transformation", JRSS B 54
-    (1992), 221-228. `benchmarks.verdicts` simulates how often they are wrong.
+    (1992), 221-228; N. M. Blachman and R. E. Machol, "Confidence intervals based on one or more
+    observations", IEEE Transactions on Information Theory 33 (1987), 373-382.
+    `benchmarks.verdicts` simulates how often they are wrong.
     """
-    z = -NormalDist().inv_cdf(alpha)
+    if found.n == 1 and not bounded:
+        alone = np.asarray(found.mean, np.float64)
+        size = max(1.0, SINGLE / (2 * alpha)) * np.abs(alone)
+        return alone - size, alone + size
+    z = -NormalDist().inv_cdf(alpha) if bounded else float(-stdtrit(found.n - 1, alpha))
     mean, variance, largest = (
         np.asarray(value, np.float64) for value in (found.mean, found.variance, found.largest)
     )

@@ -154,8 +154,8 @@ def equivalents(members: Floats, labels: Ints, candidate: Floats, seed: int = 0)
     As many as it takes to reach their calibrated log-likelihood, between sizes by a straight
     line. The interval is a bootstrap over the examples (with the temperatures as they are), in
     which two more things are drawn: the members, who could have been others, and the candidate,
-    which another training would have made as much better or worse as an ensemble of as many
-    members as it is worth. With one member nothing is known of either.
+    which another training would have made as much better or worse as an ensemble of the size
+    that it is held against. With one member nothing is known of either.
 
     Args:
       members: (M, N, C), independent ones, each row of C a distribution; M at most 64.
@@ -186,18 +186,31 @@ def worth(known: Curve, labels: Ints, candidate: Floats, seed: int = 0) -> Equiv
     """
     if candidate.ndim != 2 or not len(candidate) == len(labels) == known.likelihood.shape[1]:
         raise ValueError(f"{candidate.shape} are not predictions (N, C) of the same examples.")
-    M, draws, N = known.members, np.random.default_rng(seed), len(labels)
-    its = calibrated(candidate, labels)
+    return of_likelihood(known, calibrated(candidate, labels), 1, seed)
+
+
+def of_likelihood(known: Curve, its: Doubles, trainings: int, seed: int) -> Equivalent:
+    """As `worth`, of a calibrated log-likelihood that is the mean over several trainings.
+
+    Args:
+      known: of the members, on the same examples.
+      its: (N,), in nats.
+      trainings: K, whose draws cancel.
+      seed: of the bootstrap.
+    """
+    M, draws, N = known.members, np.random.default_rng(seed), len(its)
     value = reached(known.sizes, known.mean, float(its.mean()))
-    each = min(max(value, 1.0), M)
-    error = known.spread(each) * math.sqrt(1 / M + 1 / each)
-    values, found = np.vstack([known.likelihood, its[None]]), []
+    # What a candidate of each size would be apart from the curve by: both drew their members.
+    apart = np.array(
+        [known.spread(size) * math.sqrt(1 / M + 1 / (trainings * size)) for size in known.sizes]
+    )
+    values, found = np.vstack([known.likelihood, its[None]]), list[float]()
     for _ in range(RESAMPLES // TOGETHER):
         weights = np.stack([np.bincount(draws.integers(N, size=N), minlength=N)
                             for _ in range(TOGETHER)])  # fmt: skip
         means = values @ weights.T / N
         if M > 1:
-            means[-1] += error * draws.standard_t(M - 1, size=TOGETHER)
+            means[:-1] -= np.outer(apart, draws.standard_t(M - 1, size=TOGETHER))
         found += [reached(known.sizes, one[:-1], one[-1]) for one in means.T]
     tail = (1 - LEVEL) / 2
     # Of infinities no mean can be taken: an end is one of the values.

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 HEIGHT = 480
 # Points over all thin lines of a picture: what a screen shows and a second can send.
 POINTS, LEAST = 12_000, 24
+WHOLE = 10  # epochs, each of which has a mark
 DASHES = {"test": "solid", "validation": "dashdot", "train": "dash"}
 X = {"epochs": "epochs", "steps": "steps", "seconds": "seconds of training",
      "img_member": "images times members"}  # fmt: skip
@@ -49,11 +50,26 @@ def figure(
     wrong = what == "accuracy" and "y" in log
     chart = go.Figure([go.Scatter(one) for one in traces(of_splits, what, wrong)])
     chart.update_layout(lines.layout(title, HEIGHT, palette))
-    chart.update_xaxes(title=X[x], type="log" if "x" in log else "linear", automargin=True)
+    suffix = " %" if what == "accuracy" else ""
+    chart.update_xaxes(title=X[x], automargin=True, **axis("x" in log, chart, "x", ""))
+    if x == "epochs" and "x" not in log and longest(chart) <= WHOLE:
+        chart.update_xaxes(dtick=1)  # Plotly would mark halves of them
     chart.update_yaxes(title=y_title(what, wrong, "y" in log), automargin=True,
-                       type="log" if "y" in log else "linear",
-                       ticksuffix=" %" if what == "accuracy" else "")  # fmt: skip
+                       **axis("y" in log, chart, "y", suffix))  # fmt: skip
     return chart
+
+
+def longest(chart: "go.Figure") -> float:
+    """The end of the longest of all lines."""
+    return max((value for trace in chart.data for value in trace.x), default=0.0)
+
+
+def axis(log: bool, chart: "go.Figure", which: str, suffix: str) -> dict[str, Any]:
+    """How an axis is drawn, by all that stands along it."""
+    if not log:
+        return {"type": "linear", "ticksuffix": suffix}
+    every = [value for trace in chart.data for value in trace[which]]
+    return {"type": "log", **lines.log_marks(every, suffix)}
 
 
 def y_title(what: str, wrong: bool, log: bool) -> str:

@@ -54,8 +54,10 @@ def axis(column: Column, log: bool) -> dict[str, Any]:
     if not column.is_number:
         words = [escaping.figure(word) for word in column.words]
         return {"type": "category", "categoryorder": "array", "categoryarray": words}
-    return {"type": "log" if log and column.may_log else "linear",
-            "ticksuffix": " %" if column.percent else ""}  # fmt: skip
+    if log and column.may_log:
+        drawn_at = [drawn(column, place) for place in range(len(column.values))]
+        return {"type": "log", **lines.log_marks(drawn_at, " %" if column.percent else "")}
+    return {"type": "linear", "ticksuffix": " %" if column.percent else ""}
 
 
 def traces(

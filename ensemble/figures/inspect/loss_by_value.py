@@ -71,14 +71,15 @@ def figure(points: Points, title: str, palette: Palette) -> "go.Figure":
     known = [loss for loss in points.losses if loss is not None]
     far = bool(known) and min(known) > 0 and max(known) > FAR * min(known)
     chart.update_yaxes(title=f"{points.loss} (nats{', log axis' if far else ''})", fixedrange=True,
-                       type="log" if far else "linear", automargin=True)  # fmt: skip
+                       type="log" if far else "linear", automargin=True,
+                       **(lines.log_marks(known) if far else {}))  # fmt: skip
     return chart
 
 
 def ticks(points: Points) -> dict[str, Any]:
     """The marks of the axis of values: of a few members the values themselves."""
     if len(set(points.values)) > lines.TITLE // 4:
-        return {}
+        return lines.log_marks(points.values) if points.log else {}
     said = dict(zip(points.values, varied.texts(points.values), strict=True))
     return {"tickvals": list(said), "ticktext": list(said.values())}
 

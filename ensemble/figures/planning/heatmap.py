@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 HEIGHT = 440
-POINTS = 60  # of a line of equal cost
+POINTS = 300  # of a line of equal cost
 BEST, OTHER = 4.0, 1.5  # pixels of a frame
 FEW = 130  # cells, in which figures can be read
 SHARES = (1 / 2, 1 / 4, 1 / 10)  # of the whole run's cost, that have a line
@@ -72,7 +72,9 @@ def figure(
         if not len(x) or share * most < 1:
             continue
         said = formats.percent(share, figures=2)
-        chart.add_scatter(x=x, y=y, mode="lines", opacity=0.7, name="equal training cost",
+        shown = beside_figures(found, name, x, y)
+        chart.add_scatter(x=x, y=np.where(shown, y, np.nan), mode="lines", opacity=0.7,
+                          name="equal training cost",
                           line={"color": palette.ink, "width": 1, "dash": "dot"},
                           hoverinfo="text", hovertext=f"{said} of the whole run's cost",
                           legendgroup="cost", showlegend=share == SHARES[0])  # fmt: skip
@@ -89,6 +91,28 @@ def figure(
     chart.update_yaxes(title="members", fixedrange=True, range=ends(found.sizes), showgrid=False,
                        automargin=True, **ticks(found.sizes))  # fmt: skip
     return chart
+
+
+def beside_figures(
+    found: Grid, name: str, x: NDArray[np.float64], y: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """(P,), where a line that passes these points crosses no figure of a cell.
+
+    Args:
+      found: the map.
+      name: "nll" or "accuracy".
+      x: (P,) epochs.
+      y: (P,) members.
+    """
+    if found.means[name].size > FEW:
+        return np.ones(len(x), bool)
+    # A figure is about 35 by 14 pixels of a map of 900 by 220; on a phone as wide as its cell.
+    wide = np.clip(0.025 * len(found.epochs), 0.1, 0.4)
+    high = np.clip(0.03 * len(found.sizes), 0.1, 0.3)
+    across = np.abs(x[:, None] - found.epochs).min(axis=1) < wide
+    up = np.abs(y[:, None] - found.sizes).min(axis=1) < high
+    shown: NDArray[np.bool_] = ~(across & up)
+    return shown
 
 
 def cells(found: Grid, costs: Costs, name: str, palette: Palette) -> dict[str, Any]:

@@ -16,17 +16,11 @@ from ensemble.engine import Evaluation, StepFigures, Trainer
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import describe_devices
+from ensemble.runs import status as statuses
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.history import FOLDERS, drop_predictions, write_predictions
 from ensemble.runs.parameters import drop_parameters, write_parameters
-from ensemble.runs.status import (
-    Status,
-    after_epoch,
-    blank_best,
-    how_it_ended,
-    is_over,
-    who_was_set_aside,
-)
+from ensemble.runs.status import Status, after_epoch, blank_best, is_over
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.training import averages
 from ensemble.runs.training.clock import TrainingClock
@@ -109,11 +103,9 @@ class Record:
         """Watch over the members, and drop what comes again after this place."""
         self._lost.begin(self.progress)
         self._forget_what_comes_again()
-        layout = self._trainer.layout
-        used = {"used": self._trainer.devices, "members_per_device": layout.lanes}
-        beside = {"runs": self._runs} if self._runs > 1 else {}
-        said = {**describe_devices(), **used, **beside, **layout.hosts}
-        write_json(self.run.path / "devices.json", said)
+        layout, beside = self._trainer.layout, {"runs": self._runs} if self._runs > 1 else {}
+        used = {"used": self._trainer.devices, "members_per_device": layout.lanes, **beside}
+        write_json(self.run.path / "devices.json", {**describe_devices(), **used, **layout.hosts})
 
     def compiled(self, seconds: float, sharing: int = 1) -> None:
         """Note seconds of compiling for so many runs: each is told its share, as of training."""
@@ -198,11 +190,11 @@ class Record:
         status, config = self._status.status, self._config
         if config.swa_epochs and self.run.whole and not hosts.current():
             averages.keep(self.run)  # elsewhere whoever first asks makes it
-        said = how_it_ended(status, config, self.progress.evaluated)
+        said = statuses.how_it_ended(status, config, self.progress.evaluated)
         if damaged := self._checkpoints.set_aside:
             again = "What was learnt after the one before it was learnt again, to the same bits."
             said = " ".join([*damaged, again, said])
-        aside = who_was_set_aside(status, config.members)
+        aside = statuses.who_was_set_aside(status, config.members)
         return Outcome("finished", f"{said} {aside}".strip())
 
     def sum_up(self) -> None:

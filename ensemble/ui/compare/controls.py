@@ -27,7 +27,8 @@ def several(
     value = asked or tuple(one for one in default if one in options)
     bound(f"compare_{word.name}_{stamp([*options, *options.values()])}", list(value), lambda key:
         st.multiselect(label, list(options), format_func=options.__getitem__, key=key,
-                       on_change=follow_several, args=(word, key, tuple(default)),
+                       default=widget.held(key), on_change=follow_several,
+                       args=(word, key, tuple(default)),
                        **more))  # fmt: skip
     return value
 
@@ -53,8 +54,8 @@ def pills(
     asked = tuple(one for one in options if one in word.read())
     value = asked or (() if nothing and nothing in word.read() else tuple(default))
     bound(f"compare_{word.name}_{stamp(options)}", list(value), lambda key: st.pills(
-        label, list(options), selection_mode="multi", key=key, on_change=follow_several,
-        format_func=lambda one: escaping.markdown(options[one]),
+        label, list(options), selection_mode="multi", key=key, default=widget.held(key),
+        on_change=follow_several, format_func=lambda one: escaping.markdown(options[one]),
         args=(word, key, tuple(default), nothing), **more,
     ))  # fmt: skip
     return value

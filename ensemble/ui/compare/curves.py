@@ -63,7 +63,8 @@ def show(groups: Sequence[Group]) -> None:
         nothing(every, splits, over)
         return
     palette = theme.palette()
-    said, below = best(found[-1][1], what, splits[-1])
+    going = any(run.active for run in every)
+    said, below = best(found[-1][1], what, splits[-1], going)
     if said:
         st.markdown(f"##### {escaping.markdown(said)}")
     if below:
@@ -96,26 +97,31 @@ def readable(groups: Sequence[Group]) -> list[Group]:
     return found
 
 
-def best(each: Sequence[Curves], what: str, split: str) -> tuple[str, str]:
+def best(each: Sequence[Curves], what: str, split: str, going: bool = False) -> tuple[str, str]:
     """Which group's mean ends best, in a sentence and, where names are long, a line below it.
 
     Both "" where there is nothing to choose. What it is worth stands in the table: here nothing
-    is tested.
+    is tested. While runs go on it is so only so far; then a line is there from the first group
+    on, so that the picture below it does not move when the second has its first epoch.
     """
     ends = [(float(one.mean[-1]), one) for one in each if len(one.mean)]
     if len(ends) < 2:
-        return "", ""
+        waits = going and len(each) > 1 and ends
+        return (
+            (f"So far one of {len(each)} groups has a {split} {what}.", "") if waits else ("", "")
+        )
     order = sorted(ends, key=lambda end: -end[0] if what == "accuracy" else end[0])
     (first, leader), (second, other) = order[:2]
     word = "highest" if what == "accuracy" else "lowest"
     ours, theirs = (value(what, end, one) for end, one in ((first, leader), (second, other)))
-    titles = leader.group.title
-    said = f"{titles} ends {word} on {split}: {ours}, then {other.group.title} at {theirs}."
+    title, next_ = leader.group.title, other.group.title
+    verb = "has" if going else "ends at"
+    said = f"{title} {verb} the {word} {split} {what}, {ours}; next {next_}, {theirs}."
+    said = f"So far {said}" if going else said[:1].upper() + said[1:]
     if len(said) <= LINE:
         return said, ""
-    return f"The {word} of {len(ends)} groups ends at {ours} on {split}, the next at {theirs}.", (
-        f"{word.capitalize()}: {titles}. Next: {other.group.title}."
-    )
+    of = f"he {word} {split} {what} of {len(ends)} groups is {ours}, the next {theirs}."
+    return f"{'So far t' if going else 'T'}{of}", f"{word.capitalize()}: {title}. Next: {next_}."
 
 
 def value(what: str, end: float, of: Curves) -> str:
@@ -156,12 +162,15 @@ def alt(found: Sequence[tuple[str, Sequence[Curves]]], what: str, who: str, over
 
 def left_out(found: Sequence[tuple[str, Sequence[Curves]]]) -> None:
     """Which runs have no such curve, and where a mean is of fewer runs than began."""
-    said = []
+    said, without = [], dict[int, list[str]]()
     for split, each in found:
         missing = sum(len(one.missing) for one in each)
         if missing and any(one.lines for one in each):
-            have = "has" if missing == 1 else "have"
-            said.append(f"{formats.count(missing, 'run')} {have} no such figure on {split}.")
+            without.setdefault(missing, []).append(split)
+    for missing, splits in without.items():
+        have = "has" if missing == 1 else "have"
+        on = " or ".join(splits)
+        said.append(f"{formats.count(missing, 'run')} {have} no such figure on {on} images.")
     if any(len(one.n) and one.n.min() < one.runs for _, each in found for one in each):
         said.append("Where not all runs of a group have come so far, the mean is of those that "
                     "have, and may jump.")  # fmt: skip

@@ -37,6 +37,7 @@ def choices(found: Chosen) -> None:
     ids = [run.id for run in found.runs]
     address.bound(f"compare_runs_{stamp(names.values())}", ids, lambda key: st.multiselect(
         "Runs", list(names), format_func=names.__getitem__, key=key, max_selections=MOST,
+        default=widget.held(key),
         placeholder="Name, rate, dataset", on_change=picked, args=(key,), select_all=False,
         help=f"Up to {MOST} runs.",
     ))  # fmt: skip
@@ -90,7 +91,8 @@ def problems(found: Chosen) -> None:
         st.warning(escaping.markdown(f"{runs_} not there, and left out: {named}{more}."),
                    icon=":material/link_off:")  # fmt: skip
     if found.left_out:
-        st.caption(f"{MOST} runs are compared at a time: {found.left_out:,} more are left out.")
+        are = "is" if found.left_out == 1 else "are"
+        st.caption(f"{MOST} runs are compared at a time: {found.left_out:,} more {are} left out.")
 
 
 def nothing_chosen() -> None:
@@ -100,8 +102,8 @@ def nothing_chosen() -> None:
     st.markdown("Learning curves, figures with their intervals, settings against results: of up to "
                 f"{MOST} runs, beside each other.")  # fmt: skip
     if asked := address.TAG.read() or address.SWEEP.read():
-        what = "tag" if address.TAG.read() else "sweep"
-        st.warning(escaping.markdown(f"No run has the {what} “{asked[:40]}”: choose others."),
+        has = "has the tag" if address.TAG.read() else "is of the sweep"
+        st.warning(escaping.markdown(f"No run {has} “{asked[:40]}”: choose others."),
                    icon=":material/link_off:")  # fmt: skip
     if not every:
         st.page_link("pages/train.py", label="Train a first ensemble",

@@ -13,13 +13,15 @@ from ensemble.wording.run_names import told_apart
 
 def show(every: Sequence[runs.Run]) -> None:
     """A run to choose, and its plan."""
-    kept = [run for run in every if runs.prediction_epochs(run.id)]
+    kept = [run for run in every if run.trained and runs.prediction_epochs(run.id)]
     if not kept:
-        st.info("None of these runs has closed an epoch yet: a plan is made of the predictions "
-                "of every epoch that a run keeps.", icon=":material/event_busy:")  # fmt: skip
+        st.info("None of these runs was trained here and has closed an epoch: a plan is made of "
+                "the predictions of every epoch that a run keeps.",
+                icon=":material/event_busy:")  # fmt: skip
         return
     names = {run.id: told_apart(run) for run in kept}
-    chosen = controls.one(address.RUN, "Plan from", names, kept[0].id, width=420,
+    ours = [run for run in kept if run.trained is not None]  # of others there is no plan
+    chosen = controls.one(address.RUN, "Plan from", names, (ours or kept)[0].id, width=420,
                           help="From the predictions that this run keeps of every "
                           "epoch.")  # fmt: skip
     run = next(one for one in kept if one.id == chosen)

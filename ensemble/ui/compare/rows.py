@@ -19,6 +19,13 @@ TITLES = {"nll": "NLL, nats", "gain": "Gain, images", "member_accuracy": "Mean m
 WHY = {"baseline": "baseline", "no baseline": "–", "other images": "other images",
        "no predictions": "no predictions", "": "–"}  # fmt: skip
 
+# What an interval holds for, by what it is over.
+OVER = {
+    "images": "of one run for other test images",
+    "seeds and images": "of several for other seeds and test images",
+    "seeds": "of their ECE, time and speed for other seeds",
+}
+
 
 def frame(made: Table, differ: bool) -> pd.DataFrame:
     """A row a setting or figure, a column a group; all of it text.
@@ -128,37 +135,38 @@ SAID: dict[str, Callable[[Difference], str]] = {
 
 
 def headline(made: Table) -> str:
-    """What the table shows of accuracy, in a sentence; "" without a baseline."""
-    shown = [one.difference.in_digits for one in made.columns if one.difference]
-    if not shown:
+    """What the table shows of accuracy and of NLL, in a sentence; "" without a baseline."""
+    found = [one.difference for one in made.columns if one.difference]
+    if not found:
         return ""
-    of = formats.count(len(shown), "other")
-    parts = [f"{count} {word}" for count, word in (
-        (shown.count(1), "more right"), (shown.count(-1), "fewer right"),
-        (shown.count(0), "with no difference shown"),
-    ) if count]  # fmt: skip
-    return f"Against the baseline, of {of}: {', '.join(parts)}."
+    accuracy, nll = [one.in_digits for one in found], [one.in_nll for one in found]
+    if not any((*accuracy, *nll)):
+        return "No difference to the baseline is shown, neither of accuracy nor of NLL."
+    of = f" ({formats.count(len(found), 'other')})" if len(found) > 1 else ""
+    return f"Against the baseline{of}: accuracy {counted(accuracy)}; NLL {counted(nll)}."
+
+
+def counted(shown: Sequence[int]) -> str:
+    """How many are better and how many worse; of one alone which it is."""
+    parts = [word if len(shown) == 1 else f"{shown.count(sign):,} {word}"
+             for sign, word in ((1, "better"), (-1, "worse")) if sign in shown]  # fmt: skip
+    return ", ".join(parts) or "with no difference shown"
 
 
 def notes(made: Table) -> str:
     """What the figures and tests hold for."""
-    over = sorted({one.difference.over for one in made.columns if one.difference}
-                  | {figure.over for one in made.columns for figure in one.figures.values()
-                     if figure.over})  # fmt: skip
+    over = {one.difference.over for one in made.columns if one.difference}
+    over |= {figure.over for one in made.columns for figure in one.figures.values()}
     said = [made.note]
-    if over:
-        said.append(f"Intervals are 95 %, each of one comparison alone, over {joined(over)}.")
+    if over - {""}:
+        parts = "; ".join(words for name, words in OVER.items() if name in over)
+        said.append(f"Intervals are 95 %, each of one figure alone: {parts}.")
     if made.tests:
         said.append(
             f"Every p is adjusted for all {made.tests} tests (Holm): that one of them errs by luck "
             "has a chance of at most 5 %. “Not shown” does not mean equal."
         )
     return " ".join(filter(None, said))
-
-
-def joined(words: Sequence[str]) -> str:
-    """Words in a sentence: where there are several, as it is for each."""
-    return words[0] if len(words) == 1 else " or ".join((", ".join(words[:-1]), words[-1]))
 
 
 def numbers(made: Table) -> pd.DataFrame:

@@ -42,7 +42,8 @@ def show(every: Sequence[runs.Run], kept: Selection) -> None:
 def usual_axes(columns: Sequence[Column]) -> tuple[str, ...]:
     """The settings that differ, and what came of them; the seed only where no other does."""
     differ = [one.name for one in columns if one.varies and not one.is_figure]
-    settings = [name for name in differ if name != "seed"] or differ
+    # What differs by member is a text, and stands in the setting that it names: no axis for it.
+    settings = [name for name in differ if name not in ("seed", "vary")] or differ
     known = [one.name for one in columns]
     measured = [name for name in MEASURED if name in known]
     return (*settings[:MOST_AXES], *measured) or tuple(known[:1])
@@ -109,6 +110,6 @@ def table(every: Sequence[runs.Run], kept: Selection, columns: Sequence[Column])
         if column.is_number:
             shown = shown.format(column.say, subset=[column.name], na_rep="–")
     config = {column.name: column.label for column in columns}
-    st.dataframe(shown, hide_index=True, key="compare_left", column_config={
+    st.dataframe(shown, hide_index=True, key="compare_left", placeholder="–", column_config={
         **config, "run": None, "name": st.column_config.TextColumn("Run", pinned=True),
     }, alt=f"{count(len(left), 'run')} with their settings and figures")  # fmt: skip

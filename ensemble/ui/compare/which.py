@@ -62,7 +62,15 @@ def of_address() -> Chosen:
     if wanted := address.RUNS.read():
         return named(wanted, every)
     tag, sweep = address.TAG.read(), address.SWEEP.read()
-    shared = f"tag “{tag}”" if tag else f"sweep {sweep}" if sweep else ""
+    shared = (
+        f"tag “{tag}”"
+        if tag
+        else sweep
+        if sweep and sweep.startswith("sweep")
+        else f"sweep {sweep}"
+        if sweep
+        else ""
+    )
     found = with_tag(every, tag or sweep or "")
     return Chosen(tuple(found[:MOST]), (), max(0, len(found) - MOST), shared)
 

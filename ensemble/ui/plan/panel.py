@@ -54,7 +54,9 @@ def tell(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
     first = words.headline(found, n) if found.budget == whole else ""
     second = words.runner_up(found, costs, n, maps.test.members)
     evidence = words.evidence(found, costs, maps.chosen_on)
-    st.caption(" ".join(filter(None, (first, evidence, second))))
+    st.caption(f"{first} {evidence}".strip())
+    if second:
+        st.caption(second)
     notes = [words.CAUTIONS[name] for name in cautions_of(run, maps, found.best)]
     for note in (*notes, *map(escaping.markdown, maps.left_out)):
         st.caption(note)

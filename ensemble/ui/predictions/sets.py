@@ -12,7 +12,7 @@ from ensemble.analysis.quality.conformal import METHODS
 from ensemble.analysis.quality.coverage import Examples, sets_of_all
 from ensemble.analysis.quality.halves import LEAST
 from ensemble.ui.predictions.fitting import Fitting
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, widget
 from ensemble.wording import formats
 from ensemble.wording.verdicts import sets as words
 
@@ -45,7 +45,7 @@ def control(noun: str, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         address.bound(f"{key}_miss", word, lambda key: st.select_slider(
             f"Sets that may miss the {noun}", list(RATES), key=key, width=300,
-            on_change=address.follow, args=(address.MISS, key, USUAL),
+            value=widget.held(key), on_change=address.follow, args=(address.MISS, key, USUAL),
             format_func=lambda word: formats.percent(RATES[word], figures=2),
             help=f"The fewer may miss the {noun}, the larger the sets have to be.",
         ))  # fmt: skip

@@ -128,7 +128,8 @@ def choice(shown: list[str]) -> None:
         st.pills(
             "Columns of the table", [name for name in COLUMNS if name != ALWAYS],
             selection_mode="multi", format_func=lambda name: COLUMNS[name].title, key=KEY,
-            on_change=choose, help="Kept in this tab, and in the address for a link.",
+            default=widget.held(KEY), on_change=choose,
+            help="Kept in this tab, and in the address for a link.",
         )  # fmt: skip
         st.button("The usual ones", key="runs_columns_usual", on_click=usual, type="tertiary")
 

@@ -48,6 +48,8 @@ def key(name: str) -> str:
 
 def label(name: str) -> str:
     """A setting's name in words: "batch_size" -> "Batch size"."""
+    if name == "vary":
+        return "Differs by member"
     return name.replace("_", " ").capitalize().replace("Swa", "SWA")
 
 

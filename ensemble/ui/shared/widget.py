@@ -3,6 +3,7 @@
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.state import get_session_state
 
 
 def value(key: str, *default: Any) -> Any:
@@ -32,3 +33,13 @@ def follow(key: str, value: Any) -> None:
     """As `put`, but left alone where it holds that already."""
     if st.session_state.get(key, ...) != value:
         st.session_state[key] = value
+
+
+def held(key: str) -> Any:
+    """What a widget is given as its default: what it holds; None where that was put just now.
+
+    A browser is told once of a value that was put. Where it does not draw the widget then, as in
+    a popover that is closed, and the page is drawn again, it is told of the default alone: none
+    of its buttons would be pressed, and the first press would take all others back.
+    """
+    return None if get_session_state().is_new_state_value(key) else value(key, None)

@@ -123,7 +123,9 @@ def stage(run: runs.Run) -> str:
     said = f"epoch {min(status.epoch + 1, status.epochs)} of {status.epochs}"
     if run.trained and run.trained.groups > 1:  # They need not be at the same one.
         said = f"{status.epoch} of {formats.count(status.epochs, 'epoch')} by every group"
-    return f"{said} · {formats.throughput(status.img_member_per_s)}{jobs_words.no_news(status)}"
+    if status.img_member_per_s:
+        said += f" · {formats.throughput(status.img_member_per_s)}"
+    return f"{said}{jobs_words.no_news(status)}"
 
 
 def resume(run: runs.Run) -> None:

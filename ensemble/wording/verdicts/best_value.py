@@ -4,10 +4,12 @@ from collections.abc import Sequence
 
 from ensemble.analysis.best_value import BestValue
 from ensemble.wording import formats, varied
+from ensemble.wording.verdicts import chance
 
 PLURALS = {"learning_rate": "rates", "momentum": "momenta", "weight_decay": "weight decays"}
 ONE = {"learning_rate": "Rate", "momentum": "Momentum", "weight_decay": "Weight decay"}
 LOSSES = {"validation": "validation NLL", "test": "test NLL", "training": "training loss"}
+FEW = 2  # values that are named one by one
 CHOSEN = {
     "validation": "Chosen on the validation images, not on the test images.",
     "test": "Chosen on the test images: on new ones expect less. Hold some out with validation.",
@@ -23,26 +25,44 @@ def headline(found: BestValue, setting: str, over: bool = True) -> str:
       setting: which differs, one of `varying.NAMES`.
       over: whether the run has ended: else it is so only so far.
     """
-    return f"{'' if over else 'So far: '}{_claim(found, setting)}"
+    claim = _claim(found, setting)
+    return claim if over else f"So far {claim[0].lower()}{claim[1:]}"
 
 
 def _claim(found: BestValue, setting: str) -> str:
     said, best = _texts(found), found.best
     if len(found.values) == 1:
         return f"{ONE[setting]} {said[0]} alone is left to compare."
+    beside = _beside([said[at] for at in found.others])
     if found.first == found.last:
+        if beside:
+            are = "is" if len(found.others) == 1 else "are"
+            return f"{ONE[setting]} {said[best]} is best; {beside} {are} not shown to be worse."
         return f"{ONE[setting]} {said[best]} is best; every other is worse by more than noise."
     if (found.first, found.last) == (0, len(found.values) - 1):
-        return f"These {found.n:,} images do not tell the {PLURALS[setting]} apart."
+        return (
+            f"{formats.these(found.n, 'image')} no {ONE[setting].lower()} to be worse than the "
+            f"best, {said[best]}."
+        )
     low, high = said[found.first], said[found.last]
     link = "and" if found.last == found.first + 1 else "to"
+    so = f"; so {'is' if len(found.others) == 1 else 'are'} {beside}" if beside else ""
     return (
         f"{PLURALS[setting].capitalize()} {low} {link} {high} are within the noise of the best, "
-        f"{said[best]}."
+        f"{said[best]}{so}."
     )
 
 
-def evidence(found: BestValue, setting: str, on: str, epoch: int) -> str:
+def _beside(said: list[str]) -> str:
+    """Values that are named one by one where they are few."""
+    if len(said) > FEW:
+        return f"{len(said):,} others"
+    return chance.listed(said) if said else ""
+
+
+def evidence(
+    found: BestValue, setting: str, on: str, epoch: int, tried: Sequence[float] = ()
+) -> str:
     """The figures that the headline rests on, and what they leave open.
 
     Args:
@@ -50,6 +70,7 @@ def evidence(found: BestValue, setting: str, on: str, epoch: int) -> str:
       setting: which differs.
       on: "validation" or "test".
       epoch: after which.
+      tried: all values, also of members that were set aside; () where none was.
     """
     said, best = _texts(found), found.best
     sentences = [
@@ -58,20 +79,33 @@ def evidence(found: BestValue, setting: str, on: str, epoch: int) -> str:
     ]
     if found.pairs:
         sentences.append(
-            f"Each other value is compared with it on the same {found.n:,} images (paired, 5 %, "
-            f"adjusted for {formats.count(found.pairs, 'pair')} of values)."
+            f"Each other value is compared with it on the same {formats.count(found.n, 'image')} "
+            f"(paired, 5 %, adjusted for {formats.count(found.pairs, 'pair')} of values)."
         )
     if found.members.min() == 1:
         sentences.append("A value has one member: with another start it may come out otherwise.")
-    return " ".join([*sentences, CHOSEN[on], beyond(found)]).rstrip()
+    return " ".join([*sentences, CHOSEN[on], beyond(found, tried)]).rstrip()
 
 
-def beyond(found: BestValue) -> str:
-    """What to try next where the best stands at an end of what was tried; else ""."""
-    if len(found.values) < 3 or found.best not in (0, len(found.values) - 1):
+def beyond(found: BestValue, tried: Sequence[float] = ()) -> str:
+    """What to try next where the best stands at an end of what was tried; else "".
+
+    Args:
+      found: the values compared.
+      tried: as `evidence`.
+    """
+    ends = {"smallest": (0, "below"), "largest": (len(found.values) - 1, "above")}
+    end = next((name for name, (at, _) in ends.items() if at == found.best), "")
+    if len(found.values) < 3 or not end:
         return ""
-    end = "smallest" if found.best == 0 else "largest"
-    return f"The best is the {end} that was tried: try {'below' if found.best == 0 else 'above'}."
+    best = float(found.values[found.best])
+    lost = [one for one in tried if (one < best if end == "smallest" else one > best)]
+    if not lost:
+        return f"The best is the {end} that was tried: try {ends[end][1]}."
+    near = max(lost) if end == "smallest" else min(lost)
+    low, high = varied.texts(sorted([best, near]))
+    at = low if near < best else high
+    return f"At {at} the loss was no longer a number: try between {low} and {high}."
 
 
 def lowest(values: Sequence[float], losses: Sequence[float], setting: str, on: str) -> str:

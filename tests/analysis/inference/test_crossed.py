@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from ensemble.analysis.inference.crossed import BOTH, IMAGES, crossed, mean_of_runs
+from ensemble.analysis.inference.multiple_tests import holm
 
 RUNS, N = 4, 200
 
@@ -117,3 +118,13 @@ def test_an_interval_over_runs_is_students():
 def test_runs_on_other_images_are_refused(theirs):
     with pytest.raises(ValueError, match="the same ones on both sides"):
         crossed(np.ones((2, 3)), theirs)
+
+
+def test_of_several_tests_at_once_one_errs_no_more_often_than_holm_promises():
+    draws, erred, sets = np.random.default_rng(7), 0, 300
+    chance = {"n": 100, "of_runs": 0.2, "of_images": 0.0, "of_both": 0.5}
+    for _ in range(sets):
+        base = drawn(draws, runs=1, **chance)
+        ps = [crossed(drawn(draws, runs=3, **chance), base).p for _ in range(8)]
+        erred += bool(holm(ps).min() < 0.05)
+    assert erred <= 0.05 * sets + 2 * np.sqrt(0.05 * 0.95 * sets)

@@ -33,10 +33,10 @@ def test_the_table_says_what_was_counted_and_what_is_shown_of_it() -> None:
     assert column["NLL, verdict"] == "better: lower"
     assert column["p of accuracy, adjusted"] == "< 0.001"
     assert set(frame["rate 0.01"].tail(7)) == {"baseline"}
-    assert rows.headline(made) == "Against the baseline, of 1 other: 1 more right."
+    assert rows.headline(made) == "Against the baseline: accuracy better; NLL better."
     every = rows.frame(made, differ=False)[rows.FIRST].to_list()
     assert every.index("Momentum") > every.index("p of NLL, adjusted"), "what is the same is last"
-    assert "Vary" not in every, "nobody has set it"
+    assert "Differs by member" not in every, "nobody has set it"
 
 
 def test_what_is_not_shown_is_not_called_equal_and_the_worse_is_named() -> None:

@@ -20,7 +20,7 @@ def found(means: list[float], values: list[float] | None = None) -> BestValue:
         ([0.5, 0.0, 0.001, 0.001, 0.6], "Rates 0.032 to 0.32 are within the noise of the "
                                           "best, 0.032."),
         ([0.5, 0.0, 0.3, 0.4, 0.6], "Rate 0.032 is best; every other is worse by more than noise."),
-        ([0.0, 0.0, 0.0], "These 500 images do not tell the rates apart."),
+        ([0.0, 0.0, 0.0], "These 500 images show no rate to be worse than the best, 0.01."),
         ([0.0], "Rate 0.01 alone is left to compare."),
     ],
 )  # fmt: skip
@@ -29,7 +29,43 @@ def test_the_headline_names_the_best_range_or_that_there_is_none(
 ) -> None:
     assert words.headline(found(means), "learning_rate") == said
     assert len(said) <= 80
-    assert words.headline(found(means), "learning_rate", over=False) == f"So far: {said}"
+    so_far = words.headline(found(means), "learning_rate", over=False)
+    assert so_far == f"So far {said[0].lower()}{said[1:]}"
+
+
+def test_a_value_beyond_worse_ones_that_is_not_shown_to_be_worse_is_named() -> None:
+    draw = np.random.default_rng(2)
+    base = draw.exponential(0.3, 500)
+    noisy = draw.normal(0, 4.0, 500)
+    each = np.array([base, base + 0.3, base + 0.001 + noisy - noisy.mean()])
+    seen = best_value([0.01, 0.1, 1.0], each)
+    assert (seen.first, seen.last, seen.others) == (0, 0, (2,))
+    assert words.headline(seen, "learning_rate") == "Rate 0.01 is best; 1 is not shown to be worse."
+    near = draw.normal(0, 0.1, 500)
+    each = np.array([base, base + 0.001 + near - near.mean(), *each[1:]])
+    seen = best_value([0.01, 0.02, 0.1, 1.0], each)
+    assert words.headline(seen, "learning_rate") == (
+        "Rates 0.01 and 0.02 are within the noise of the best, 0.01; so is 1."
+    )
+
+
+def test_one_image_tells_nothing_apart() -> None:
+    seen = best_value([0.01, 0.1, 1.0], np.array([[0.1], [2.0], [9.0]]))
+    assert words.headline(seen, "learning_rate") == (
+        "This one image shows no rate to be worse than the best, 0.01."
+    )
+
+
+def test_beside_a_value_that_diverged_nobody_is_sent_beyond_it() -> None:
+    left = found([0.4, 0.3, 0.0], [0.01, 0.1, 0.3])
+    tried = [0.01, 0.1, 0.3, 1.0]
+    told = words.evidence(left, "learning_rate", "test", 1, tried)
+    assert "try above" not in told
+    assert "At 1 the loss was no longer a number: try between 0.3 and 1." in told
+    assert "try above" in words.evidence(left, "learning_rate", "test", 1, tried[:3])
+    sure = found([0.0, 0.3, 0.4], [0.1, 0.3, 0.9])
+    told = words.evidence(sure, "momentum", "test", 1, [0.01, 0.1, 0.3, 0.9])
+    assert "At 0.01 the loss was no longer a number: try between 0.01 and 0.1." in told
 
 
 def test_the_evidence_says_on_which_images_and_what_it_leaves_open() -> None:

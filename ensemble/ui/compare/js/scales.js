@@ -15,13 +15,14 @@ function scaleOf(axis, log, height) {
   let low = Math.min(...known)
   let high = Math.max(...known)
   if (!known.length) [low, high] = [0, 1]
+  const alone = known.length && high === low
   if (high === low) [low, high] = log ? [low - 0.5, high + 0.5] : [low - (Math.abs(low) / 2 || 1), high + (Math.abs(high) / 2 || 1)]
   const room = bottom - top
   return {
     top, bottom,
     y: (value) => bottom - ((to(value) - low) / (high - low)) * room,
     value: (y) => from(low + ((bottom - y) / room) * (high - low)),
-    ticks: numberTicks(low, high, log, from).map((value) => ({ value, label: tickText(axis, value) })),
+    ticks: (alone ? [from(known[0])] : numberTicks(low, high, log, from)).map((value) => ({ value, label: tickText(axis, value) })),
   }
 }
 
@@ -41,9 +42,10 @@ function categories(axis, top, bottom) {
 function numberTicks(low, high, log, from) {
   if (log && high - low > 0.9) return decades(low, high)
   const [first, last] = [from(low), from(high)]
-  const rough = (last - first) / 4
-  const decade = 10 ** Math.floor(Math.log10(rough))
-  const step = decade * [1, 2, 5, 10].find((lead) => lead * decade >= rough * 0.999)
+  const decade = 10 ** Math.floor(Math.log10(last - first))
+  const within = (step) => Math.floor(last / step + 1e-9) - Math.ceil(first / step - 1e-9) + 1
+  // The widest step that leaves three marks: fewer do not say what the axis counts in.
+  const step = decade * [5, 2, 1, 0.5, 0.2].find((lead) => within(lead * decade) >= 3)
   const ticks = []
   for (let i = Math.ceil(first / step - 1e-9); i * step <= last + step * 1e-9; i++) {
     ticks.push(Number((i * step).toPrecision(12)))

@@ -108,7 +108,7 @@ def answer(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerat
         best.range if best else None,
         run.status.set_aside,
     )  # fmt: skip
-    told = words.evidence(best, setting, losses.on, losses.epoch) if best else ""
+    told = words.evidence(best, setting, losses.on, losses.epoch, values) if best else ""
     title = f"Loss by {varied.TITLES[setting]} · {called(run)} · epoch {losses.epoch}"
     place = (run.id, losses.epoch, losses.on, setting, losses.members, losses.each is None, title)
     pictures.show(

@@ -59,7 +59,7 @@ def test_the_best_value_is_named_above_its_picture_and_on_which_images() -> None
 
 def test_a_member_that_was_set_aside_is_no_part_of_the_choice() -> None:
     at = shown(made("learning_rate=0.01..1:log", set_aside={1: 7}))
-    assert "do not tell the rates apart" in at.markdown[0].value
+    assert "show no rate to be worse than the best" in at.markdown[0].value
     assert "1 member set aside" in at.get("plotly_chart")[0].proto.alt
 
 

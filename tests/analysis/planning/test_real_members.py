@@ -1,0 +1,40 @@
+"""Deep ensemble equivalents of members that were really trained: k of them are worth k."""
+
+import numpy as np
+from sklearn.neural_network import MLPClassifier
+
+from ensemble import datasets
+from ensemble.analysis.planning.equivalents import curve, worth
+from ensemble.analysis.quality.averaging import average
+
+NETWORKS, KNOWN, TRIED, SPLITS = 24, 8, (1, 2, 3), 16
+
+
+def trained(data, seed):
+    """(N, C) of a small network that learns from a draw of its own, as scikit-learn trains it."""
+    draws, images = np.random.default_rng(seed), data.train_images[:, ::2, ::2, 0] / 255
+    network = MLPClassifier((16,), learning_rate_init=0.01, random_state=seed)
+    for _ in range(3):
+        drawn = draws.integers(len(images), size=len(images))
+        x, y = images[drawn].reshape(len(images), -1), data.train_labels[drawn]
+        network.partial_fit(x, y, classes=range(10))
+    tests = data.test_images[:, ::2, ::2, 0] / 255
+    return network.predict_proba(tests.reshape(len(tests), -1))
+
+
+def test_k_networks_trained_on_digits_are_worth_k_others():
+    data = datasets.load("digits")
+    made = np.stack([trained(data, seed) for seed in range(NETWORKS)])
+    truth, found = data.test_labels, {k: [] for k in TRIED}
+    for seed in range(SPLITS):
+        who = np.random.default_rng(seed).permutation(len(made))
+        known = curve(made[who[:KNOWN]], truth)
+        for k in TRIED:
+            found[k].append(worth(known, truth, average(made[who[KNOWN : KNOWN + k]])))
+    for k, each in found.items():
+        values = [min(max(one.value, 1.0), KNOWN) for one in each]
+        assert abs(np.median(values) - k) < 0.8, values
+    held = [one.low <= k <= one.high for k, each in found.items() for one in each]
+    assert np.mean(held) >= 0.9
+    too_much = [one.low > k for k, each in found.items() for one in each]
+    assert np.mean(too_much) <= 0.025
