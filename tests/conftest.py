@@ -5,6 +5,7 @@ at import, and because fixtures of any scope, worker processes included, have to
 """
 
 import gc
+import itertools
 import os
 import shutil
 import sys
@@ -22,6 +23,7 @@ pytest_plugins = ["tests.workers"]
 
 REPO = Path(__file__).resolve().parent.parent
 MOST_BYTES = 900 * 2**20
+TESTS = itertools.count()
 
 # pytest's own folders stay where they always are, so that a failed test's files can be looked at.
 os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
@@ -73,15 +75,27 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items.sort(key=_turn)
 
 
+def pytest_collection_finish() -> None:
+    # Streamlit collects all garbage after each run of a page: it need not look at what stays.
+    gc.collect()
+    gc.freeze()
+
+
 def _turn(item: pytest.Item) -> int:
     path = item.path.relative_to(REPO / "tests").as_posix()
     return next((turn for turn, start in enumerate(LONG) if path.startswith(start)), len(LONG))
 
 
+@pytest.fixture(scope="session")
+def runs_of_all_tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where each test's runs would be. `tmp_path` looks through all folders there are for each."""
+    return tmp_path_factory.mktemp("runs")
+
+
 @pytest.fixture(autouse=True)
-def runs_of_one_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder of runs for each test."""
-    folder = tmp_path / "runs"
+def runs_of_one_test(runs_of_all_tests: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of runs for each test, which nobody has made yet."""
+    folder = runs_of_all_tests / str(next(TESTS))
     monkeypatch.setenv("ENSEMBLE_RUNS", str(folder))
     return folder
 

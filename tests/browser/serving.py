@@ -60,7 +60,13 @@ def start(folder: Path, program: Sequence[str], cwd: Path) -> Server:
     command = [*program, *(f"--server.{name}={value}" for name, value in options.items())]
     log, runs = folder / "server.log", folder / "runs"
     # Two devices, as a person's small machine has them; eight would only take turns.
-    own = {"ENSEMBLE_RUNS": str(runs), "ENSEMBLE_WARM_WORKER": "0", "JAX_NUM_CPU_DEVICES": "2"}
+    # Nor is all garbage collected after each drawing, only when Python thinks it is time.
+    own = {
+        "ENSEMBLE_RUNS": str(runs),
+        "ENSEMBLE_WARM_WORKER": "0",
+        "JAX_NUM_CPU_DEVICES": "2",
+        "STREAMLIT_RUNNER_POST_SCRIPT_GC": "false",
+    }
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,

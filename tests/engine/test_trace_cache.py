@@ -183,7 +183,7 @@ def test_training_is_the_same_to_the_last_bit(folder: Path, few: Dataset) -> Non
         jax.config.update(CACHE, cache)
         for one in remembered:
             one.cache_clear()
-        made = Trainer(small_config(network="mlp"), few, devices(1))
+        made = Trainer(small_config(network="logistic"), few, devices(1))
         state, figures = made.train(made.start(), 1, 0, 3)
         tested = made.evaluate(state)
         found.append(jax.tree.leaves((made.get(state), figures.loss, tested.probabilities)))

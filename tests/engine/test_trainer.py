@@ -186,7 +186,7 @@ def test_lanes_side_by_side_learn_what_they_learn_one_after_the_other(few):
 
     So it also holds that neither changes how a member's images are shifted.
     """
-    of_each = {"shift_pixels": 1, "network": "mlp"}
+    of_each = {"shift_pixels": 1, "network": "logistic"}
     after, _ = train_epochs(Trainer(small_config(**of_each), few, devices(2)), 1)
     config = small_config(members=5, **of_each)
     trainer = Trainer(config, few, devices(3), form="grouped")

@@ -19,7 +19,14 @@ from ensemble.runs.status import after_epoch, blank_best, how_it_ended, is_over
 from ensemble.storage.records.kinds import is_whole
 
 CONFIG = EnsembleConfig(
-    members=2, epochs=40, batch_size=512, learning_rate=0.3, validation=0.2, patience=1, devices=1
+    members=2,
+    epochs=40,
+    batch_size=512,
+    learning_rate=0.7,
+    validation=0.2,
+    patience=1,
+    devices=1,
+    network="logistic",
 )
 CLOCKS = ("seconds", "img_member_per_s")
 STEPS = 1038 // 512

@@ -19,7 +19,7 @@ from tests.sweeps.light import epochs_of, light_config, nll
 
 REPO = Path(__file__).resolve().parents[2]
 WORKERS, KILLED = 8, 3
-SPACE = "learning_rate=0.05,0.1,0.2,0.3 momentum=0.8,0.9 members=2..4"  # 24 combinations
+SPACE = "learning_rate=0.05,0.1,0.2,0.3 momentum=0.8,0.9 members=2,3"  # 16 combinations
 PATIENCE_SECONDS = 60
 
 
@@ -78,11 +78,11 @@ def test_eight_processes_three_of_them_killed_lose_no_trial_and_double_none(stor
     sweep = sweeps.find(sweep.id)
     trials = sweeps.trials_of(sweep)
     assert workers[0].pid == leader
-    assert (sweep.state, sweep.status.done) == ("finished", 24), log
-    assert [one.state for one in trials] == ["complete"] * 24, log
-    assert len({tuple(one.params.items()) for one in trials}) == 24
+    assert (sweep.state, sweep.status.done) == ("finished", 16), log
+    assert [one.state for one in trials] == ["complete"] * 16, log
+    assert len({tuple(one.params.items()) for one in trials}) == 16
     assert {one.run_id for one in trials} == {run.id for run in runs.list_runs()}
-    assert len(runs.list_runs()) == 24
+    assert len(runs.list_runs()) == 16
     for one in trials:
         run = runs.find(one.run_id)
         assert epochs_of(run.path) == [1, 2, 3]

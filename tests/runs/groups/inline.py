@@ -17,7 +17,7 @@ from ensemble.runs.groups.part import Group
 from ensemble.runs.groups.tasks import Task
 
 CONFIG = EnsembleConfig(
-    network="mlp", members=8, epochs=2, batch_size=256, learning_rate=0.05, devices=1
+    network="logistic", members=8, epochs=2, batch_size=256, learning_rate=0.05, devices=1
 )
 CLOCKS = ("seconds", "img_member_per_s")
 

@@ -81,7 +81,7 @@ def test_the_members_of_a_run_in_groups_can_be_asked(by_groups: dict[int, Run]) 
     ("kernel", "settings"),
     [
         ("Conv_1", EnsembleConfig(members=4, batch_size=128, devices=1)),
-        ("Dense_1", EnsembleConfig(members=4, batch_size=256, devices=1, network="mlp",
+        ("Dense_0", EnsembleConfig(members=4, batch_size=256, devices=1, network="logistic",
                                    shuffle_per_member=True, bootstrap=True, shift_pixels=2)),
     ],
     ids=["as in the HOWTO", "each its own"],
