@@ -4,7 +4,7 @@ import numpy as np
 from sklearn.neural_network import MLPClassifier
 
 from ensemble import datasets
-from ensemble.analysis.planning.equivalents import curve, worth
+from ensemble.analysis.planning.equivalents import Equivalent, curve, worth
 from ensemble.analysis.quality.averaging import average
 
 NETWORKS, KNOWN, TRIED, SPLITS = 24, 8, (1, 2, 3), 16
@@ -25,7 +25,8 @@ def trained(data, seed):
 def test_k_networks_trained_on_digits_are_worth_k_others():
     data = datasets.load("digits")
     made = np.stack([trained(data, seed) for seed in range(NETWORKS)])
-    truth, found = data.test_labels, {k: [] for k in TRIED}
+    truth = data.test_labels
+    found: dict[int, list[Equivalent]] = {k: [] for k in TRIED}
     for seed in range(SPLITS):
         who = np.random.default_rng(seed).permutation(len(made))
         known = curve(made[who[:KNOWN]], truth)
