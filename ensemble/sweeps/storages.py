@@ -19,6 +19,8 @@ import optuna
 from optuna.storages import BaseStorage, JournalStorage, RDBStorage
 from optuna.storages.journal import JournalFileBackend
 from optuna.storages.journal._file import BaseJournalFileLock
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
 
 from ensemble.errors import RunError
 from ensemble.storage.lock import Held, try_lock
@@ -72,6 +74,14 @@ def _head(path: Path) -> bytes:
 
 @functools.lru_cache(maxsize=4)
 def _database(address: str) -> RDBStorage:
+    try:
+        make_url(address)
+    except (SQLAlchemyError, ValueError):
+        raise RunError(
+            f"{VARIABLE} is no address of a database: write it as "
+            "postgresql+psycopg://user:password@host:5432/name, with %40 for @, %2F for / and %3A "
+            "for : in a password."
+        ) from None  # What refused it quotes it, password and all.
     return RDBStorage(address, engine_kwargs={"pool_pre_ping": True})
 
 
@@ -94,8 +104,6 @@ def _sqlite(path: Path, inode: int) -> RDBStorage:
 @contextlib.contextmanager
 def said_plainly(sweep_id: str, word: str) -> Iterator[None]:
     """What a storage refuses is said in a sentence, without the address: it has a password."""
-    from sqlalchemy.exc import SQLAlchemyError
-
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)

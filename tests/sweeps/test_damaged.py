@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 import sqlite3
+import traceback
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -136,3 +137,23 @@ def test_a_trial_whose_run_cannot_be_read_any_more_has_failed_and_the_others_go_
     first, second = sweeps.trials_of(sweep)
     assert (first.state, second.state) == ("failed", "complete")
     assert first.message.startswith(f"The run “{cut.run_id}” cannot be read")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql+psycopg://u:password@[::1/name",
+        "a://u:password@h:5432:7/name",
+        "://u:password@h",
+    ],
+)
+def test_what_is_no_address_is_said_so_without_its_password(
+    address: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_STORAGE", address)
+    with pytest.raises(RunError, match="ENSEMBLE_STORAGE is no address of a database") as refused:
+        sweeps.create(light_config())
+    told = "".join(traceback.format_exception(refused.value))
+    assert "Error: ENSEMBLE_STORAGE is no address" in told
+    assert "word@" not in told.replace("user:password@host", "")
+    assert "word@" not in "".join(capfd.readouterr())

@@ -12,13 +12,14 @@ from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 SECONDS_BETWEEN = 2.0
+SECONDS_ASLEEP = 5.0  # it may be resumed or enlarged elsewhere: in another tab, or by a command
 ENDED = ("complete", "pruned", "failed")
 MOST_RUNNING = 6  # trials at work that have a line each
 
 
 def watch(sweep: Sweep) -> None:
-    """Show `sweep`, and again while it is active."""
-    every = SECONDS_BETWEEN if sweep.active else None
+    """Show `sweep`, and again and again: often while it is active."""
+    every = SECONDS_BETWEEN if sweep.active else SECONDS_ASLEEP
     st.fragment(watched, run_every=every)(sweep.id, loader.shown_state(sweep))
 
 
