@@ -167,7 +167,8 @@ def is_whole(trial: FrozenTrial, config: SweepConfig) -> bool:
         _ = moment and moment.timestamp()  # Raises where no clock says so.
     values, complete = trial.values or [], trial.state == TrialState.COMPLETE
     return (
-        isinstance(notes.get("run", ""), str)
+        type(trial.number) is int
+        and isinstance(notes.get("run", ""), str)
         and type(notes.get("attempts", 1)) is int
         and isinstance(notes.get("message", ""), str)
         and (owner is None or _is_owner(owner))
