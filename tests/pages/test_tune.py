@@ -240,7 +240,11 @@ def test_one_button_is_the_main_one_where_a_sweep_was_stopped() -> None:
     kinds = {one.key: one.proto.type for one in at.main.button}
     assert kinds["tune_resume"] == "primary"
     assert kinds["tune_use_best"] == "secondary"
-    states(sweep, state="finished")
-    assert {one.key: one.proto.type for one in tuned(sweep=sweep.id).main.button}[
-        "tune_use_best"
-    ] == "primary"
+
+
+def test_a_sweep_whose_trials_are_damaged_says_so_and_can_be_deleted() -> None:
+    sweep = searched(trials=1)
+    (sweep.path / "journal.log").write_bytes(b"junk\n" * 9)
+    at = tuned(sweep=sweep.id)
+    assert "is damaged" in said(at)
+    assert "Delete…" in labels(at)

@@ -3,10 +3,10 @@
 import streamlit as st
 
 from ensemble import runs, sweeps
+from ensemble.errors import RunError
 from ensemble.jobs.queue import ahead_of
 from ensemble.sweeps import Sweep, Trial
-from ensemble.ui.shared import address, job_panel
-from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared import address, guard, job_panel
 from ensemble.ui.tune import actions, answer, loader, pictures
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
@@ -25,12 +25,17 @@ def watch(sweep: Sweep) -> None:
 
 def watched(sweep_id: str, last_state: str) -> None:
     """The body of `watch`."""
-    with guarded():
+    with guard.guarded():
         sweep = sweeps.find(sweep_id)
         if loader.shown_state(sweep) != last_state:
             loader.forget_sweeps()
             st.rerun()
-        trials = loader.trials(sweep)
+        try:
+            trials = loader.trials(sweep)
+        except RunError as error:
+            guard.problem(error)
+            actions.removal(sweep)  # There is no other way to be rid of it.
+            return
         answer.show(sweep, trials)
         state(sweep, trials)
         running(trials)
