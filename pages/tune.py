@@ -10,7 +10,8 @@ def main() -> None:
     choice = picker.choose()
     with st.sidebar:
         launch.controls()
-        launch.launch_button()
+        with st.container(key="launch_bar"):
+            launch.launch_button()
     if choice.problem:
         picker.show_problem(choice.problem)
     elif choice.sweep:

@@ -6,11 +6,9 @@ with its own loop alone, and its journal has none: see `claims` for ours.
 """
 
 import contextlib
-import functools
+import math
 import os
-import sqlite3
 import time
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,19 +21,17 @@ from optuna.distributions import (
     FloatDistribution,
     IntDistribution,
 )
-from optuna.storages import RDBStorage
 from optuna.trial import FrozenTrial, TrialState
 
 from ensemble.errors import RunError
 from ensemble.jobs.folders import changing
 from ensemble.storage.lock import try_lock
 from ensemble.sweeps import space
-from ensemble.sweeps.journal import open_journal
 from ensemble.sweeps.settings import OBJECTIVES, VARIABLE, SweepConfig
+from ensemble.sweeps.storages import damaged, lost, opened, read_plainly, said_plainly
 
-LOCK, DATABASE, JOURNAL = "trials.lock", "study.db", "journal.log"
+LOCK = "trials.lock"
 PATIENCE_SECONDS, POLL_SECONDS = 120.0, 0.02
-BUSY_SECONDS = 60  # that SQLite waits for another process's write
 RUNNING, WAITING = TrialState.RUNNING, TrialState.WAITING
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -52,8 +48,9 @@ class Archive:
 
     def __init__(self, sweep_id: str, folder: Path, config: SweepConfig) -> None:
         self._id, self._folder, self.config = sweep_id, folder, config
-        with _said_plainly(sweep_id, config.storage):
-            self.storage = _storage(folder, config.storage, os.environ.get(VARIABLE, ""))
+        with read_plainly(sweep_id, config.storage):
+            address = os.environ.get(VARIABLE, "")
+            self.storage = opened(sweep_id, folder, config.storage, address)
             self.study = self._loaded()
 
     @classmethod
@@ -63,8 +60,9 @@ class Archive:
         Raises:
           RunError: the storage cannot be reached.
         """
-        with _said_plainly(sweep_id, config.storage):
-            storage = _storage(folder, config.storage, os.environ.get(VARIABLE, ""))
+        with said_plainly(sweep_id, config.storage):
+            address = os.environ.get(VARIABLE, "")
+            storage = opened(sweep_id, folder, config.storage, address, new=True)
             study = optuna.create_study(
                 study_name=config.study or sweep_id, storage=storage,
                 directions=[
@@ -91,13 +89,20 @@ class Archive:
                         "for two minutes: end that process, then resume the sweep."
                     )
                 time.sleep(POLL_SECONDS)
-        with held, _said_plainly(self._id, self.config.storage):
+        with held, said_plainly(self._id, self.config.storage):
             yield
 
     def trials(self) -> list[FrozenTrial]:
-        """All trials, in the order of their numbers."""
-        with _said_plainly(self._id, self.config.storage):
-            return self.study.get_trials(deepcopy=False)
+        """All trials, in the order of their numbers.
+
+        Raises:
+          RunError: they cannot be read, or one is as no sweep writes it.
+        """
+        with read_plainly(self._id, self.config.storage):
+            found = self.study.get_trials(deepcopy=False)
+            if not all(is_whole(one, self.config) for one in found):
+                raise RunError(damaged(self._id, self.config.storage))
+        return found
 
     def frozen(self, trial: FrozenTrial | optuna.trial.Trial) -> FrozenTrial:
         """The trial as it is written down now."""
@@ -139,7 +144,7 @@ class Archive:
                 sampler=self._sampler(0), pruner=_pruner(self.config),
             )  # fmt: skip
         except KeyError as error:
-            raise RunError(_lost(self._id, self.config.storage)) from error
+            raise RunError(lost(self._id, self.config.storage)) from error
 
     def _sampler(self, number: int) -> optuna.samplers.BaseSampler:
         drawn = np.random.SeedSequence((self.config.sampler_seed, number)).generate_state(1)
@@ -148,6 +153,46 @@ class Archive:
             # Trials that others are at count as poor for now: so that two do not try the same.
             return optuna.samplers.TPESampler(seed=seed, constant_liar=True)
         return optuna.samplers.RandomSampler(seed=seed)
+
+
+def is_whole(trial: FrozenTrial, config: SweepConfig) -> bool:
+    """Whether a trial is as a sweep with these settings may have written it.
+
+    What Optuna reads may be JSON of any kind: whoever writes into the file writes what he likes.
+    """
+    notes = trial.user_attrs
+    owner = notes.get("owner")
+    fixed = trial.system_attrs.get("fixed_params", {})
+    for moment in (trial.datetime_start, trial.datetime_complete):
+        _ = moment and moment.timestamp()  # Raises where no clock says so.
+    values, complete = trial.values or [], trial.state == TrialState.COMPLETE
+    return (
+        type(trial.number) is int
+        and isinstance(notes.get("run", ""), str)
+        and type(notes.get("attempts", 1)) is int
+        and isinstance(notes.get("message", ""), str)
+        and (owner is None or _is_owner(owner))
+        and isinstance(fixed, dict)
+        and all(_is_value(name, one, config) for name, one in trial.params.items())
+        and all(_is_value(name, one, config) for name, one in fixed.items())
+        and (not complete or len(values) == len(config.goals))
+        and (not complete or all(map(math.isfinite, values)))
+    )
+
+
+def _is_owner(said: object) -> bool:
+    return (
+        isinstance(said, dict)
+        and isinstance(said.get("host"), str)
+        and type(said.get("pid")) is int
+        and type(said.get("ticks")) in (int, type(None))
+    )
+
+
+def _is_value(name: str, value: object, config: SweepConfig) -> bool:
+    if isinstance(value, float) and not math.isfinite(value):
+        return False
+    return name in config.axes and isinstance(value, bool | int | float | str)
 
 
 def distribution(axis: space.Axis) -> BaseDistribution:
@@ -180,55 +225,3 @@ def _pruner(config: SweepConfig) -> optuna.pruners.BasePruner:
             last = max(int(one) for one in axis.values)
         return optuna.pruners.HyperbandPruner(min_resource=1, max_resource=last)
     return optuna.pruners.NopPruner()
-
-
-@functools.lru_cache(maxsize=16)
-def _storage(folder: Path, word: str, address: str) -> optuna.storages.BaseStorage:
-    if word == "journal":
-        return open_journal(folder / JOURNAL)
-    if word == "sqlite":
-        return _sqlite(folder / DATABASE)
-    return RDBStorage(address, engine_kwargs={"pool_pre_ping": True})
-
-
-def _sqlite(path: Path) -> RDBStorage:
-    storage = RDBStorage(
-        f"sqlite:///{path}", engine_kwargs={"connect_args": {"timeout": BUSY_SECONDS}}
-    )
-    # Readers, such as a page, do not then keep a worker from writing. The file remembers it.
-    with storage.engine.connect() as connection:
-        connection.exec_driver_sql("PRAGMA journal_mode=WAL")
-    return storage
-
-
-@contextlib.contextmanager
-def _said_plainly(sweep_id: str, word: str) -> Iterator[None]:
-    """What a storage refuses is said in a sentence, without the address: it has a password."""
-    from sqlalchemy.exc import SQLAlchemyError
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-            yield
-    except (SQLAlchemyError, optuna.exceptions.StorageInternalError, ImportError) as error:
-        # Its class itself, and none derived from it, is what SQLite says of a damaged file.
-        if word == "sqlite" and type(getattr(error, "orig", None)) is sqlite3.DatabaseError:
-            raise RunError(
-                f"What is written down of the trials of “{sweep_id}” cannot be read: {DATABASE} in "
-                "its folder is damaged. Put a copy back, or launch another sweep: the runs stay."
-            ) from error
-        if word != "database":
-            raise
-        raise RunError(
-            f"The database that {VARIABLE} names cannot be used ({type(error).__name__}): see that "
-            "it is reached from here, and that the address, user and password are right."
-        ) from None
-
-
-def _lost(sweep_id: str, word: str) -> str:
-    if word == "database":
-        return (
-            f"The trials of “{sweep_id}” are not in the database that {VARIABLE} names: set it to "
-            "the address that the sweep was begun with."
-        )
-    return f"The trials of “{sweep_id}” are not in its folder any more: launch another sweep."

@@ -171,7 +171,8 @@ def _busy(trial: FrozenTrial) -> bool:
     try:
         return is_worked_on(trial, run_of(trial))
     except RunError:
-        return True  # Its folder cannot be read now: nothing can be said of it.
+        # Its folder cannot be read: whoever is at it still sees to that, else it ends here.
+        return is_worked_on(trial, None)
 
 
 def _taken_up(sweep: Sweep, archive: Archive, trial: FrozenTrial) -> str:
@@ -181,7 +182,10 @@ def _taken_up(sweep: Sweep, archive: Archive, trial: FrozenTrial) -> str:
         archive.drawn(archive.opened(trial))
         trial = archive.frozen(trial)
         return _adopted(sweep, archive, trial) or _new_run(sweep, archive, trial)
-    run = run_of(trial)
+    try:
+        run = run_of(trial)
+    except RunError as error:
+        return _fail(archive, trial, str(error))
     if run is None:
         return _fail(archive, trial, "Its run was deleted.")
     if not run.died and run.state in ("finished", "diverged", "failed"):

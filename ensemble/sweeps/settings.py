@@ -2,6 +2,7 @@
 
 import functools
 import os
+import re
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple, Self
 
@@ -30,6 +31,7 @@ OBJECTIVES = {
     "ece": Objective("validation ECE of the ensemble", minimize=True),
     "seconds": Objective("seconds of training", minimize=True),
 }
+_STUDY = re.compile(r"[\w.-]{0,200}", re.ASCII)
 _WORD = "(" + "|".join(OBJECTIVES) + ")"
 
 
@@ -79,6 +81,10 @@ class SweepConfig(Settings):
 
     def __post_init__(self) -> None:
         self.check()
+        if not (isinstance(self.study, str) and _STUDY.fullmatch(self.study)):
+            raise ConfigError(
+                f"study is {self.study!r:.60}: its name has letters, digits, dots and dashes."
+            )
         self._check_space()
         goals = self.goals
         if len(set(goals)) < len(goals):

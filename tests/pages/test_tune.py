@@ -1,16 +1,19 @@
 """Tune: what was found, how it is said, what can be done with it."""
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from ensemble import runs, sweeps
 from ensemble.jobs.job import stop_requested
 from ensemble.sweeps.settings import VARIABLE
 from ensemble.ui.shared.settings import key
+from ensemble.ui.tune import live
 from ensemble.ui.tune.actions import SEEDS
 from tests.pages.predictions_screen import value, widget
 from tests.pages.sweeps_screen import figures, labels, said, searched, tuned
@@ -208,3 +211,40 @@ def test_the_best_settings_are_there_though_their_run_was_deleted() -> None:
     at.button(key="tune_use_best").click().run()
     assert at.session_state[key("learning_rate")] == best.params["learning_rate"]
     assert not at.warning
+
+
+def test_a_sweep_that_has_ended_is_looked_at_again_but_less_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # It may be resumed or enlarged in another tab, or on the command line.
+    pauses: list[float] = []
+    real = st.fragment
+
+    def noted(body: Any, run_every: float | None = None) -> Any:
+        if body is live.watched:
+            pauses.append(run_every or math.inf)
+        return real(body, run_every=run_every)
+
+    monkeypatch.setattr(st, "fragment", noted)
+    sweep = searched(trials=1)
+    tuned(sweep=sweep.id)
+    sweeps.enlarge(sweep.id, 1)
+    tuned(sweep=sweep.id)
+    assert pauses[-1] < pauses[0] <= 5
+
+
+def test_one_button_is_the_main_one_where_a_sweep_was_stopped() -> None:
+    sweep = searched(trials=2)
+    states(sweep, state="stopped", done=1)
+    at = tuned(sweep=sweep.id)
+    kinds = {one.key: one.proto.type for one in at.main.button}
+    assert kinds["tune_resume"] == "primary"
+    assert kinds["tune_use_best"] == "secondary"
+
+
+def test_a_sweep_whose_trials_are_damaged_says_so_and_can_be_deleted() -> None:
+    sweep = searched(trials=1)
+    (sweep.path / "journal.log").write_bytes(b"junk\n" * 9)
+    at = tuned(sweep=sweep.id)
+    assert "is damaged" in said(at)
+    assert "Delete…" in labels(at)

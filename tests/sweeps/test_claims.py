@@ -14,7 +14,7 @@ from ensemble.jobs.status import start_ticks
 from ensemble.storage.folders import runs_folder
 from ensemble.sweeps import claims, training
 from ensemble.sweeps.archive import Archive
-from ensemble.sweeps.journal import open_journal
+from ensemble.sweeps.storages import open_journal
 from ensemble.sweeps.worker import work
 from tests.sweeps import light
 from tests.sweeps.light import epochs_of, light_config, nll

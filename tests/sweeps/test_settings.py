@@ -35,6 +35,8 @@ def test_a_grid_wants_a_trial_for_each_combination_whatever_was_said() -> None:
     ("changes", "said"),
     [
         ({"space": ""}, "space is ''"),
+        ({"study": ["a"]}, "study is ..a..: its name"),
+        ({"study": "\ud800"}, "its name has letters"),
         ({"objectives": "nll,loss"}, "objectives is 'nll,loss'"),
         ({"objectives": "nll,nll"}, "name each once"),
         ({"objectives": "nll,seconds", "pruner": "median"}, "choose one objective"),

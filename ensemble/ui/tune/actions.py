@@ -58,7 +58,7 @@ def use(sweep: Sweep, best: Trial) -> None:
     """To Train, its controls filled with the best settings."""
     pressed = st.button(
         "Launch with the best settings", key="tune_use_best", icon=":material/model_training:",
-        type="secondary" if sweep.active else "primary",
+        type="primary" if sweep.state == "finished" else "secondary",
         help="Goes to Train with these settings filled in, validation share and all; set that to 0 "
         "there to learn from every training image.",
     )  # fmt: skip

@@ -3,33 +3,39 @@
 import streamlit as st
 
 from ensemble import runs, sweeps
+from ensemble.errors import RunError
 from ensemble.jobs.queue import ahead_of
 from ensemble.sweeps import Sweep, Trial
-from ensemble.ui.shared import address, job_panel
-from ensemble.ui.shared.guard import guarded
+from ensemble.ui.shared import address, guard, job_panel
 from ensemble.ui.tune import actions, answer, loader, pictures
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 
 SECONDS_BETWEEN = 2.0
+SECONDS_ASLEEP = 5.0  # it may be resumed or enlarged elsewhere: in another tab, or by a command
 ENDED = ("complete", "pruned", "failed")
 MOST_RUNNING = 6  # trials at work that have a line each
 
 
 def watch(sweep: Sweep) -> None:
-    """Show `sweep`, and again while it is active."""
-    every = SECONDS_BETWEEN if sweep.active else None
+    """Show `sweep`, and again and again: often while it is active."""
+    every = SECONDS_BETWEEN if sweep.active else SECONDS_ASLEEP
     st.fragment(watched, run_every=every)(sweep.id, loader.shown_state(sweep))
 
 
 def watched(sweep_id: str, last_state: str) -> None:
     """The body of `watch`."""
-    with guarded():
+    with guard.guarded():
         sweep = sweeps.find(sweep_id)
         if loader.shown_state(sweep) != last_state:
             loader.forget_sweeps()
             st.rerun()
-        trials = loader.trials(sweep)
+        try:
+            trials = loader.trials(sweep)
+        except RunError as error:
+            guard.problem(error)
+            actions.removal(sweep)  # There is no other way to be rid of it.
+            return
         answer.show(sweep, trials)
         state(sweep, trials)
         running(trials)

@@ -1,0 +1,199 @@
+"""The files and the databases that trials are written down in, and what they refuse, in words.
+
+A journal is Optuna's file of operations for shared disks, opened so that a killed writer harms
+nobody: Optuna's own locks outlive the process that took them, and half a line at the file's end
+makes all of it unreadable once another is added.
+"""
+
+import contextlib
+import functools
+import os
+import sqlite3
+import stat
+import time
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import optuna
+from optuna.storages import BaseStorage, JournalStorage, RDBStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.storages.journal._file import BaseJournalFileLock
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+
+from ensemble.errors import RunError
+from ensemble.storage.lock import Held, try_lock
+from ensemble.sweeps.settings import VARIABLE
+
+POLL_SECONDS = 0.005
+TAIL = 1 << 20  # bytes, more than an operation ever takes
+FILES = {"sqlite": "study.db", "journal": "journal.log"}
+BUSY_SECONDS = 60  # that SQLite waits for another process's write
+# What Optuna raises where it reads what it never wrote.
+ODD = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError,
+       ValueError)  # fmt: skip
+
+
+def opened(sweep_id: str, folder: Path, word: str, address: str, new: bool = False) -> BaseStorage:
+    """The storage of a sweep; within `said_plainly`.
+
+    Args:
+      sweep_id: whose.
+      folder: of it.
+      word: one of `settings.STORAGES`.
+      address: of the database.
+      new: whether its file is made; else one that is not there is said to be lost.
+
+    Raises:
+      RunError: its file is not there, or is no file.
+    """
+    if word not in FILES:
+        return _database(address)
+    path = folder / FILES[word]
+    try:
+        found = path.lstat()
+    except (FileNotFoundError, NotADirectoryError) as error:
+        if not new:
+            raise RunError(lost(sweep_id, word)) from error
+        return _journal(path, b"") if word == "journal" else _sqlite(path, 0)
+    if not stat.S_ISREG(found.st_mode):
+        raise RunError(
+            f"{FILES[word]} of “{sweep_id}”, what is written down of its trials, is no file: put a "
+            "copy back, or launch another sweep: the runs stay."
+        )
+    # One that was put back in its place is another file: what was opened is the one before.
+    return _journal(path, _head(path)) if word == "journal" else _sqlite(path, found.st_ino)
+
+
+def _head(path: Path) -> bytes:
+    """By which one journal is told from another: nothing holds it open, so not by its inode."""
+    with open(path, "rb") as file:
+        return file.read(256)
+
+
+@functools.lru_cache(maxsize=4)
+def _database(address: str) -> RDBStorage:
+    try:
+        make_url(address)
+    except (SQLAlchemyError, ValueError):
+        raise RunError(
+            f"{VARIABLE} is no address of a database: write it as "
+            "postgresql+psycopg://user:password@host:5432/name, with %40 for @, %2F for / and %3A "
+            "for : in a password."
+        ) from None  # What refused it quotes it, password and all.
+    return RDBStorage(address, engine_kwargs={"pool_pre_ping": True})
+
+
+@functools.lru_cache(maxsize=16)
+def _journal(path: Path, head: bytes) -> JournalStorage:
+    return open_journal(path)
+
+
+@functools.lru_cache(maxsize=16)
+def _sqlite(path: Path, inode: int) -> RDBStorage:
+    storage = RDBStorage(
+        f"sqlite:///{path}", engine_kwargs={"connect_args": {"timeout": BUSY_SECONDS}}
+    )
+    # Readers, such as a page, do not then keep a worker from writing. The file remembers it.
+    with storage.engine.connect() as connection:
+        connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+    return storage
+
+
+@contextlib.contextmanager
+def said_plainly(sweep_id: str, word: str) -> Iterator[None]:
+    """What a storage refuses is said in a sentence, without the address: it has a password."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            yield
+    except (SQLAlchemyError, optuna.exceptions.StorageInternalError, ImportError) as error:
+        if word == "database":
+            raise RunError(
+                f"The database that {VARIABLE} names cannot be used ({type(error).__name__}): see "
+                "that it is reached from here, and that the address, user and password are right."
+            ) from None
+        # Optuna's own error has SQLite's behind that of SQLAlchemy.
+        why = getattr(error, "orig", None) or getattr(error.__cause__, "orig", None)
+        # Its class itself, and none derived from it, is what SQLite says of a damaged file.
+        if type(why) is sqlite3.DatabaseError:
+            raise RunError(damaged(sweep_id, word)) from error
+        if not isinstance(why, sqlite3.OperationalError):
+            raise
+        raise RunError(
+            f"What is written down of the trials of “{sweep_id}” cannot be used ({why}): see that "
+            f"{FILES[word]} in its folder is whole and can be written, and that the disk has room. "
+            "Put a copy back, or launch another sweep: the runs stay."
+        ) from error
+
+
+@contextlib.contextmanager
+def read_plainly(sweep_id: str, word: str) -> Iterator[None]:
+    """As `said_plainly`, where nothing but Optuna's reading is done: it trusts what it reads."""
+    try:
+        with said_plainly(sweep_id, word):
+            warnings.simplefilter("ignore")  # Optuna's, of what it reads.
+            yield
+    except ODD as error:
+        raise RunError(damaged(sweep_id, word)) from error
+
+
+def damaged(sweep_id: str, word: str) -> str:
+    """What to say where it holds what no sweep writes."""
+    where = f"{FILES[word]} in its folder" if word in FILES else f"what {VARIABLE} names"
+    return (
+        f"What is written down of the trials of “{sweep_id}” cannot be read: {where} is damaged. "
+        "Put a copy back, or launch another sweep: the runs stay."
+    )
+
+
+def lost(sweep_id: str, word: str) -> str:
+    """What to say where it is gone."""
+    if word == "database":
+        return (
+            f"The trials of “{sweep_id}” are not in the database that {VARIABLE} names: set it to "
+            "the address that the sweep was begun with."
+        )
+    return f"The trials of “{sweep_id}” are not in its folder any more: launch another sweep."
+
+
+def open_journal(path: Path) -> JournalStorage:
+    """The journal in `path`, made where it is not there."""
+    return JournalStorage(JournalFileBackend(str(path), lock_obj=JournalLock(path)))
+
+
+class JournalLock(BaseJournalFileLock):
+    """The right to add to a journal, which the system takes back from a process that ends.
+
+    Args:
+      journal: the file; the lock is another beside it.
+    """
+
+    def __init__(self, journal: Path) -> None:
+        self._journal, self._path = journal, journal.with_suffix(".lock")
+        self._held: Held | None = None
+
+    def acquire(self) -> bool:
+        """Wait for the right, then take away what a killed writer left half-written."""
+        while (held := try_lock(self._path)) is None:
+            time.sleep(POLL_SECONDS)
+        self._held = held
+        mend(self._journal)
+        return True
+
+    def release(self) -> None:
+        """Give the right back."""
+        if held := self._held:
+            self._held = None
+            held.__exit__()
+
+
+def mend(journal: Path) -> None:
+    """Cut off what stands after the last whole line; for whoever holds the journal's lock."""
+    with open(journal, "r+b") as file:
+        size = file.seek(0, os.SEEK_END)
+        start = file.seek(max(0, size - TAIL))
+        tail = file.read()
+        if tail and not tail.endswith(b"\n"):
+            file.truncate(start + tail.rfind(b"\n") + 1)
