@@ -1,5 +1,6 @@
 """A sweep whose trials learn in no time, and the screen Tune as a test opens it."""
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,11 @@ def tuned(**address: object) -> AppTest:
     """Opens Tune with these words in the address."""
     loader.forget_sweeps()
     return opened(page="tune", **address)
+
+
+def charts(at: AppTest) -> list[dict[str, Any]]:
+    """What the curves, and the parallel coordinates, are given."""
+    return [json.loads(json.loads(one.proto.json)["chart"]) for one in at.get("bidi_component")]
 
 
 def said(at: AppTest) -> str:

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 import streamlit as st
-from streamlit.testing.v1 import AppTest
 
 from ensemble import runs, sweeps
 from ensemble.jobs.job import stop_requested
+from ensemble.sweeps import training
 from ensemble.sweeps.settings import VARIABLE
 from ensemble.ui.shared.settings import key
 from ensemble.ui.tune import live
 from ensemble.ui.tune.actions import SEEDS
 from tests.pages.predictions_screen import value, widget
-from tests.pages.sweeps_screen import figures, labels, said, searched, tuned
+from tests.pages.sweeps_screen import charts, figures, labels, said, searched, tuned
 from tests.sweeps.light import light_config, nll, train_lightly
 
 
@@ -25,13 +25,9 @@ def light_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only training itself is replaced, by a function of the settings; no worker is started."""
     monkeypatch.setenv(VARIABLE, "journal")
     monkeypatch.setattr(runs, "work", train_lightly)
+    monkeypatch.setattr(training, "lanes_here", lambda config: config.members)
     monkeypatch.setattr("ensemble.sweeps.commands.start_worker", lambda job: None)
     monkeypatch.setattr("ensemble.runs.commands._start_worker", lambda run: None)
-
-
-def charts(at: AppTest) -> list[dict[str, Any]]:
-    """What the curves, and the parallel coordinates, are given."""
-    return [json.loads(json.loads(one.proto.json)["chart"]) for one in at.get("bidi_component")]
 
 
 def states(sweep: sweeps.Sweep, **status: object) -> None:
