@@ -1,9 +1,8 @@
 """The pictures in docs/, taken of the screens as they are now: python -m tests.browser.pictures
 
-An ensemble, two more runs and a regression are made in a folder of their own, with nothing
-prepared or compiled before, then every screen is opened and taken when it has come to rest.
-scripts/pictures calls this; `scripts/pictures train runs` takes two of them alone. What is learnt
-comes out the same each time on one processor; times, which Parallel is about, do not.
+Runs, a sweep and a regression are made in a folder of their own, with nothing prepared or compiled
+before; then every screen is taken when it has come to rest. `scripts/pictures train runs` takes two
+of them alone. What is learnt comes out the same each time on one processor; times do not.
 """
 
 import io
@@ -14,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +39,10 @@ RUNS = {
     "digits-rate-ten": "train --members 2 --epochs 4 --learning-rate 10",
     "digits-six-members": f"train {ENSEMBLE}",
     "lbfgs-two-devices": "lbfgs --devices 2",
+    "trials": "sweep --network mlp --epochs 4 --trials 16 --sampler random "
+    "--space learning_rate=0.003..1:log --space momentum=0.5..0.95 --space members=2..6",
 }
+STUDY = {"sweep": "trials"}
 RUN = {"run": "digits-six-members"}
 DIVERGED = 3
 
@@ -113,19 +115,25 @@ SCENES = {
     ),
     "classify": Scene("classify", RUN, until=".picture .frame", before=hand_in),
     "parallel": Scene("parallel", {"solve": "lbfgs-two-devices"}, until=".js-plotly-plot"),
+    "compare": Scene("compare", {**STUDY, "view": "settings"}, until=".js-plotly-plot"),
+    "tune": Scene("tune", STUDY),
     "runs": Scene("runs"),
 }
 
 
-def make_runs(folder: Path, scenes: list[Scene]) -> None:
-    """Trains and solves what these scenes show; each is given a name without a date."""
+def make_runs(folder: Path, scenes: list[Scene]) -> str:
+    """Makes what these scenes show, by names without a date; returns its sweep's id, else ""."""
+    study = ""
     shown = {value for scene in scenes for value in scene.query.values()}
     every = not all(scene.query for scene in scenes)  # the screen Runs is about all of them
     for name in [name for name in RUNS if every or name in shown]:
         made = ensemble(*RUNS[name].split())
-        (folder / made["run_id"]).rename(folder / name)
+        study = made.get("study", study)
+        if "run_id" in made:
+            (folder / made["run_id"]).rename(folder / name)
     if any("shift" in scene.query.values() for scene in scenes):
         ensemble("stress", RUN["run"])
+    return study
 
 
 def ensemble(*words: str) -> dict[str, str]:
@@ -226,12 +234,14 @@ def main(names: list[str]) -> None:
         os.environ.pop("ENSEMBLE_CORRECTIONS", None)
         tempfile.tempdir = None
         scenes = {name: SCENES[name] for name in names or SCENES}
-        make_runs(folder / "runs", list(scenes.values()))
+        study = make_runs(folder / "runs", list(scenes.values()))
         with serving(folder) as server, sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find_browser(), args=FLAGS)
             page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
             app = App(page, server, Traffic(page))
             for name, scene in scenes.items():
+                if "sweep" in scene.query:
+                    scene = replace(scene, query={**scene.query, "sweep": study})
                 keep(take(app, scene), REPO / "docs" / f"{name}.png")
             browser.close()
 

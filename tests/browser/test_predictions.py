@@ -88,7 +88,7 @@ def test_a_page_holds_whole_rows_and_nothing_runs_off_the_side(app: App, width: 
 
 
 def test_a_page_that_is_come_back_to_is_drawn_once(app: App) -> None:
-    app.page.set_viewport_size({"width": 1000, "height": 800})  # not as wide as is assumed at first
+    app.page.set_viewport_size({"width": 1240, "height": 800})  # not as wide as is assumed at first
     app.open("predictions", run=trained().id)
     menu, columns = app.page.get_by_test_id("stTopNavLink"), re.compile(r"\d")
     expect(app.page.locator(".digits")).to_have_attribute("data-columns", columns)

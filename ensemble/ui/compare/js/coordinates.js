@@ -3,6 +3,7 @@
 
 const charts = new WeakMap()
 const SETTLED = 2000  // ms after which what the page says counts, whatever was sent last
+let left = { focus: null, at: 0 }  // what had the keyboard's focus in a picture that was taken away
 
 function remembered() {
   let kept = {}
@@ -45,6 +46,11 @@ function make(root) {
   root.onpointermove = (event) => drag(chart, event)
   root.onpointerup = (event) => drop(chart, event)
   root.onpointercancel = (event) => drop(chart, event)
+  root.addEventListener('focusin', (event) => { chart.focus = event.target.dataset.focus ?? null })
+  root.addEventListener('focusout', () => setTimeout(() => {
+    const stays = root.contains(root.getRootNode().activeElement)
+    if (root.isConnected && !stays) chart.focus = null
+  }))
   chart.watcher = new ResizeObserver(() => {
     if (chart.data && !chart.drag && root.clientWidth !== chart.room) {
       chart.room = root.clientWidth
@@ -124,10 +130,13 @@ export default function ({ data: { chart: words, keep }, parentElement, setTrigg
     chart.data = JSON.parse(words)
     chart.svg.setAttribute('aria-label', chart.data.alt)
     draw(chart)
+    if (left.focus && performance.now() - left.at < SETTLED) focusOn(chart, left.focus)
+    left.focus = null
   } else {
     mark(chart)
   }
   return () => {
+    left = { focus: chart.focus, at: performance.now() }
     clearTimeout(chart.timer)
     chart.watcher.disconnect()
     charts.delete(root)

@@ -49,7 +49,11 @@ function draw(chart) {
   chart.ends = {}
   axes.forEach((axis) => drawAxis(chart, axis))
   mark(chart)
-  if (focused) chart.svg.querySelector(`[data-focus="${CSS.escape(focused)}"]`)?.focus()
+  if (focused) focusOn(chart, focused)
+}
+
+function focusOn(chart, name) {
+  chart.svg.querySelector(`[data-focus="${CSS.escape(name)}"]`)?.focus()
 }
 
 function pathOf(chart, axes, place) {
