@@ -63,7 +63,7 @@ def test_both_are_told_to_stop_are_waited_for_and_go_on(slurm, tmp_path) -> None
 def test_when_one_is_lost_both_begin_anew(slurm, tmp_path) -> None:
     killed, left = start(tmp_path / "killed"), start(tmp_path / "left", code=75)
     file = tmp_path / "killed" / "began-1-0"
-    slurm.wait(lambda: file.exists() and len(file.read_text().split()) == 2)
+    slurm.wait(lambda: began(file.parent) == ["0-0", "1-0"] and len(file.read_text().split()) == 2)
     os.kill(int(file.read_text().split()[1]), signal.SIGKILL)
     for task in (killed, left):
         slurm.start_now(task)
