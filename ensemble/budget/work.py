@@ -11,7 +11,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.runs.commands import requeue
 from ensemble.runs.status import RESUMABLE
-from ensemble.runs.store import Run, create, find, list_runs
+from ensemble.runs.store import Run, create, find, list_runs, trained_here
 
 Train = Callable[[Run], Run]
 Say = Callable[[str], None]
@@ -125,9 +125,8 @@ class Worker:
         for factor in sorted(set(budget.factors)):
             run = self._trained(names, width, factor, 0)
             nll = run.status.best_ensemble_validation_nll
-            tried.append(
-                Tried(run.config.learning_rate, None if run.state == "diverged" else nll)  # type: ignore[union-attr]
-            )
+            rate = trained_here(run).learning_rate
+            tried.append(Tried(rate, None if run.state == "diverged" else nll))
             first[factor] = run
         best = min(zip(tried, first, strict=True), key=lambda one: _rank(one[0]))
         if best[0].validation_nll is None:

@@ -21,6 +21,7 @@ from ensemble.jobs.folders import (
     race_folder,
     read_config,
     read_name,
+    remove,
 )
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE, Job
 from ensemble.jobs.kinds import GROUP, RACE, REGRESSION, STRESS, SWEEP, TRAINING, Kind
@@ -149,6 +150,26 @@ def hold(folder: Path, what: str) -> Held:
         except FileNotFoundError as error:
             raise RunError(f"{what} has been deleted: there is nothing to start.") from error
     raise RunError(f"{what} has a worker already: there is nothing to start.")
+
+
+def delete_idle(find: Callable[[str], Job], job_id: str, called: str) -> None:
+    """Delete a job that has a folder to itself, and all its files.
+
+    Args:
+      find: reads a job of its kind.
+      job_id: which.
+      called: what people call such a job: "run".
+
+    Raises:
+      RunError: a worker is at it: stop it first.
+    """
+    busy, job = f"The {called} “{job_id}” is still active: stop it, then delete it.", find(job_id)
+    if job.active:
+        raise RunError(busy)
+    with without_worker(job.path, busy):
+        if find(job_id).awaited:
+            raise RunError(busy)
+        remove(job.path)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ensemble.errors import ConfigError, RunError, UnknownRunError
+from ensemble.errors import ConfigError, UnknownRunError
 from ensemble.jobs.folders import (
     SCHEMA,
     folder_of,
@@ -14,12 +14,11 @@ from ensemble.jobs.folders import (
     package_versions,
     read_config,
     read_name,
-    remove,
 )
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import REGRESSION, Kind
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.queue import without_worker
+from ensemble.jobs.queue import delete_idle
 from ensemble.jobs.remote.record import place
 from ensemble.jobs.status import write_status
 from ensemble.regression.settings import LbfgsConfig
@@ -112,14 +111,7 @@ def delete_solve(solve_id: str) -> None:
     Raises:
       RunError: a worker is at it: stop it first.
     """
-    solve = find_solve(solve_id)
-    busy = f"The run “{solve_id}” is still active: stop it, then delete it."
-    if solve.active:
-        raise RunError(busy)
-    with without_worker(solve.path, busy):
-        if find_solve(solve_id).awaited:
-            raise RunError(busy)
-        remove(solve.path)
+    delete_idle(find_solve, solve_id, "run")
 
 
 @functools.lru_cache(maxsize=4096)

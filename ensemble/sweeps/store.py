@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ensemble.errors import ConfigError, RunError, UnknownRunError
+from ensemble.errors import ConfigError, UnknownRunError
 from ensemble.jobs.folders import (
     SCHEMA,
     folder_of,
@@ -15,12 +15,11 @@ from ensemble.jobs.folders import (
     package_versions,
     read_config,
     read_name,
-    remove,
 )
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import SWEEP, Kind
 from ensemble.jobs.placement import Placement, write_placement
-from ensemble.jobs.queue import without_worker
+from ensemble.jobs.queue import delete_idle
 from ensemble.jobs.status import write_status
 from ensemble.storage.atomic import write_json
 from ensemble.storage.folder_index import FolderIndex
@@ -125,14 +124,7 @@ def delete(sweep_id: str) -> None:
     Raises:
       RunError: a worker is at it: stop it first.
     """
-    sweep = find(sweep_id)
-    busy = f"The sweep “{sweep_id}” is still active: stop it, then delete it."
-    if sweep.active:
-        raise RunError(busy)
-    with without_worker(sweep.path, busy):
-        if find(sweep_id).awaited:
-            raise RunError(busy)
-        remove(sweep.path)
+    delete_idle(find, sweep_id, "sweep")
 
 
 @functools.lru_cache(maxsize=4096)
