@@ -9,6 +9,7 @@ EnsembleError
 ├── ImageError             a picture cannot be opened
 ├── PredictionsError       predictions made elsewhere cannot be taken, or written
 ├── HostsError             the processes of one program on several hosts do not find each other
+├── AccessError            whoever asks may not do this, or has done so too often
 ├── ClusterError           a cluster's scheduler does not answer, or does not take the work
 └── RunError               a run cannot be found, read, started or changed
     └── UnknownRunError    no run has this id
@@ -63,6 +64,10 @@ class HostsError(EnsembleError):
     """The processes of one program on several hosts do not find each other, or what they share."""
 
     exit_code = 75  # for now: started again, they may
+
+
+class AccessError(EnsembleError):
+    """Whoever asks may not do this: the role is too low, it is another's, or a limit is reached."""
 
 
 class ClusterError(EnsembleError):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ensemble.ui.devices import here, now, partitions, race
+from ensemble.ui.devices import here, now, partitions, race, who
 from ensemble.ui.shared import entry
 
 
@@ -17,6 +17,7 @@ def main() -> None:
         st.markdown("**Members per device**")
         here.spread()
     partitions.show()
+    who.show()
 
 
 entry.draw("devices", main)

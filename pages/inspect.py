@@ -7,7 +7,8 @@ from ensemble.ui.inspect import answer as inspect_answer
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect import views as inspect_views
 from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.predictions import epoch_panel, waiting
+from ensemble.ui.predictions import epoch_panel
+from ensemble.ui.predictions.epoch_panel import Chosen
 from ensemble.ui.shared import entry, loaders, run_panel
 from ensemble.ui.shared.tab import tab
 
@@ -17,12 +18,12 @@ def main() -> None:
 
 
 def no_runs() -> None:
-    """The first visit."""
-    waiting.no_runs(
-        "See what an ensemble knows, and what it does not",
-        "Whether it beats its members, where they disagree, how sure it is and how many "
-        "members would do: all of it stands here once a first run has finished an epoch.",
-    )
+    """The first visit: the same of a run that was recorded."""
+    # Here, for a page with a run of one's own does without.
+    from ensemble.ui.train.example import band, opened, recording
+
+    band.show("See what an ensemble knows, and what it does not")
+    look(opened.inspected(), tab.inspected != recording.ID)
 
 
 def of_run(run: runs.Run) -> None:
@@ -36,9 +37,21 @@ def of_run(run: runs.Run) -> None:
         run.data.noun,
         loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz"),
     )  # fmt: skip
+    look(shown, first, chosen)
+
+
+def look(shown: Inspected, first: bool, chosen: Chosen | None = None) -> None:
+    """The answer, the views and the one that is chosen.
+
+    Args:
+      shown: the run's epoch.
+      first: whether nothing of this run stands on the screen yet.
+      chosen: the epoch of a run that may go on; None of one that was recorded.
+    """
     with st.container(gap="xxsmall", key="inspect"):
         places = inspect_answer.show(shown)
-        epoch_panel.watch(run, chosen)
+        if chosen:
+            epoch_panel.watch(shown.run, chosen)
         # With another epoch the picture comes first; at first these must not push it down.
         if first:
             inspect_answer.fill(shown, places)
@@ -50,7 +63,7 @@ def of_run(run: runs.Run) -> None:
     if not first:
         inspect_answer.fill(shown, places)
     inspect_answer.finish(shown, places)
-    tab.inspected = run.id
+    tab.inspected = shown.run.id
 
 
 entry.draw("inspect", main)

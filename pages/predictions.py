@@ -11,8 +11,9 @@ from ensemble.ui.predictions import (
     fitting,
     gallery,
     sets,
-    waiting,
 )
+from ensemble.ui.predictions.epoch_panel import Chosen
+from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import entry, loaders, run_panel
 from ensemble.wording import images as images_words
 from ensemble.wording.run_names import called
@@ -23,12 +24,12 @@ def main() -> None:
 
 
 def no_runs() -> None:
-    """The first visit."""
-    waiting.no_runs(
-        "See where the members of an ensemble agree, and where they do not",
-        "Every test image stands here with what the ensemble says of it and each member's "
-        "vote, once a first run has finished an epoch.",
-    )
+    """The first visit: the same of a run that was recorded."""
+    # Here, for a page with a run of one's own does without.
+    from ensemble.ui.train.example import band, opened, recording
+
+    band.show("See where the members of an ensemble agree, and where they do not")
+    images(recording.run(), opened.chosen(), recording.test_set(), None)
 
 
 def of_run(run: runs.Run) -> None:
@@ -36,10 +37,12 @@ def of_run(run: runs.Run) -> None:
     chosen = epoch_panel.choose(run, "The test images stand")
     if not chosen:
         return
-    epoch, made = chosen.epoch, chosen.made
-    dataset = loaders.test_set(run)
-    noun = run.data.noun
-    apart = fitting.of(run, epoch)
+    images(run, chosen, loaders.test_set(run), fitting.of(run, chosen.epoch))
+
+
+def images(run: runs.Run, chosen: Chosen, dataset: runs.TestSet, apart: Fitting | None) -> None:
+    """What is said of an epoch's test images, which of them to show, and the one that is open."""
+    epoch, made, noun = chosen.epoch, chosen.made, run.data.noun
     sets_too = sets.enough(made, apart)
     view = controls.fitting(address.read(), made, len(dataset.class_names), sets_too)
     with st.container(gap="xxsmall", key="verdict"):

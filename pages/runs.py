@@ -21,7 +21,7 @@ def nothing_yet() -> None:
     st.subheader("Every run you launch is kept here", anchor=False)
     st.markdown(
         "With its settings, how far it is and what it reached: to compare, rename, resume, or "
-        "delete."
+        "delete. A run that somebody sent you as one file comes in by *Import…*."
     )
     st.page_link("pages/train.py", label="Train a first ensemble", icon=":material/arrow_forward:")
     imports.button()

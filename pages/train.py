@@ -21,6 +21,7 @@ def main() -> None:
         run_panel.header(choice.run)
         live.watch(choice.run)
         offer.show(choice.run)
+        run_panel.cite_or_repeat(choice.run)
     else:
         nothing_yet()
     launch.make_ready()
@@ -29,7 +30,7 @@ def main() -> None:
 def nothing_yet() -> None:
     """The first visit: the thing itself, on a recorded run, and the button that makes one."""
     # What draws digits takes a moment to import, and a page with a run does without.
-    from ensemble.ui.train import example
+    from ensemble.ui.train.example import first
 
     st.subheader("Train several small networks on the same images, and let them vote", anchor=False)
     left, right = st.columns(2, gap="large", vertical_alignment="center")
@@ -39,7 +40,7 @@ def nothing_yet() -> None:
     )
     with right:
         launch.launch_button("first_launch")
-    example.show()
+    first.show()
 
 
 entry.draw("train", main)

@@ -16,13 +16,13 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ensemble.machine.jax_settings import prepare_jax
+from ensemble.machine.jax_settings import drop_half_written, prepare_jax
 
 # Fixtures of whoever starts real workers.
 pytest_plugins = ["tests.workers"]
 
 REPO = Path(__file__).resolve().parent.parent
-MOST_BYTES = 900 * 2**20
+MOST_BYTES = 1500 * 2**20  # all that is imported takes 570 MB
 TESTS = itertools.count()
 
 # pytest's own folders stay where they always are, so that a failed test's files can be looked at.
@@ -32,14 +32,20 @@ ROOT = Path(tempfile.mkdtemp(prefix="ensemble-tests-"))
 # of the one that was started, which cleans up after them.
 A_CHILD = "PYTEST_XDIST_WORKER" in os.environ
 FIRST = os.getppid() if A_CHILD else os.getpid()
-# scripts/test names a folder of its own, which outlives the first of its three calls of pytest.
+# scripts/test names a folder, which outlives its three calls of pytest.
 GIVEN = os.environ.get("ENSEMBLE_TESTS_COMPILED")
 COMPILED = Path(GIVEN or Path(tempfile.gettempdir()) / f"ensemble-tests-{FIRST}-compiled")
-# Where two files at a time are tested, these begin: they are long, and the short ones that
-# come last let both processes end together.
+ONE_PIECE = "--xla_cpu_parallel_codegen_split_count=1"
+# Where several files at a time are tested, these begin: they are long, and the short ones that
+# come last let all processes end together. Whoever has a file of one or two tests is given the
+# next as well: behind such a one stands a short one.
 LONG = ("runs/test_workers", "engine/", "cli/test_cli", "shift/test_job",
         "recognition/test_classifier", "jobs/test_warm_worker", "pages/test_classify",
-        "pages/test_inspect", "test_soak")  # fmt: skip
+        "pages/test_inspect", "test_soak",
+        "browser/test_train", "browser/test_whole_way", "browser/test_tune", "browser/test_app",
+        "cluster/test_distributed", "services/test_storages", "cluster/test_runs",
+        "cluster/test_sweeps", "cluster/test_faults", "browser/test_installed",
+        "cluster/test_submission", "cluster/test_jobs", "cluster/test_processes")  # fmt: skip
 for name, folder in {
     "ENSEMBLE_RUNS": "runs",
     "ENSEMBLE_DATA": "data",
@@ -58,8 +64,14 @@ tempfile.tempdir = None  # read TMPDIR again
 # JAX_PLATFORMS=cuda scripts/test runs the tests on the machine's own accelerator.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("JAX_NUM_CPU_DEVICES", "8")
+# Programs are compiled in one piece each, not in up to 32 beside one another: a tenth less work,
+# and two files are tested at a time already. What they do is the same to the bit.
+if "parallel_codegen" not in (flags := os.environ.get("XLA_FLAGS", "")):
+    os.environ["XLA_FLAGS"] = f"{flags} {ONE_PIECE}".strip()
 # The rest as a worker has it, so that the tests are of what people run.
 prepare_jax()
+if GIVEN and not A_CHILD:  # Tests kill workers, in the middle of a program's file too.
+    drop_half_written(COMPILED)
 # A page that is only looked at in a test needs no process ready for its next run.
 os.environ["ENSEMBLE_WARM_WORKER"] = "0"
 

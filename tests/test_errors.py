@@ -24,7 +24,7 @@ def test_every_error_stands_where_the_tree_has_it() -> None:
     classes = [one for one in vars(errors).values() if isinstance(one, type)]
     assert drawn() == {one.__name__: one.__bases__[0].__name__ for one in classes
                        if one is not EnsembleError}  # fmt: skip
-    assert len(classes) == 12
+    assert len(classes) == 13
 
 
 def test_only_a_wrong_setting_is_wrong_usage_and_only_lost_hosts_ask_for_another_try() -> None:

@@ -41,8 +41,8 @@ NOT_IMPORTED = {
     "ruff": "scripts/lint runs it",
     "mypy": "scripts/lint runs it",
 }
-# Whoever has jax has jaxlib, and with Streamlit its server's starlette, as fits.
-THERE = {"jaxlib", "starlette"}
+# Whoever has jax has jaxlib, and with Streamlit what its server is made of, as fits.
+THERE = {"jaxlib", "starlette", "websockets"}
 
 
 def relative(path: Path) -> str:
@@ -136,6 +136,8 @@ def test_server_keeps_to_this_machine() -> None:
 
 def test_page_tells_nobody_else_and_shows_no_tracebacks() -> None:
     assert CONFIG["browser"]["gatherUsageStats"] is False
+    # Without it a server for others asks checkip.amazonaws.com what its own address is.
+    assert CONFIG["browser"]["serverAddress"] == "localhost"
     assert CONFIG["client"]["showErrorDetails"] == "none"
     assert CONFIG["client"]["showErrorLinks"] is False
 

@@ -71,8 +71,10 @@ def test_what_has_a_name_in_the_field_is_called_by_it() -> None:
     found, used = [], set()
     for file in sources():
         path = file.relative_to(REPO).as_posix()
-        lines = [path, *file.read_text("utf-8").splitlines()]
-        for at, line in enumerate(lines):
+        text = f"{path}\n{file.read_text('utf-8')}"
+        if not named_in(text):  # As nearly always; line by line takes six times as long.
+            continue
+        for at, line in enumerate(text.splitlines()):
             for word, private in named_in(line):
                 if (path, private) in ALLOWED:
                     used.add((path, private))

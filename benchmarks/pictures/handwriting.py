@@ -21,9 +21,14 @@ def glyph(letters: str) -> np.ndarray:
 
 def handwritten(letters: str, height: float, pen: str, draws: Any) -> np.ndarray:
     """Letters in a hand: the middle line of the font's, waved, followed by a pen."""
+    return followed(glyph(letters), height, pen, draws)
+
+
+def followed(small: np.ndarray, height: float, pen: str, draws: Any) -> np.ndarray:
+    """The middle line of a cover (h, w) in 0..1, waved, followed by a pen; `height` pixels high."""
     from scipy import ndimage
 
-    small = glyph(letters)
+    small = np.pad(small, 10)
     rows, columns = np.mgrid[0 : small.shape[0], 0 : small.shape[1]].astype(np.float32)
     wave = [7 * pens.clouds(draws, small.shape, 70) for _ in range(2)]
     lean = draws.uniform(-0.1, 0.3) * (rows - small.shape[0] / 2)

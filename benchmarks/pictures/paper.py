@@ -17,6 +17,7 @@ PAPERS = {
     "green board": (45, 78, 62),
     "black board": (48, 48, 50),
     "whiteboard": (236, 240, 242),
+    "screen": (246, 247, 250),
 }
 BOARDS = {"green board", "black board", "whiteboard"}
 TABLES = ((112, 74, 46), (60, 52, 48), (150, 150, 155), (196, 160, 116))

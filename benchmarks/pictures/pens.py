@@ -28,6 +28,7 @@ class Pen:
     grain: float = 0.0
     pressure: float = 0.12
     rim: float = 0.0  # how much darker the rim of a stroke is, as felt pens have it
+    gaps: float = 0.0  # how often a stroke breaks off; 1 leaves out about a tenth of it
 
 
 PENS = {
@@ -42,6 +43,12 @@ PENS = {
     "board marker": Pen(((20, 30, 110), (25, 25, 25), (190, 30, 30)), (0.06, 0.09), 0.9, 0.1, 0.1),
     "screen": Pen(((0, 0, 0), (20, 20, 20)), (0.06, 0.12), 1.0, 0.0, 0.0),
     "white screen": Pen(((255, 255, 255),), (0.06, 0.12), 1.0, 0.0, 0.0),
+    "dry pen": Pen(((35, 35, 45), (40, 50, 130)), (0.04, 0.065), 0.9, 0.3, 0.2, gaps=1.0),
+    "broad felt": Pen(((20, 20, 25), (30, 40, 140)), (0.17, 0.22), 0.92, 0.0, 0.08, rim=0.1),
+    "coloured": Pen(
+        ((200, 60, 70), (70, 130, 70), (190, 90, 20), (120, 60, 150)), (0.05, 0.09), 0.85, 0.1
+    ),
+    "print": Pen(((25, 25, 25), (40, 40, 60)), (0.004, 0.012), 0.95, 0.05, 0.0),
 }
 
 
@@ -115,6 +122,18 @@ def middle_distance(digit: np.ndarray, label: int) -> np.ndarray | None:
     return ((smooth - 0.9).clip(0) / height).astype(np.float32)
 
 
+def crossed(distance: np.ndarray) -> np.ndarray:
+    """A seven's distances with a bar across its stem, as it is written on the Continent."""
+    height, width = distance.shape
+    tall = height / 1.5
+    row = round(height / 6 + 0.55 * tall)
+    stem = float(np.mean(np.flatnonzero(distance[row] == distance[row].min())))
+    rows, columns = np.mgrid[:height, :width]
+    reach = (np.abs(columns - stem) - 0.17 * tall).clip(0)
+    bar = np.hypot(rows - row + 0.15 * (columns - stem), reach) / tall
+    return np.minimum(distance, bar).astype(np.float32)
+
+
 def line_at(large: np.ndarray, level: float) -> np.ndarray:
     """The middle line of what is brighter than a level, crumbs left out."""
     mask = large > level
@@ -176,5 +195,8 @@ def stroke(
     if pen.grain:
         tooth = clouds(draws, shape, max(1.0, height / 90)) + 0.6 * clouds(draws, shape, 2)
         cover = cover * (1 - pen.grain * (0.35 * tooth + 0.3).clip(0, 1))
+    if pen.gaps:
+        ink = clouds(draws, shape, max(2.0, height / 9)) + 1.35 / pen.gaps
+        cover = cover * (ink * height / 40).clip(0, 1)
     rim = pen.rim * np.exp(-((inside - 1) ** 2) / 8)
     return (cover * pen.opacity * (1 + rim)).clip(0, 1).astype(np.float32)

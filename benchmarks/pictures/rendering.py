@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 from scipy import ndimage
 
-from benchmarks.pictures import paper
+from benchmarks.pictures import finishing, paper
 from benchmarks.pictures import pens as pictures_pens
 from benchmarks.pictures.pens import PENS
 from benchmarks.pictures.styles import Style
@@ -129,7 +129,7 @@ def photo(lines: list[list[np.ndarray]], style: Style, draws: np.random.Generato
     boxes = layer.boxes(matrix, (left, top), style.enlarge)
     if style.kind == "transparent":
         return transparent(layer.cover, colour, frame, boxes)
-    if style.kind == "png":
+    if style.kind == "png" and not style.finish:
         ground = 255 - colour if pen == "screen" else np.zeros(3)
         flat = ground + layer.cover[..., None] * (colour - ground)
         seen = paper.photograph(flat, around, matrix, draws)
@@ -137,12 +137,33 @@ def photo(lines: list[list[np.ndarray]], style: Style, draws: np.random.Generato
     sheet = paper.paper(style.papers[draws.integers(len(style.papers))], shape, draws)
     if style.lines:
         tall = max(points[:, 1].max() - points[:, 1].min() for points in layer.points)
-        pitch = tall * (draws.uniform(0.9, 1.5) if style.lines == "ruled" else 0.5)
-        sheet, _ = paper.rule(sheet, style.lines, pitch, draws)
+        if style.lines == "cells":
+            sheet = cells(sheet, layer.points, tall, draws)
+        else:
+            pitch = tall * (draws.uniform(0.9, 1.5) if style.lines == "ruled" else 0.5)
+            sheet, _ = paper.rule(sheet, style.lines, pitch, draws)
     bleed = ndimage.gaussian_filter(layer.cover, 0.6)[..., None]
     sheet = sheet * (1 - bleed) + bleed * (0.9 * colour + 0.1 * sheet * colour / 255)
     seen = paper.photograph(sheet, around, matrix, draws)
-    return Photo(*encode(camera(seen, style, draws), style, draws), boxes=tuple(boxes))
+    seen, places = camera(seen, style, draws), tuple(boxes)
+    if style.finish:
+        seen, places = finishing.FINISHES[style.finish](seen, places, draws)
+    return Photo(*encode(seen, style, draws), boxes=places)
+
+
+def cells(sheet: np.ndarray, points: list[np.ndarray], tall: float, draws: Any) -> np.ndarray:
+    """The sheet with a table's lines printed on it, each digit within a cell of its own."""
+    wide = max(1, round(tall * draws.uniform(0.01, 0.03)))
+    shade = draws.uniform(40, 150)
+    pitch = tall * draws.uniform(1.25, 1.6)
+    middle = np.concatenate(points)
+    centre = (middle.min(axis=0) + middle.max(axis=0)) / 2
+    for axis, length in ((1, sheet.shape[0]), (0, sheet.shape[1])):
+        first = (centre[axis] - pitch / 2) % pitch
+        for at in np.arange(first, length - wide, pitch).astype(int):
+            where = slice(at, at + wide)
+            sheet[(where, slice(None)) if axis else (slice(None), where)] = shade
+    return sheet
 
 
 def camera(seen: np.ndarray, style: Style, draws: np.random.Generator) -> np.ndarray:
@@ -153,7 +174,7 @@ def camera(seen: np.ndarray, style: Style, draws: np.random.Generator) -> np.nda
     if style.glare:
         lit = lit + 255 * paper.glare(shape, draws)[..., None]
     lit = ndimage.gaussian_filter(lit, (*[draws.uniform(*style.blur)] * 2, 0))
-    lit = lit * draws.uniform(0.93, 1.03, size=3)
+    lit = lit * draws.uniform(0.93, 1.03, size=3) * style.exposure
     if style.enlarge > 1:
         small = Image.fromarray(lit.clip(0, 255).astype(np.uint8))
         large = small.resize(

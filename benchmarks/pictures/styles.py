@@ -29,9 +29,15 @@ class Style:
     turned: bool = False  # the file lies on its side and EXIF says so
     enlarge: int = 1
     kind: str = "jpeg"  # or "png", "transparent"
+    source: str = "pen"  # or "print", a font's digits; "crossed", sevens; "pixels", 28×28
+    among: str = "0123456789"  # the digits that it is about
+    finish: str = ""  # what is done to the picture at last: a name of finishing.FINISHES
+    exposure: float = 1.0
 
 
 ROW = {"height": (0.12, 0.2), "size": (900, 1200), "digits": (2, 6)}
+SMALL = {"size": (800, 600), "height": (0.2, 0.5)}
+FLAT = {"size": (700, 700), "height": (0.25, 0.5), "turn": 3.0, "tilt": 0.0, "blur": (0.3, 0.7)}
 STYLES = {
     "plain": Style(),
     "ballpoint": Style(pens=("ballpoint",), lights=("gradient", "even"), height=(0.12, 0.35)),
@@ -68,5 +74,20 @@ STYLES = {
     "number on lines": Style(**ROW, pens=("gel", "ballpoint"), lines="ruled", lights=("hand",)),
     "two lines": Style(**ROW, rows=2, pens=("gel", "felt"), lights=("gradient",), turn=3),
     "touching": Style(**ROW, gap=(-0.06, -0.01), pens=("gel", "felt")),
+    "touching the frame": Style(**SMALL, finish="frame", pens=("gel", "felt", "ballpoint")),
+    "leaving the frame": Style(**SMALL, finish="cut off", pens=("gel", "felt", "ballpoint")),
+    "cut out of a scan": Style(**FLAT, finish="cut out", pens=("gel", "ballpoint", "pencil")),
+    "broken strokes": Style(**SMALL, pens=("dry pen",), lights=("even", "gradient")),
+    "nearly closed loops": Style(**SMALL, pens=("broad felt",), among="0469832", blur=(0.6, 1.6)),
+    "28×28": Style(source="pixels", kind="png"),
+    "28×28 with two digits": Style(source="pixels", digits=(2, 2), kind="png"),
+    "printed": Style(**SMALL, source="print", pens=("print",), lights=("even", "gradient")),
+    "printed in a grid": Style(**SMALL, source="print", pens=("print",), lines="cells"),
+    "tight crop": Style(**FLAT, finish="tight", pens=("screen",), papers=("screen",), kind="png"),
+    "crossed seven": Style(**SMALL, source="crossed", among="7", pens=("gel", "ballpoint")),
+    "coloured ink": Style(**SMALL, pens=("coloured",), papers=("yellow", "blue", "pink")),
+    "low light": Style(**SMALL, exposure=0.22, noise=(3, 6), lights=("lamp", "gradient")),
+    "photo of a screen": Style(**SMALL, pens=("screen",), papers=("screen",), finish="moiré"),
+    "scan": Style(**FLAT, finish="scan", pens=("ballpoint", "pencil", "gel"), kind="jpeg"),
 }
-FEWER = {"12 megapixels": 0.6}  # they take long
+FEWER = {"12 megapixels": 0.5}  # they take long

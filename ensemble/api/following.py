@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from ensemble import runs
 from ensemble.errors import RunError
-from ensemble.wording.training import standing
+from ensemble.wording.runs.training import standing
 
 POLL_SECONDS = 0.2
 

@@ -4,7 +4,7 @@ from ensemble import runs
 from ensemble.analysis.best_value import BestValue, best_value
 from ensemble.errors import ConfigError, RunError
 from ensemble.runs.final_losses import final_losses
-from ensemble.wording import varied
+from ensemble.wording.runs import varied
 
 
 def named_members(run: runs.Run, epoch: int | None = None) -> tuple[str, ...]:

@@ -11,13 +11,13 @@ from ensemble.analysis.best_value import BestValue
 from ensemble.analysis.predictions import judge
 from ensemble.api.following import Progress, follow
 from ensemble.api.members import best_of, named_members
-from ensemble.api.notebook import Facts, as_html, as_markdown
+from ensemble.api.notebook import as_html, as_markdown
 from ensemble.api.predictions import Predictions
+from ensemble.api.saying import save_report, told
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets.split import validation_indices
 from ensemble.errors import EnsembleError, RunError
 from ensemble.runs.test_set import dataset_of
-from ensemble.wording import formats
 from ensemble.wording.run_names import called
 
 
@@ -203,6 +203,18 @@ class Run:
         runs.resume(self._id)
         return self.wait(progress)
 
+    def save_report(
+        self, path: str | Path, *, with_members: bool = False, all_epochs: bool = False,
+        replace: bool = False,
+    ) -> Path:  # fmt: skip
+        """Write it as one HTML file for a colleague, with its data inside; see docs/report.md.
+
+        Raises:
+          RunError: a file of it is damaged; or it keeps no members, and they are asked for.
+          PredictionsError: the file is there already and may not go, or cannot be written.
+        """
+        return save_report(self._id, Path(path), with_members, all_epochs, replace)
+
     def rename(self, name: str) -> "Run":
         """Call it something else; "" takes its name away. Returns itself.
 
@@ -227,23 +239,7 @@ class Run:
         return f"<Run {run.id}: {run.state}, {called(run)}, {done}>"
 
     def _repr_html_(self) -> str:
-        return as_html(*self._told())
+        return as_html(*told(self._id))
 
     def _repr_markdown_(self) -> str:
-        return as_markdown(*self._told())
-
-    def _told(self) -> tuple[str, Facts]:
-        try:
-            run = self.stored
-        except EnsembleError as error:
-            return self._id, [("state", str(error))]
-        n = run.data.test_size
-        share = run.status.ensemble_test_accuracy
-        facts = [("id", run.id), ("state", run.state),
-                 ("epoch", f"{run.status.epoch} of {run.config.epochs}")]  # fmt: skip
-        if share is not None:
-            right = f"{formats.percent(share, n)} {formats.plus_minus(share, n)}"
-            facts.append(("test accuracy", right))
-        if run.message:
-            facts.append(("message", run.message))
-        return called(run), facts
+        return as_markdown(*told(self._id))

@@ -6,16 +6,24 @@ from pathlib import Path
 
 import click
 
+from ensemble.access.exposure import SHARE
 from ensemble.errors import StorageError
 from ensemble.storage.folders import cache_folder, home_folder
 
+EVERY_ADDRESS = ("--server.address=0.0.0.0",)
 PACKAGE = Path(__file__).resolve().parents[1]
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
+@click.option("--share", is_flag=True, help="Let others in, who sign in first: docs/serving.md.")
 @click.argument("options", metavar="[STREAMLIT OPTIONS]...", nargs=-1, type=click.UNPROCESSED)
-def app(options: tuple[str, ...]) -> None:
+def app(share: bool, options: tuple[str, ...]) -> None:
     """Open the dashboard in the browser: --server.port 8600 and the like go to Streamlit.
+
+    With --share it is served to others, on all of this machine's addresses unless --server.address
+    names one. That takes a provider that they sign in with, under [auth] in
+    .streamlit/secrets.toml, and ENSEMBLE_ALLOW, which says who may come in; or ENSEMBLE_OPEN=1
+    where a proxy in front guards it.
 
     Runs are kept in `runs/` of the folder that it is started in, or in ENSEMBLE_RUNS.
     """
@@ -25,9 +33,19 @@ def app(options: tuple[str, ...]) -> None:
         raise StorageError(
             "The folder that this was started in is gone: change to another, then start it again."
         ) from error
+    if share:
+        os.environ[SHARE] = "1"
+        options = (*served(options), *options)
     command = [sys.executable, "-m", "streamlit", "run", str(script()), *options]
     # In this process's place: Ctrl-C and a manager of processes reach Streamlit itself.
     os.execve(sys.executable, command, environment())
+
+
+def served(options: tuple[str, ...]) -> tuple[str, ...]:
+    """Streamlit's options for a server that others come to, but for those that were given."""
+    given = any(one.partition("=")[0] == "--server.address" for one in options)
+    address = () if given or os.environ.get("STREAMLIT_SERVER_ADDRESS") else EVERY_ADDRESS
+    return (*address, "--server.headless=true")
 
 
 def script() -> Path:

@@ -10,7 +10,7 @@ from ensemble.runs import Status
 from ensemble.shift import StressStatus
 from ensemble.sweeps import SweepStatus
 from ensemble.wording import escaping, formats
-from ensemble.wording.training import standing
+from ensemble.wording.runs.training import standing
 
 QUIET_SECONDS = 5.0
 

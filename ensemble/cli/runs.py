@@ -14,6 +14,7 @@ from ensemble.runs.annotations.tags import change_tags, checked_tags
 from ensemble.runs.groups.part import groups_of
 from ensemble.runs.groups.tasks import read_tasks
 from ensemble.wording import formats
+from ensemble.wording.provenance import bibtex_of, citation_of, command_of
 from ensemble.wording.verdicts import chance
 
 
@@ -45,14 +46,15 @@ def runs_list(as_json: bool, tags: tuple[str, ...]) -> None:
 @click.argument("run_id", metavar="RUN")
 @click.option("--json", is_flag=True, expose_value=False, help="As it is without, too.")
 def runs_show(run_id: str) -> None:
-    """A run's settings and status, its groups and where it runs, as JSON."""
+    """A run's settings and status, its groups, its command and how to cite it, as JSON."""
     run = stored.find(run_id)
     status = {**asdict(run.status), "state": run.state, "message": run.message}
     placement = read_placement(run.path)
     shown = {
-        "run_id": run.id, "name": run.name, "tags": list(run.tags),
+        "run_id": run.id, "name": run.name, "tags": list(run.tags), "origin": run.origin,
         "settings": run.config.as_dict(), "status": status,
         "placement": asdict(placement) if placement else None, "groups": groups(run),
+        "command": command_of(run), "citation": citation_of(run), "bibtex": bibtex_of(run),
     }  # fmt: skip
     click.echo(json.dumps(shown, indent=1))
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ensemble import architectures, varying
-from ensemble.config import EnsembleConfig
+from ensemble import architectures
+from ensemble.config import EnsembleConfig, varying
 from ensemble.datasets import registry
 from ensemble.errors import ConfigError
 from ensemble.runs.store import Run

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from ensemble.engine.networks.arithmetic import to_unit
 from ensemble.engine.networks.network import Network
 from ensemble.engine.predict import each_member
+from ensemble.errors import RunError
 
 # Images go through in rooms of these sizes: one program each, and hardly one is left to compile
 # after the first pictures. More than the largest go in several calls.
 ROOMS = (1, 8, 32, 128)
+NO_NUMBERS = "The members make no numbers of an image: choose another epoch, or another run."
 
 
 class Activations(NamedTuple):
@@ -44,10 +46,17 @@ def activations(network: Network, params: Any, images: NDArray[np.uint8]) -> Act
       params: their parameters, leaves (M, …), best on the device already: sent anew
         with every call they would take longer than the arithmetic.
       images: uint8 (N, H, W, channels).
+
+    Raises:
+      RunError: a logit is no number.
     """
     starts = range(0, max(len(images), 1), ROOMS[-1])
     parts = [_in_a_room(network, params, images[at : at + ROOMS[-1]]) for at in starts]
-    return Activations(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
+    found = Activations(*(np.concatenate(part, axis=1) for part in zip(*parts, strict=True)))
+    # Of members that came from elsewhere nobody knows what they make of an image.
+    if not np.isfinite(found.logits).all():
+        raise RunError(NO_NUMBERS)
+    return found
 
 
 def _in_a_room(

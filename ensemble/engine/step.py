@@ -76,37 +76,33 @@ def create_members(
       numbers: which of them, from 0, in any order, also more than once; by default all.
       adamw: whether AdamW is what moves them.
     """
-    if numbers is None or tuple(numbers) == tuple(range(members)):
-        return _creation(network, members, adamw)(seed)
-    which = np.asarray(numbers, np.int32)
-    return _creation_of(network, members, len(which), adamw)(seed, which)
+    which = np.arange(members) if numbers is None else np.asarray(numbers, int)
+    drawn = np.asarray(_keys_of(seed, members))
+    create = _creation(network, adamw)
+    every = [create(drawn[number]) for number in which]
+    return jax.tree.map(lambda *leaves: np.stack(leaves), *every)
 
 
+@functools.partial(jax.jit, static_argnums=1)
+def _keys_of(seed: int | Array, members: int) -> Array:
+    """The members' keys as raw data, (M, 2)."""
+    return jax.random.key_data(keys.member_keys(seed, members))
+
+
+# One member at a time: most of the draws' time is their compiling, and so one compiled program
+# does for any number of members, and for all groups of a run.
 @functools.lru_cache(maxsize=256)
-def _creation(network: Network, members: int, adamw: bool) -> Callable[[int], MemberState]:
-    def create(seed: Array) -> MemberState:
-        keys_of = keys.member_keys(seed, members)
-        return jax.lax.map(functools.partial(create_state, network, adamw), keys_of)
+def _creation(network: Network, adamw: bool) -> Callable[[ArrayLike], MemberState]:
+    def create(key_data: Array) -> MemberState:
+        return create_state(network, adamw, jax.random.wrap_key_data(key_data))
 
-    return jax.jit(cached("create", create, network, members, adamw))
-
-
-@functools.lru_cache(maxsize=256)
-def _creation_of(
-    network: Network, members: int, count: int, adamw: bool
-) -> Callable[[int, np.ndarray], MemberState]:
-    # Which they are is data: so that one compiled program does for all groups of a run.
-    def create(seed: Array, which: Array) -> MemberState:
-        keys_of = keys.member_keys(seed, members)[which]
-        return jax.lax.map(functools.partial(create_state, network, adamw), keys_of)
-
-    return jax.jit(cached("create", create, network, members, count, adamw))
+    return jax.jit(cached("create", create, network, adamw))
 
 
 def blank_members(network: Network, members: int, adamw: bool = False) -> MemberState:
     """A state of that many members in NumPy, leaves (M, …), all zero."""
-    shapes = jax.eval_shape(_creation(network, members, adamw), 0)
-    return jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), shapes)
+    shapes = jax.eval_shape(_creation(network, adamw), jax.ShapeDtypeStruct((2,), np.uint32))
+    return jax.tree.map(lambda leaf: np.zeros((members, *leaf.shape), leaf.dtype), shapes)
 
 
 def parameter_shapes(network: Network) -> dict[str, tuple[int, ...]]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ensemble.errors import PredictionsError
+from ensemble.exchange.capsule.element import is_page
 from ensemble.exchange.files.archive import InMemory
 from ensemble.exchange.files.archive import opened as archive_of
 from ensemble.exchange.files.arrays import read_archive
@@ -29,6 +30,8 @@ OTHERS = {
     b"[": f"it is JSON: {SAVE}.",
     b"\x1f\x8b": "it is packed with gzip: unpack it first.",
 }
+BEGINNING = 64  # bytes, by which a web page is told: blanks may stand first
+A_PAGE = "it is a web page: import reports by themselves, without files of predictions."
 
 
 def read(files: Sequence[File], most_bytes: int | None = None) -> MemberOutputs:
@@ -50,6 +53,18 @@ def read(files: Sequence[File], most_bytes: int | None = None) -> MemberOutputs:
     each = None if most_bytes is None else most_bytes // len(files)
     with ExitStack() as held:
         return joined([_of_file(file, held, each) for file in files], most_bytes)
+
+
+def is_report(file: File) -> bool:
+    """Whether a file begins like a web page; one that cannot be read does not."""
+    try:
+        if isinstance(file, Path):
+            with opened(file) as found:
+                return is_page(found.read(BEGINNING))
+        file.seek(0)
+        return is_page(file.read(BEGINNING))
+    except (DamagedFileError, OSError):
+        return False
 
 
 def _of_file(file: File, held: ExitStack, most: int | None) -> Given:
@@ -84,6 +99,8 @@ def _part(file: Bounded, held: ExitStack, most: int | None) -> Part:
     for magic, said in OTHERS.items():
         if start.startswith(magic):
             raise PredictionsError(said)
+    if is_page(start):
+        raise PredictionsError(A_PAGE)
     if start.startswith(b"PK"):
         return read_archive(held.enter_context(archive_of(file)))
     return (read_parquet if start.startswith(b"PAR1") else read_csv)(file, most)

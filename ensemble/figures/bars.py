@@ -50,10 +50,12 @@ def figure(
     if made.members > 1:
         traces += dots(made, number, names, kept, palette)
     rows = list(range(len(names)))
+    worded = lines.layout(title, 0, palette)  # whose it is stands below, where a phone has room
+    top = worded["margin"]["t"]
     chart = go.Figure([go.Bar(traces[0]), *[go.Scatter(one) for one in traces[1:]]])
     chart.update_layout(
-        title={"text": escaping.figure(title), "font": {"size": 14}, "x": 0, "xanchor": "left"},
-        height=ROW * len(names) + 110, margin={"l": 8, "r": 70, "t": 36, "b": 80},
+        title=worded["title"],
+        height=ROW * len(names) + 80 + top, margin={"l": 8, "r": 70, "t": top, "b": 80},
         showlegend=1 < made.members <= len(MEMBER_HUES), legend=LEGEND,
         bargap=0.28, hovermode="closest", dragmode=False,
         annotations=figures(made, number, kept), template=lines.template(palette),

@@ -10,7 +10,7 @@ from ensemble.figures import lines
 from ensemble.figures.palette import MUTED, Palette
 from ensemble.regression import Trace, Traces
 from ensemble.wording import formats
-from ensemble.wording.regression import begun, median, step_time, times
+from ensemble.wording.runs.regression import begun, median, step_time, times
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

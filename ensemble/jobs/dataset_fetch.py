@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from ensemble import datasets
+from ensemble.access import Action, audit, check, owners
 from ensemble.datasets.registry import find
 from ensemble.errors import RunError, StorageError
 from ensemble.jobs import worker
@@ -82,10 +83,12 @@ def start(name: str) -> FetchJob:
     """Begin fetching `name`, unless somebody already does.
 
     Raises:
+      AccessError: whoever asks may add no data.
       ConfigError: there is no such dataset.
       StorageError: the data folder cannot be written.
       RunError: the process that did is not quite gone.
     """
+    check(Action.ADD_DATA)
     if (there := read(name)) and there.active:
         return there
     now = time.time()
@@ -96,6 +99,8 @@ def start(name: str) -> FetchJob:
             if (there := read(name)) and there.awaited:
                 return there  # Two pressed at once.
             forget_stop(job.path)
+            owners.keep_owner(job.path)
+            audit.write(Action.ADD_DATA, name)
             write_json(job.status_file, dataclasses.asdict(job.status))
         start_worker(job)
     except RunError:

@@ -4,7 +4,6 @@ A run's id is made here and checked wherever one comes in: it is a name, never a
 """
 
 import contextlib
-import importlib.metadata
 import os
 import re
 import secrets
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ensemble.access import Action, audit, check, limits, owners
 from ensemble.errors import RunError, UnknownRunError
 from ensemble.jobs.kinds import IMPORTED, KINDS
 from ensemble.storage.atomic import read_json
@@ -24,7 +24,6 @@ from ensemble.storage.records.fields import odd, read_as
 from ensemble.storage.refusals import HANDLES, LOCKED, named, remedy, why
 
 SCHEMA = 1
-PACKAGES = ("jax", "jaxlib", "flax", "optax", "orbax-checkpoint", "numpy")
 RUN_ID = re.compile(r"[a-z0-9_]+(-[a-z0-9]+)+")
 RUN_ID_LENGTH = 64
 NAME_LENGTH = 80
@@ -39,12 +38,16 @@ class Config:
       kind: "" for an ensemble that is trained here.
       dataset: what has to be known of the images where no registry may be asked for it.
       member_names: what the members are called; none where they only have numbers.
+      packages: versions of what its numbers depend on, by name: whatever stands there.
+      origin: of a run that came in a report, its id where it was made: whatever stands there.
     """
 
     settings: dict[str, Any]
     kind: str | None = None
     dataset: dict[str, Any] | None = None
     member_names: list[str] | None = None
+    packages: Any = None
+    origin: Any = None
 
 
 def folder_of(run_id: str) -> Path:
@@ -54,7 +57,7 @@ def folder_of(run_id: str) -> Path:
       UnknownRunError: not an id, or no such run.
       RunError: its folder may not be looked into.
     """
-    if RUN_ID.fullmatch(run_id) and len(run_id) <= RUN_ID_LENGTH:
+    if is_id(run_id):
         folder = runs_folder() / run_id
         try:
             # Whatever it is: a folder without one is not yet a run.
@@ -69,21 +72,28 @@ def folder_of(run_id: str) -> Path:
     raise UnknownRunError(f"There is no run “{shown}”. It may have been deleted: choose another.")
 
 
+def is_id(text: str) -> bool:
+    """Whether this could be the id of a run, there or not: never a path."""
+    return len(text) <= RUN_ID_LENGTH and bool(RUN_ID.fullmatch(text))
+
+
 def remove(folder: Path) -> None:
     """Delete a run's folder: out of sight in one move, so that no reader meets half of it.
 
     Of one that is a link the link goes; what it leads to is somebody else's.
 
     Raises:
+      AccessError: it belongs to somebody else.
       RunError: it cannot be deleted, or not all of it.
     """
     hidden = folder.with_name(f".deleted-{folder.name}-{secrets.token_hex(4)}")
-    with changing(folder):
+    with changing(folder, action=Action.DELETE):
         if folder.is_symlink():
             return folder.unlink()
         folder.rename(hidden)
     try:
         shutil.rmtree(hidden)
+        limits.forget_room()
     except OSError as error:
         raise RunError(
             f"The run “{folder.name}” is no longer listed, but not all of its files could be "
@@ -136,18 +146,29 @@ def not_writable(error: OSError) -> RunError:
 
 
 @contextlib.contextmanager
-def changing(folder: Path, failed: str = "") -> Iterator[None]:
+def changing(
+    folder: Path, failed: str = "", action: Action | None = Action.CHANGE
+) -> Iterator[None]:
     """What the disk refuses while the files of a job are changed is said in a sentence.
+
+    Every change that a person asks for passes here: it is theirs to ask for, or refused, and
+    written down.
 
     Args:
       folder: of the job.
       failed: what could not be done, to begin the sentence with.
+      action: what is asked for; None where that was seen to already.
 
     Raises:
+      AccessError: whoever asks may not do that, or not to this job.
       RunError: with what to do.
     """
+    if action:
+        owners.check_own(action, folder)
     try:
         yield
+        if action:
+            audit.write(action, folder.name)
     except OSError as error:
         mend = remedy(error)
         if error.errno in LOCKED:
@@ -157,23 +178,25 @@ def changing(folder: Path, failed: str = "") -> Iterator[None]:
         raise RunError(f"{failed} ({said}): {mend}, then try again.") from error
 
 
-def package_versions() -> dict[str, str]:
-    """Versions of the packages that a run's numbers depend on."""
-    return {name: importlib.metadata.version(name) for name in PACKAGES}
-
-
 @contextlib.contextmanager
 def new_run(kind: str, now: float) -> Iterator[Path]:
-    """A folder to make a run in; where its files cannot be written it goes again.
+    """A folder to make a run in, owned by who asks; if its files cannot be written it goes again.
 
     Raises:
+      AccessError: whoever asks may not make runs, or has enough of them at work; or there is no
+        more room for any.
       RunError: the folder, or its files, cannot be written.
     """
+    action = Action.IMPORT if kind == IMPORTED else Action.LAUNCH
+    check(action)
     folder = None
     try:
-        runs_folder().mkdir(parents=True, exist_ok=True)
-        folder = new_folder(kind, now)
-        yield folder
+        with limits.launching() if action is Action.LAUNCH else limits.importing():
+            runs_folder().mkdir(parents=True, exist_ok=True)
+            folder = new_folder(kind, now)
+            owners.keep_owner(folder)
+            yield folder
+        audit.write(action, folder.name)
     except OSError as error:
         if folder:
             shutil.rmtree(folder, ignore_errors=True)

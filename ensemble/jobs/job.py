@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ensemble.access import Action
 from ensemble.jobs.folders import changing
 from ensemble.jobs.kinds import Kind
 from ensemble.jobs.placement import FILE as PLACEMENT
@@ -91,11 +92,12 @@ def request_stop(job: Job) -> bool:
     One that has ended meanwhile has stopped as well: asking too late is no error.
 
     Raises:
+      AccessError: it is somebody else's.
       RunError: its folder cannot be written.
     """
     if not job.active:
         return False
-    with changing(job.path):
+    with changing(job.path, action=Action.STOP):
         (job.path / STOP_FILE).touch()
     return True
 

@@ -5,8 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ensemble.access import Action, check, limits, owners
 from ensemble.jobs.folders import changing
-from ensemble.jobs.job import Job
+from ensemble.jobs.job import TRIAL_FILE, Job
+from ensemble.jobs.queue import every_job
 from ensemble.machine.jax_settings import given_environment
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.reading import opened_to_append
@@ -33,8 +35,14 @@ def start_worker(job: Job) -> None:
 
 
 def start_process(log: Path, *words: str) -> None:
-    """`python -m ensemble` with these words: it outlives this process and writes to `log`."""
-    with changing(log.parent), opened_to_append(log) as file:
+    """`python -m ensemble` with these words: it outlives this process and writes to `log`.
+
+    Raises:
+      AccessError: whoever asks may launch nothing.
+      RunError: the log cannot be written.
+    """
+    check(Action.LAUNCH)
+    with changing(log.parent, action=None), opened_to_append(log) as file:
         child = subprocess.Popen(
             [sys.executable, "-m", "ensemble", *words],
             stdin=subprocess.DEVNULL,
@@ -50,3 +58,25 @@ def keep_child(child: "subprocess.Popen[bytes]") -> None:
     """Remember a child, so that it is reaped once it has ended."""
     _children[:] = [one for one in _children if one.poll() is None and one is not child]
     _children.append(child)
+
+
+def stop_children() -> None:
+    """Tell all that this process has started to stop, and wait for that.
+
+    Workers then write a checkpoint and say that they were stopped. However long that takes:
+    whoever ends this process has a limit of their own, and kills what is still there after it.
+    """
+    told = tuple(_children)
+    for one in told:
+        one.terminate()
+    for one in told:
+        one.wait()
+
+
+def count_of(who: str) -> int:
+    """How many jobs of somebody's work or wait, wherever; a sweep and its trials are one."""
+    asked_for = (one for one in every_job() if one.active and not (one.path / TRIAL_FILE).exists())
+    return sum(owners.owner_of(one.path) == who for one in asked_for)
+
+
+limits.count_jobs_by(count_of)

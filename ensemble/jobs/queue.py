@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from ensemble.access import Action, owners
 from ensemble.errors import RunError
 from ensemble.jobs import slots
 from ensemble.jobs.folders import (
@@ -73,7 +74,7 @@ def place_of(job: Job) -> Place:
 
 def in_order() -> list[QueuedJob]:
     """Everyone who works or waits on this machine, in the order of their turns."""
-    return sorted((job for job in _every() if job.here and job.active), key=place_of)
+    return sorted((job for job in every_job() if job.here and job.active), key=place_of)
 
 
 def ahead_of(job: Job) -> list[QueuedJob]:
@@ -161,9 +162,11 @@ def delete_idle(find: Callable[[str], Job], job_id: str, called: str) -> None:
       called: what people call such a job: "run".
 
     Raises:
+      AccessError: it is somebody else's.
       RunError: a worker is at it: stop it first.
     """
     busy, job = f"The {called} “{job_id}” is still active: stop it, then delete it.", find(job_id)
+    owners.check_own(Action.DELETE, job.path)
     if job.active:
         raise RunError(busy)
     with without_worker(job.path, busy):
@@ -197,7 +200,8 @@ def without_worker(folder: Path, busy: str) -> Iterator[None]:
         yield
 
 
-def _every() -> Iterator[QueuedJob]:
+def every_job() -> Iterator[QueuedJob]:
+    """The jobs of all runs, trials among them, and the race; none that cannot be read."""
     found, _ = _index.look()
     for jobs in found:
         yield from jobs

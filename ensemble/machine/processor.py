@@ -9,6 +9,7 @@ from pathlib import Path
 CPUINFO = Path("/proc/cpuinfo")
 # The instructions that multiply bfloat16: Intel's two, Arm's as Linux and as macOS call it.
 FAST_BFLOAT16 = ("amx_bf16", "avx512_bf16", "bf16", "feat_bf16")
+MATRIX_UNITS = "amx_bf16"
 ARM_ON_MACOS = "hw.optional.arm.FEAT_BF16"
 
 
@@ -20,10 +21,13 @@ class Processor:
       name: as the maker writes it.
       fast_bfloat16: whether it multiplies bfloat16 itself. One that does not has to emulate it:
         what bfloat16 rounds is rounded, and multiplied in float32.
+      matrix_units: whether it does so by units for whole matrices, which are quicker by far than
+        anything that has to be done to save multiplications.
     """
 
     name: str
     fast_bfloat16: bool
+    matrix_units: bool = False
 
 
 @functools.lru_cache(maxsize=1)
@@ -31,7 +35,8 @@ def processor() -> Processor:
     """That of this machine; looked at once a process."""
     name, flags = _on_macos() if platform.system() == "Darwin" else read_cpuinfo(_cpuinfo())
     name = name or platform.processor() or platform.machine()
-    return Processor(name, fast_bfloat16=not flags.isdisjoint(FAST_BFLOAT16))
+    fast = not flags.isdisjoint(FAST_BFLOAT16)
+    return Processor(name, fast_bfloat16=fast, matrix_units=MATRIX_UNITS in flags)
 
 
 def read_cpuinfo(text: str) -> tuple[str, frozenset[str]]:

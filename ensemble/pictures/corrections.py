@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, PngImagePlugin
 
+from ensemble.access import Action, check
 from ensemble.errors import StorageError
 from ensemble.pictures.files.decoding import quiet
 from ensemble.storage import csv_cells
@@ -73,9 +74,11 @@ def keep(image: NDArray[np.uint8], label: int, said: str, run_id: str, epoch: in
       Whether it is new; False if it had been kept already.
 
     Raises:
+      AccessError: whoever asks may change nothing.
       StorageError: corrections are off, or the folder cannot be written.
       ValueError: `image` is not such an image, or `label` is below 0.
     """
+    check(Action.CHANGE)
     path = path_of(image, label)
     text = PngImagePlugin.PngInfo()
     for field, value in zip(FIELDS, (said, run_id, epoch), strict=True):
@@ -98,9 +101,11 @@ def undo(image: NDArray[np.uint8], label: int) -> bool:
     """Forgets a correction; whether there was one.
 
     Raises:
+      AccessError: whoever asks may change nothing.
       StorageError: corrections are off, or the file cannot be removed.
       ValueError: as `keep`.
     """
+    check(Action.CHANGE)
     path = path_of(image, label)
     try:
         path.unlink()

@@ -6,6 +6,7 @@ The race has the machine to itself, as training has: it takes its turn in the sa
 import time
 
 from ensemble import datasets
+from ensemble.access import Action, audit, check, limits, owners
 from ensemble.errors import RunError
 from ensemble.jobs import worker
 from ensemble.jobs.folders import race_folder
@@ -34,6 +35,7 @@ def start_race(config: RaceConfig, placement: Placement | None = None) -> RaceJo
       placement: where it is to run, if not on this machine: then that is what it measures.
 
     Raises:
+      AccessError: whoever asks may launch nothing.
       RunError: a race is on already, or its folder cannot be written.
     """
     job = queue_race(config, placement)
@@ -43,6 +45,7 @@ def start_race(config: RaceConfig, placement: Placement | None = None) -> RaceJo
 
 def queue_race(config: RaceConfig, placement: Placement | None = None) -> RaceJob:
     """Put a race into state `queued`, without a worker; for errors see `start_race`."""
+    check(Action.LAUNCH)
     busy = "This machine is being measured already: let that end, or stop it."
     if (there := read_race_job()) and there.active:
         raise RunError(busy)
@@ -50,13 +53,15 @@ def queue_race(config: RaceConfig, placement: Placement | None = None) -> RaceJo
     status = RaceStatus(queued=now, updated=now, settings=config.as_dict())
     try:
         race_folder().mkdir(parents=True, exist_ok=True)
-        with without_worker(race_folder(), busy):
+        with limits.launching(), without_worker(race_folder(), busy):
             if (there := read_race_job()) and there.awaited:
                 raise RunError(busy)
             forget_stop(race_folder())
             (race_folder() / "log.txt").unlink(missing_ok=True)
+            owners.keep_owner(race_folder())
             place(race_folder(), placement)
             write_status(race_folder(), status)
+            audit.write(Action.LAUNCH, "race")
     except OSError as error:
         raise RunError(
             f"The measurements cannot be kept in {race_folder()} ({error.strerror}): free some "
@@ -66,7 +71,11 @@ def queue_race(config: RaceConfig, placement: Placement | None = None) -> RaceJo
 
 
 def stop_race() -> bool:
-    """Ask the race to stop, within a second; returns whether there is one."""
+    """Ask the race to stop, within a second; returns whether there is one.
+
+    Raises:
+      AccessError: it is somebody else's.
+    """
     job = read_race_job()
     return job is not None and request_stop(job)
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ensemble.jobs.folders import package_versions
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import only_cpu
+from ensemble.machine.packages import package_versions
 from ensemble.machine.this_machine import machine
 from ensemble.race.process import GoneError, Process, StoppedError
 from ensemble.race.results import TOLERANCES, Race, write_race

@@ -11,7 +11,6 @@ from ensemble.jobs.folders import (
     folder_of,
     new_run,
     not_readable,
-    package_versions,
     read_config,
     read_name,
 )
@@ -21,6 +20,7 @@ from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import delete_idle
 from ensemble.jobs.remote.record import place
 from ensemble.jobs.status import write_status
+from ensemble.machine.packages import package_versions
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.status import SolveStatus, read_solve_status
 from ensemble.storage.atomic import write_json

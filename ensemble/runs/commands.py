@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 
+from ensemble.access import Action, check, limits
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
 from ensemble.jobs import job
@@ -56,10 +57,16 @@ def requeue(run_id: str, on: str = "") -> Run:
             f"The run “{run_id}” is trained on Kubernetes, and not from here: delete its Job, and "
             "apply the manifest again. It then goes on where it was."
         )
+    if run.origin:
+        raise RunError(
+            f"{cannot}it came in a report, which holds no checkpoints. Launch a new one with its "
+            "settings."
+        )
     if run.state not in RESUMABLE:
         raise RunError(cannot + _why_not(run.state))
     busy = f"{cannot}a worker is at it still. Stop it first."
-    with changing(run.path), without_worker(run.path, busy):
+    resuming = changing(run.path, action=Action.RESUME)
+    with limits.launching(), resuming, without_worker(run.path, busy):
         run = find(run_id)  # Two may ask for the same at once.
         if run.awaited or run.status.state in ("finished", "diverged"):
             raise RunError(cannot + _why_not(run.status.state))
@@ -91,7 +98,9 @@ def keep_warm_worker(likely: EnsembleConfig | None = None) -> None:
 
 
 def _start_worker(run: Run) -> None:
-    with changing(run.path):  # The warm worker could tell nobody that its log cannot be written.
+    check(Action.LAUNCH)
+    # The warm worker could tell nobody that its log cannot be written.
+    with changing(run.path, action=None):
         opened_to_append(run.path / "log.txt").close()
     if child := _warm_worker.give(run, worker_environment()):
         keep_child(child)

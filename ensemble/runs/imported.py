@@ -54,7 +54,7 @@ def create_imported(
         members = 0
         write_arrays(folder / LABELS_FILE, {"labels": np.asarray(labels, np.int32)})
         if images is not None:
-            _write_images(folder / IMAGES_FILE, images)
+            write_images(folder / IMAGES_FILE, images)
         count = 0
         for count, probabilities in enumerate(epochs, 1):
             members = len(probabilities)
@@ -71,7 +71,7 @@ def create_imported(
             "settings": ImportedConfig(members=members, epochs=count).as_dict(),
             "dataset": as_record(data), "member_names": list(member_names),
         })  # fmt: skip
-    with changing(folder):
+    with changing(folder, action=None):
         return find(folder.name)
 
 
@@ -107,9 +107,10 @@ def _with(status: Status, summary: Line, epoch: int) -> Status:
     return replace(status, epoch=epoch, epochs=epoch, **summary)
 
 
-def _write_images(path: Path, images: NDArray[np.uint8]) -> None:
+def write_images(path: Path, images: NDArray[np.uint8]) -> None:
+    """Write images as .npy; OSError of a full disk too, of which NumPy's own writing loses why."""
     content = np.ascontiguousarray(images)
     header = np.lib.format.header_data_from_array_1_0(content)
-    with writing(path) as file:  # not np.save, which drops the errno of a full disk
+    with writing(path) as file:
         np.lib.format.write_array_header_1_0(file, header)
         file.write(content.data)

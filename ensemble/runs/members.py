@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.errors import RunError
 from ensemble.machine.jax_settings import prepare_jax
 from ensemble.runs.parameters import kept_epochs, network_of_run, read_parameters
 from ensemble.runs.store import find, trained_here
@@ -31,10 +32,18 @@ class Members:
     network: "Network"
 
     def probabilities(self, images: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """What each member makes of images uint8 (N, H, W, channels): float32 (M, N, C)."""
-        from ensemble.engine import predict_probabilities
+        """What each member makes of images uint8 (N, H, W, channels): float32 (M, N, C).
 
-        return predict_probabilities(self.network, self.params, images)
+        Raises:
+          RunError: it is no number: of members that came from elsewhere, nobody knows.
+        """
+        from ensemble.engine import predict_probabilities
+        from ensemble.engine.activations import NO_NUMBERS
+
+        found = predict_probabilities(self.network, self.params, images)
+        if not np.isfinite(found).all():
+            raise RunError(NO_NUMBERS)
+        return found
 
 
 def open_members(run_id: str, epoch: int | None = None) -> Members:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
+from ensemble.access import Action, owners
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets import registry
 from ensemble.datasets.record import entry_from
@@ -18,6 +19,7 @@ from ensemble.datasets.registry import Entry
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import (
     folder_of,
+    is_id,
     new_run,
     not_readable,
     read_name,
@@ -34,7 +36,7 @@ from ensemble.runs.annotations.baseline import forget_baseline
 from ensemble.runs.annotations.tags import FILE as TAGS
 from ensemble.runs.annotations.tags import checked_tags, read_tags
 from ensemble.runs.contents import fill
-from ensemble.runs.status import Status, read_status, remaining
+from ensemble.runs.status import RESUMABLE, Status, read_status, remaining
 from ensemble.storage.folder_index import FILES, FolderIndex
 
 
@@ -55,6 +57,7 @@ class Run(Job):
       data: what is known of the images that it learns and is tested on.
       member_names: what its members are called, M of them; none where they only have numbers.
       tags: words by which it is found and compared with others.
+      origin: of one that came in a report: its id where it was made; else "".
     """
 
     id: str
@@ -65,6 +68,7 @@ class Run(Job):
     data: Entry
     member_names: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    origin: str = ""
     kind: Kind = TRAINING
 
     @property
@@ -80,9 +84,14 @@ class Run(Job):
     @property
     def in_groups(self) -> bool:
         """Whether its members are shared out among tasks; see `runs.groups`."""
-        return self.trained is not None and (
-            self.trained.groups > 1 or (self.path / PLACEMENT).exists()
-        )
+        if self.trained is None or self.origin:
+            return False
+        return self.trained.groups > 1 or (self.path / PLACEMENT).exists()
+
+    @property
+    def may_resume(self) -> bool:
+        """Whether its training can go on here: not of one that came without its checkpoints."""
+        return self.state in RESUMABLE and not self.origin
 
     def remaining(self, epoch: int | None = None) -> tuple[int, ...]:
         """Its members, from 0, but for those set aside by the end of this epoch; by now for None.
@@ -109,7 +118,7 @@ def find(run_id: str) -> Run:
         known = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
         data = known.data or registry.find(known.config.dataset)
         return Run(run_id, read_name(folder), folder, known.config, read_status(folder), data,
-                   known.member_names, read_tags(folder))  # fmt: skip
+                   known.member_names, read_tags(folder), known.origin)  # fmt: skip
     except (OSError, ValueError, ConfigError) as error:
         raise not_readable(run_id, folder, error) from error
 
@@ -172,9 +181,11 @@ def delete(run_id: str) -> None:
     """Delete a run and all its files; a baseline that it was, it is no more.
 
     Raises:
+      AccessError: it is somebody else's.
       RunError: a worker is at it: stop it first.
     """
     folder = folder_of(run_id)
+    owners.check_own(Action.DELETE, folder)
     busy = f"The run “{run_id}” is still active: stop it, then delete it."
     measured = (
         f"The run “{run_id}” is being measured under shift: stop that on Inspect, or let it "
@@ -208,6 +219,7 @@ class _Known(NamedTuple):
     config: EnsembleConfig | ImportedConfig
     data: Entry | None
     member_names: tuple[str, ...]
+    origin: str
 
 
 @functools.lru_cache(maxsize=4096)
@@ -218,10 +230,10 @@ def _read_config(folder: Path, mtime_ns: int) -> _Known:
             f"“{folder.name}” is no ensemble: it is a run of the kind “{found.kind}”."
         )
     data = None if found.dataset is None else entry_from(found.dataset)
+    origin = found.origin if isinstance(found.origin, str) and is_id(found.origin) else ""
     if found.kind == IMPORTED:
         if data is None:
             raise ValueError("it does not say what its images are")
-        return _Known(
-            ImportedConfig.from_dict(found.settings), data, tuple(found.member_names or ())
-        )
-    return _Known(EnsembleConfig.from_disk(found.settings), data, ())
+        names = tuple(found.member_names or ())
+        return _Known(ImportedConfig.from_dict(found.settings), data, names, origin)
+    return _Known(EnsembleConfig.from_disk(found.settings), data, (), origin)

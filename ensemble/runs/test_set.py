@@ -1,4 +1,4 @@
-"""The test images of a run and what they are: its dataset's, or those that an import brought."""
+"""The test images of a run and what they are: its dataset's, or those that it brought along."""
 
 import hashlib
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from ensemble.storage.arrays.damage import DamagedFileError
 from ensemble.storage.arrays.npy import Expected, map_npy
 from ensemble.storage.arrays.npz import read_arrays
 
-# Of a run that was imported, in its folder.
+# Of a run that was imported, or came in a report, in its folder.
 LABELS_FILE, IMAGES_FILE = "test_labels.npz", "test_images.npy"
 TILE = 28
 
@@ -86,12 +86,21 @@ def test_set(run: Run) -> TestSet:
     """What the run was tested on.
 
     Raises:
-      NotPreparedError: its dataset is not on this machine any more, or another one has its name.
+      NotPreparedError: its dataset is not on this machine any more, or another one has its name;
+        and it brought no labels along.
       RunError: it was imported, and its files cannot be read.
     """
     if run.trained is None:
         return _imported(run)
-    found = dataset_of(run)
+    brought = _imported(run) if (run.path / LABELS_FILE).exists() else None
+    try:
+        found = dataset_of(run)
+    except NotPreparedError:
+        if brought is None:
+            raise
+        return brought
+    if brought is not None and not np.array_equal(brought.labels, found.test_labels):
+        return brought  # what it predicted, it predicted of these
     return TestSet(run.data, found.test_labels, found.test_images)
 
 

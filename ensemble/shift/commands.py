@@ -5,6 +5,7 @@ The measuring has the machine to itself, as training has: it takes its turn in t
 
 import time
 
+from ensemble.access import limits
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs import worker
 from ensemble.jobs.folders import changing
@@ -34,6 +35,7 @@ def start_stress(
       placement: where it is measured, if not on this machine.
 
     Raises:
+      AccessError: the run, to which its figures belong, is somebody else's.
       RunError: there is no such run, no checkpoint, or a job is at it already; or its folder
         cannot be written.
       ConfigError: a limit below 1.
@@ -49,6 +51,11 @@ def queue_stress(
     run = find(run_id)
     if limit is not None and limit < 1:
         raise ConfigError(f"limit is {limit}: it has to be a whole number from 1 up.")
+    if run.origin:
+        raise RunError(
+            f"The run “{run_id}” came in a report, which holds no checkpoints: measure it where it "
+            "was trained, and have the report written again."
+        )
     if last_tick(run.path) is None:
         raise RunError(
             f"The run “{run_id}” has no checkpoint yet: one is kept at the end of its first epoch."
@@ -57,20 +64,21 @@ def queue_stress(
     if (there := read_stress_job(run)) and there.active:
         raise RunError(busy)
     folder = stress_folder(run.path)
-    with changing(run.path):
-        try:
-            folder.mkdir(exist_ok=True)
-        except FileNotFoundError:
-            find(run_id)  # It says that the run has been deleted meanwhile.
-            raise
-    with changing(run.path), without_worker(folder, busy):
-        run = find(run_id)  # It may have been deleted meanwhile, or two asked for the same.
-        if (there := read_stress_job(run)) and there.awaited:
-            raise RunError(busy)
-        forget_stop(folder)
-        place(folder, placement)
-        now = time.time()
-        write_status(folder, StressStatus(queued=now, updated=now, limit=limit))
+    with limits.launching():
+        with changing(run.path):
+            try:
+                folder.mkdir(exist_ok=True)
+            except FileNotFoundError:
+                find(run_id)  # It says that the run has been deleted meanwhile.
+                raise
+        with changing(run.path, action=None), without_worker(folder, busy):
+            run = find(run_id)  # It may have been deleted meanwhile, or two asked for the same.
+            if (there := read_stress_job(run)) and there.awaited:
+                raise RunError(busy)
+            forget_stop(folder)
+            place(folder, placement)
+            now = time.time()
+            write_status(folder, StressStatus(queued=now, updated=now, limit=limit))
     return _job_of(run)
 
 

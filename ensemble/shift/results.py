@@ -137,7 +137,10 @@ def read_stress(run_id: str) -> Stress:
       UnknownRunError: there is no such run.
     """
     run = find(run_id)
-    return Stress(run, read_stress_job(run), read_results(run.path), last_tick(run.path))
+    results, tick = read_results(run.path), last_tick(run.path)
+    if run.origin and results:
+        tick = results.tick  # It came without checkpoints, and goes on no more.
+    return Stress(run, read_stress_job(run), results, tick)
 
 
 def read_stress_job(run: Run) -> StressJob | None:
@@ -150,12 +153,15 @@ def read_stress_job(run: Run) -> StressJob | None:
 def read_results(run_folder: Path) -> Results | None:
     """What results.json says; None where there is none, or one of another version."""
     try:
-        stored = read_json(stress_folder(run_folder) / "results.json")
-        found = read_as(Results, {**stored, "ood": stored.get(ON_DISK, [])})
-        found = with_figures(found)
+        found = results_from(read_json(stress_folder(run_folder) / "results.json"))
     except (OSError, ValueError):
         return None
     return found if found.format == FORMAT else None
+
+
+def results_from(stored: dict[str, Any]) -> Results:
+    """The results of `as_stored`'s form; ValueError where a field is not what it should be."""
+    return with_figures(read_as(Results, {**stored, "ood": stored.get(ON_DISK, [])}))
 
 
 def with_figures(results: Results) -> Results:
@@ -175,9 +181,14 @@ def with_figures(results: Results) -> Results:
 
 def write_results(run_folder: Path, results: Results) -> None:
     """Replace results.json."""
+    write_json(stress_folder(run_folder) / "results.json", as_stored(results))
+
+
+def as_stored(results: Results) -> dict[str, Any]:
+    """The results in the form of the file."""
     stored = asdict(results)
     stored[ON_DISK] = stored.pop("ood")
-    write_json(stress_folder(run_folder) / "results.json", stored)
+    return stored
 
 
 def scores_path(run_folder: Path, key: str) -> Path:

@@ -35,6 +35,24 @@ def runs_folder() -> Path:
     return path
 
 
+def folder_bytes(folder: Path) -> int:
+    """How many bytes the files below a folder hold; links are not followed, what goes is nothing.
+
+    Args:
+      folder: which; one that is not there holds none.
+    """
+    held, ahead = 0, [os.fspath(folder)]
+    while ahead:
+        with contextlib.suppress(OSError), os.scandir(ahead.pop()) as entries:
+            for entry in entries:
+                with contextlib.suppress(OSError):
+                    if entry.is_dir(follow_symlinks=False):
+                        ahead.append(entry.path)
+                    else:
+                        held += entry.stat(follow_symlinks=False).st_size
+    return held
+
+
 def data_folder() -> Path:
     """Where datasets live: `ENSEMBLE_DATA`, else `ensemble/` in the user's cache folder.
 

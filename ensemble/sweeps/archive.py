@@ -81,7 +81,8 @@ class Archive:
           RunError: another keeps the right to itself for two minutes, or nothing can be locked.
         """
         end = time.monotonic() + PATIENCE_SECONDS
-        with changing(self._folder, f"The trials of “{self._id}” cannot be locked"):
+        cannot = f"The trials of “{self._id}” cannot be locked"
+        with changing(self._folder, cannot, action=None):
             while (held := try_lock(self._folder / LOCK)) is None:
                 if time.monotonic() > end:
                     raise RunError(

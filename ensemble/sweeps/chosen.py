@@ -12,8 +12,7 @@ from ensemble.analysis.quality.averaging import average
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.folders import changing, new_run
 from ensemble.jobs.status import write_status
-from ensemble.runs.checkpoints.members import SOURCES_FILE
-from ensemble.runs.contents import fill
+from ensemble.runs.contents import SOURCES_FILE, fill
 from ensemble.runs.history import FOLDERS, write_predictions
 from ensemble.runs.imported import epoch_line, nll
 from ensemble.runs.parameters import write_parameters
@@ -73,7 +72,7 @@ def create_chosen(chosen: list[Chosen], config: EnsembleConfig) -> runs.Run:
             seconds=sum({one.run.id: one.run.status.seconds for one in chosen}.values()),
             **after_epoch(status, line),
         ))  # fmt: skip
-    with changing(folder):
+    with changing(folder, action=None):
         return runs.find(folder.name)
 
 

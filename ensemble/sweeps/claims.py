@@ -13,6 +13,7 @@ from typing import Any
 from optuna.trial import FrozenTrial, TrialState
 
 from ensemble import runs
+from ensemble.access import owners
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.folders import changing
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE
@@ -230,6 +231,7 @@ def _adopted(sweep: Sweep, archive: Archive, trial: FrozenTrial) -> str:
 def _linked(sweep: Sweep, archive: Archive, trial: FrozenTrial, run: runs.Run) -> str:
     """The run's id, once it and its trial know of each other."""
     with changing(run.path):
+        owners.hand_on(sweep.path, run.path)
         write_json(run.path / TRIAL_FILE, {"sweep": sweep.id, "number": trial.number})
     archive.note(trial, run=run.id)
     return run.id

@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 
+from ensemble.access import Action, limits
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs import job
 from ensemble.jobs.folders import changing
@@ -85,7 +86,8 @@ def requeue(sweep_id: str) -> Sweep:
     if sweep.status.state == "finished" and sweep.status.done >= sweep.config.wanted:
         raise RunError(f"{cannot}all its trials have ended. Give it more with --enlarge.")
     busy = f"{cannot}a worker is at it still. Stop it first."
-    with changing(sweep.path), without_worker(sweep.path, busy):
+    resuming = changing(sweep.path, action=Action.RESUME)
+    with limits.launching(), resuming, without_worker(sweep.path, busy):
         if (sweep := find(sweep_id)).awaited:
             raise RunError(f"{cannot}it is {sweep.status.state} already.")
         job.forget_stop(sweep.path)

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ensemble import runs, varying
+from ensemble import runs
 from ensemble.analysis.quality.scores import at_label
-from ensemble.config import EnsembleConfig
+from ensemble.config import EnsembleConfig, varying
 from ensemble.errors import ConfigError, RunError
 from ensemble.runs.parameters import read_parameters
 from ensemble.sweeps.chosen import Chosen, create_chosen

@@ -12,6 +12,7 @@ import sqlite3
 import stat
 import time
 import warnings
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -82,7 +83,7 @@ def _database(address: str) -> RDBStorage:
             "postgresql+psycopg://user:password@host:5432/name, with %40 for @, %2F for / and %3A "
             "for : in a password."
         ) from None  # What refused it quotes it, password and all.
-    return RDBStorage(address, engine_kwargs={"pool_pre_ping": True})
+    return closing_itself(RDBStorage(address, engine_kwargs={"pool_pre_ping": True}))
 
 
 @functools.lru_cache(maxsize=16)
@@ -98,6 +99,12 @@ def _sqlite(path: Path, inode: int) -> RDBStorage:
     # Readers, such as a page, do not then keep a worker from writing. The file remembers it.
     with storage.engine.connect() as connection:
         connection.exec_driver_sql("PRAGMA journal_mode=WAL")
+    return closing_itself(storage)
+
+
+def closing_itself(storage: RDBStorage) -> RDBStorage:
+    """The storage, which closes its connections once nobody has it any more: Optuna's does not."""
+    weakref.finalize(storage, storage.engine.dispose).atexit = False
     return storage
 
 

@@ -12,7 +12,6 @@ from ensemble.jobs.folders import (
     folder_of,
     new_run,
     not_readable,
-    package_versions,
     read_config,
     read_name,
 )
@@ -21,6 +20,7 @@ from ensemble.jobs.kinds import SWEEP, Kind
 from ensemble.jobs.placement import Placement, write_placement
 from ensemble.jobs.queue import delete_idle
 from ensemble.jobs.status import write_status
+from ensemble.machine.packages import package_versions
 from ensemble.storage.atomic import write_json
 from ensemble.storage.folder_index import FolderIndex
 from ensemble.sweeps.settings import SweepConfig, chosen_storage

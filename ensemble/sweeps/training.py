@@ -5,7 +5,8 @@ import math
 import traceback
 from collections.abc import Callable
 
-from ensemble import runs, varying
+from ensemble import runs
+from ensemble.config import varying
 from ensemble.errors import RunError
 from ensemble.jobs.folders import changing
 from ensemble.jobs.job import STOP_FILE

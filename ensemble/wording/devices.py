@@ -6,7 +6,7 @@ from ensemble.datasets.registry import title_of
 from ensemble.race import Race
 from ensemble.race.results import TOLERANCES
 from ensemble.wording import formats
-from ensemble.wording.regression import times
+from ensemble.wording.runs.regression import times
 
 NAMES = {
     "float32": "this engine", "bfloat16": "this engine, bfloat16", "howto": "the HOWTO's loop",

@@ -22,6 +22,16 @@ ARROW = re.compile(r"(?<![^\s])(<-|[<>~]|-)(?=[->=])")
 
 BLANKS = re.compile(r"[ \t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]+")
 MARKUP = re.compile(r"[&<>]")
+# What no screen shows and nobody types: control characters, which no SVG may hold either (XML 1.0,
+# 2.2), halves of a character, and what would turn the text around it (Unicode TR 36, 2.5).
+UNSEEN = re.compile(
+    r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+
+
+def seen(text: object) -> str:
+    """Text without what cannot be seen and would break a picture or turn the text around it."""
+    return UNSEEN.sub("", str(text))
 
 
 def markdown(text: object) -> str:
@@ -30,7 +40,7 @@ def markdown(text: object) -> str:
     It may stand anywhere in a sentence, a heading, a label or a list. An ordinary sentence comes
     back as it was.
     """
-    said = BLANKS.sub(" ", str(text)).strip()
+    said = seen(BLANKS.sub(" ", str(text))).strip()
     said = ARROW.sub(rf"\1{JOINER}", said)
     said = COLON.sub(f":{JOINER}", said)
     said = BARE_LINK.sub(JOINER, said)
@@ -46,7 +56,12 @@ def line_start(found: re.Match[str]) -> str:
 
 def figure(text: str) -> str:
     """Text that Plotly shows as it stands: it reads a few tags and entities of HTML."""
-    return html.escape(text, quote=False)
+    return html.escape(seen(text), quote=False)
+
+
+def template(text: str) -> str:
+    """As `figure`, where it stands in a template of Plotly's, which reads %{…} as a value."""
+    return figure(text).replace("%{", f"%{JOINER}{{")
 
 
 def terminal(text: object) -> str:

@@ -11,6 +11,7 @@ from ensemble.wording.run_names import called
 
 # A worker that has said nothing for so long is worth a word; see SILENCE_SECONDS for its end.
 STALE_SECONDS = 30.0
+VISITOR = "a visitor"  # who had not signed in
 
 
 def named(jobs: Sequence[Job]) -> str:
@@ -84,3 +85,13 @@ def stands(job: QueuedJob, number: int) -> str:
     if job.state in ("queued", "starting"):
         return "starting"
     return f"{job.state} · {formats.progress(job.share)}{time_left(job.status)}"
+
+
+def who(name: str) -> str:
+    """An address, or what somebody is called who had not signed in."""
+    return name or VISITOR
+
+
+def when(seconds: float) -> str:
+    """A time of this machine's clock, to the second: "2026-11-23 09:15:02"."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))

@@ -9,9 +9,11 @@ from ensemble.jobs.folders import read_config
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import IMPORTED, REGRESSION, STRESS, SWEEP
 from ensemble.regression.settings import LbfgsConfig
+from ensemble.runs.store import Run
 from ensemble.sweeps.settings import SweepConfig
-from ensemble.wording import formats, networks, varied
-from ensemble.wording.regression import shape
+from ensemble.wording import formats
+from ensemble.wording.runs import networks, varied
+from ensemble.wording.runs.regression import shape
 
 # The end of an id says when its run was made, and which of that second's it is.
 MADE = re.compile(r"-(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)(?:-(\d+))?$")
@@ -38,14 +40,21 @@ def called(job: Job) -> str:
     return regression(config) if config else job.name
 
 
+def came_from(run: Run) -> str:
+    """Where a run came from that came in a report, as one does not train it here; else ""."""
+    return f"imported from {run.origin} of a report" if run.origin else ""
+
+
 def told_apart(job: Job) -> str:
     """What it is called, and when it was made or else its id: no two runs read the same.
 
     The browser sends a choice back by its words: nothing in them changes while a run goes on,
     at midnight, or when another run begins.
     """
-    named = job.name != job.id
-    return f"{called(job)} · {job.id if named else made(job.id)}"
+    if job.name != job.id:
+        return f"{called(job)} · {job.id}"
+    how = "imported " if getattr(job, "origin", "") else ""
+    return f"{called(job)} · {how}{made(job.id)}"
 
 
 def made(run_id: str) -> str:

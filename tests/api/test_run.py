@@ -1,13 +1,14 @@
 """A run opened in a notebook: by id or name, live, and with its predictions after any epoch."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import ensemble
-from ensemble import datasets, runs
-from ensemble.errors import RunError, UnknownRunError
+from ensemble import datasets, exchange, runs
+from ensemble.errors import PredictionsError, RunError, UnknownRunError
 from tests.pages.ensembles import held_out, probabilities, trained
 
 
@@ -74,3 +75,15 @@ def test_it_is_live_and_a_deleted_one_still_shows_itself() -> None:
     runs.delete(run.id)
     assert "cannot be read" in repr(run)
     assert "There is no run" in run._repr_html_()
+
+
+def test_it_is_saved_as_one_file_which_gives_it_back(tmp_path: Path) -> None:
+    run = ensemble.open_run(trained(members=1, epochs=2, name="mine").id)
+    path = run.save_report(str(tmp_path / "mine.html"), all_epochs=True)
+    assert path == tmp_path / "mine.html"
+    (again,) = [exchange.import_capsule(one) for one in exchange.read_reports(path)]
+    for epoch in (1, 2):
+        given = ensemble.open_run(again.id).predictions(epoch).probabilities
+        assert given.tobytes() == run.predictions(epoch).probabilities.tobytes()
+    with pytest.raises(PredictionsError, match=r"mine\.html is there already: .*replace"):
+        run.save_report(path)

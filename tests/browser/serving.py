@@ -34,10 +34,13 @@ class Server:
 
 @contextmanager
 def serving(
-    folder: Path, program: Sequence[str] = OF_THE_CLONE, cwd: Path = REPO
+    folder: Path, program: Sequence[str] = OF_THE_CLONE, cwd: Path = REPO, path: str = ""
 ) -> Iterator[Server]:
-    """A server that answers, with its runs and its output in `folder`; started in `cwd`."""
-    running = start(folder, program, cwd)
+    """A server that answers, with its runs and its output in `folder`; started in `cwd`.
+
+    `path` is what `program` says that it is under, "/ensemble" say.
+    """
+    running = start(folder, program, cwd, path)
     try:
         wait_until_healthy(running)
         yield running
@@ -51,7 +54,7 @@ def serving(
             running.process.wait()
 
 
-def start(folder: Path, program: Sequence[str], cwd: Path) -> Server:
+def start(folder: Path, program: Sequence[str], cwd: Path, path: str = "") -> Server:
     """Starts Streamlit on a free port of this machine."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -76,7 +79,7 @@ def start(folder: Path, program: Sequence[str], cwd: Path) -> Server:
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-    return Server(f"http://localhost:{port}", runs, log, process)
+    return Server(f"http://localhost:{port}{path}", runs, log, process)
 
 
 def wait_until_healthy(server: Server) -> None:

@@ -29,16 +29,6 @@ def test_opens_with_a_heading_and_no_exception(app: App) -> None:
     expect(app.page.get_by_test_id("stHeading").first).to_be_visible()
 
 
-def test_a_link_to_a_page_may_be_a_servers_first_visit(
-    page: Page, traffic: Traffic, tmp_path: Path
-) -> None:
-    """Streamlit takes `pages/` for the older kind of app until app.py has run once."""
-    with serving(tmp_path) as server:
-        App(page, server, traffic).open("train")
-        expect(page.get_by_text("Page not found")).to_have_count(0)
-        expect(page.get_by_test_id("stTopNavLink").first).to_be_visible()
-
-
 def test_a_phones_drawer_closes_when_a_page_is_chosen_and_stays_closed_at_a_reload(
     app: App, page: Page
 ) -> None:
@@ -60,13 +50,14 @@ def test_a_phones_drawer_closes_when_a_page_is_chosen_and_stays_closed_at_a_relo
     expect(drawer).to_have_attribute("data-collapsed", "false")
 
 
-def test_the_command_app_opens_a_clones_dashboard(
+def test_the_command_app_opens_a_clones_dashboard_and_a_link_may_be_its_first_visit(
     page: Page, traffic: Traffic, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Streamlit takes `pages/` for the older kind of app until app.py has run once."""
     monkeypatch.setenv("PYTHONPATH", str(REPO))
     with serving(tmp_path, [sys.executable, "-m", "ensemble", "app"], tmp_path) as server:
-        opened = App(page, server, traffic)
-        opened.open("devices")
+        App(page, server, traffic).open("train")
+        expect(page.get_by_text("Page not found")).to_have_count(0)
         expect(page.get_by_test_id("stTopNavLink").first).to_be_visible()
         command = psutil.Process(server.process.pid).cmdline()
     assert str(REPO / "app.py") in command

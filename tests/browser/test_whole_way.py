@@ -107,7 +107,7 @@ def asked(app: App, run: runs.Run, picture: Path) -> None:
 def imported(app: App, data: Dataset) -> runs.Run:
     """What a forest says of the same images is handed in on Runs, and becomes a run."""
     app.open("runs")
-    app.page.get_by_role("button", name="Import predictions…").click()
+    app.page.get_by_role("button", name="Import…").click()
     said, held = forests(data.test_images), io.BytesIO()
     np.savez(held, probabilities=said, labels=data.test_labels, images=data.test_images,
              class_names=data.class_names)  # fmt: skip

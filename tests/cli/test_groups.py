@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from ensemble.cli.program import main
 from ensemble.runs.groups.tasks import Task
-from ensemble.wording.training import standing
+from ensemble.wording.runs.training import standing
 from tests.pages.ensembles import trained
 from tests.pages.grouped import SLURM, in_groups
 
@@ -52,3 +52,11 @@ def test_the_line_of_progress_says_what_groups_wait_for() -> None:
         " · 1 of 2 groups waits for Slurm (no node is free)"
     )
     assert said not in standing(replace(status, state="stopped", message=said))
+
+
+def test_runs_show_has_the_command_that_makes_the_run_again_and_how_to_cite_it() -> None:
+    run = trained(members=2)
+    found = shown(run.id)
+    assert found["command"].startswith("python -m ensemble train --members 2")
+    assert run.id in found["citation"]
+    assert found["bibtex"].startswith(f"@software{{{run.id},")

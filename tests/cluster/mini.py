@@ -52,9 +52,15 @@ class MiniSlurm:
                                capture_output=True)  # fmt: skip
         return ended.stdout
 
-    def kill_node(self, name: str) -> None:
-        """The power of a node fails, with all that works on it."""
+    def kill_node(self, name: str, told: bool = False) -> None:
+        """The power of a node fails, with all that works on it.
+
+        Slurm misses it after a quarter of a minute, or at once where it is `told`, as by whoever
+        looks after the machines: what it then does with the node's tasks is the same.
+        """
         self._script("kill-node", name.removeprefix("node"), str(self.folder))
+        if told:
+            self.run("scontrol", "update", f"nodename={name}", "state=down", "reason=power")
 
     def start_node(self, name: str) -> None:
         """A node that was killed comes back, and is idle within some seconds."""

@@ -1,6 +1,8 @@
 """Pods of a run on Kubernetes: real processes, told their index as Kubernetes tells it."""
 
 import signal
+import subprocess
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -12,10 +14,28 @@ from ensemble.runs.groups.pod import DONE, FAILED, GO_ON, work_pod
 from tests.runs.pods import CONFIG, RUN, ended, pod, soon
 from tests.workers import wait_until
 
+Start = Callable[[int], "subprocess.Popen[str]"]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts the pod of an index; none outlives the test, also where it fails."""
+    started: list[subprocess.Popen[str]] = []
+
+    def begin(index: int) -> "subprocess.Popen[str]":
+        started.append(pod(index))
+        return started[-1]
+
+    yield begin
+    for one in started:
+        if one.poll() is None:
+            one.kill()
+            one.communicate()
+
 
 @pytest.mark.usefixtures("two_devices_a_worker", "no_worker_left")
-def test_a_pod_whose_node_is_drained_goes_on_to_the_bits_of_one_process():
-    first, second = pod(0), pod(1)
+def test_a_pod_whose_node_is_drained_goes_on_to_the_bits_of_one_process(start: Start):
+    first, second = start(0), start(1)
     soon(lambda: RUN in [run.id for run in runs.list_runs()])
     run = runs.find(RUN)
     wait_until(run, lambda run: groups_of(run)[1].status.step > 0)
@@ -24,7 +44,7 @@ def test_a_pod_whose_node_is_drained_goes_on_to_the_bits_of_one_process():
     assert groups_of(run)[1].status.state == "stopped"
     assert runs.find(RUN).active
 
-    assert ended(pod(1), first) == [DONE, DONE]
+    assert ended(start(1), first) == [DONE, DONE]
     run = runs.find(RUN)
     assert run.state == "finished"
     # As many members on a device, in one process.

@@ -108,7 +108,7 @@ def test_a_node_that_dies_and_a_preemption_cost_their_groups_a_while_and_no_bit(
     with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
         tasks = read_tasks(run.path)
-        slurm.kill_node(tasks[1].node)
+        slurm.kill_node(tasks[1].node, told=True)
         slurm.run("scancel", "--signal=USR2", tasks[2].id)
         try:
             for task in (tasks[2].id, tasks[1].id):

@@ -31,7 +31,7 @@ def learnt(trainer: Trainer) -> tuple[np.ndarray, list[np.ndarray]]:
 
 def test_members_by_number_are_those_of_the_whole_run_to_the_bit(few):
     whole, leaves = learnt(trainer(few))
-    numbers = [3, 1, 3, 0]
+    numbers = [3, 1, 3, 0, 2, 0]  # three on a device, and not two as in the whole run
     loss, chosen = learnt(trainer(few, numbers=numbers))
     np.testing.assert_array_equal(loss, whole[numbers])
     for one, every in zip(chosen, leaves, strict=True):

@@ -16,7 +16,7 @@ from ensemble.engine import Trainer
 from ensemble.engine.draws.batches import epoch_order
 from ensemble.engine.networks.network import Network
 from ensemble.engine.step import blank_members, create_members
-from tests.engine.conftest import devices, small_config
+from tests.engine.conftest import devices, plainly_compiled, small_config
 
 STEPS = 4
 VALUES = {
@@ -54,7 +54,7 @@ def plain_loop(
     first = create_members(network, settings.seed, settings.members).params
     told, ended = [], []
 
-    @jax.jit
+    @plainly_compiled
     @functools.partial(jax.grad, has_aux=True)
     def slope(params, x, y):
         logits, hot = network.apply(params, x), jax.nn.one_hot(y, 10)
@@ -64,7 +64,7 @@ def plain_loop(
 
     for m in range(settings.members):
         params, tx = jax.tree.map(lambda leaf, m=m: leaf[m], first), plain_optimizer(settings, m)
-        opt, update = tx.init(params), jax.jit(tx.update)
+        opt, update = tx.init(params), plainly_compiled(tx.update)
         for batch in order[:STEPS]:
             x = data.train_images[batch].astype(np.float32) / 255
             grads, loss = slope(params, x, data.train_labels[batch])

@@ -106,7 +106,7 @@ def test_evaluation_is_on_the_whole_test_set_and_can_be_interrupted(few):
     ids=str,
 )  # fmt: skip
 def test_members_with_their_own_views_have_no_common_training_figure(few, own):
-    trainer = Trainer(small_config(**own), few, devices(2))
+    trainer = Trainer(small_config(network="logistic", **own), few, devices(2))
     _, figures = trainer.train(trainer.start(), 1, 0, 2)
     assert figures.ensemble_nll is None
     assert figures.ensemble_accuracy is None
@@ -134,23 +134,30 @@ def test_too_large_a_rate_is_seen_to_diverge_and_the_others_go_on(few):
 
 
 @pytest.mark.parametrize(
-    ("asked", "form", "fast", "had"),
+    ("asked", "form", "fast", "matrices", "had"),
     [
-        ("bfloat16", "tower", True, "bfloat16"),
-        ("bfloat16", "tower", False, "rounded"),
-        ("bfloat16", "grouped", False, "bfloat16"),
-        ("float32", "tower", False, "float32"),
+        ("bfloat16", "tower", True, True, "bfloat16"),
+        ("bfloat16", "tower", True, False, "bfloat16_winograd"),
+        ("bfloat16", "tower", False, False, "rounded"),
+        ("bfloat16", "grouped", False, False, "bfloat16"),
+        ("float32", "tower", False, False, "float32"),
+        ("float32", "tower", True, True, "float32"),
     ],
 )
-def test_bfloat16_is_rounded_to_where_nothing_multiplies_it(asked, form, fast, had, monkeypatch):
-    here = dataclasses.replace(processor(), fast_bfloat16=fast)
+def test_bfloat16_is_multiplied_as_is_quickest_on_a_processor(
+    asked, form, fast, matrices, had, monkeypatch
+):
+    here = dataclasses.replace(processor(), fast_bfloat16=fast, matrix_units=matrices)
     monkeypatch.setattr(programs, "processor", lambda: here)
     assert programs.precision(small_config(precision=asked), form) == had
 
 
-@pytest.mark.parametrize("fast", [True, False])
-def test_either_way_to_bfloat16_learns_what_float32_learns(few, fast, monkeypatch):
-    here = dataclasses.replace(processor(), fast_bfloat16=fast)
+@pytest.mark.parametrize(
+    ("fast", "matrices", "way"),
+    [(True, True, "bfloat16"), (True, False, "bfloat16_winograd"), (False, False, "rounded")],
+)
+def test_every_way_to_bfloat16_learns_what_float32_learns(few, fast, matrices, way, monkeypatch):
+    here = dataclasses.replace(processor(), fast_bfloat16=fast, matrix_units=matrices)
     monkeypatch.setattr(programs, "processor", lambda: here)
     losses, had, made_of = {}, [], looped.programs
 
@@ -162,7 +169,7 @@ def test_either_way_to_bfloat16_learns_what_float32_learns(few, fast, monkeypatc
     for precision in ("float32", "bfloat16"):
         made = Trainer(small_config(precision=precision, members=1), few, devices(1))
         losses[precision] = made.train(made.start(), 1, 0, 2)[1].loss
-    assert had == ["float32", "bfloat16" if fast else "rounded"]
+    assert had == ["float32", way]
     assert not np.array_equal(losses["bfloat16"], losses["float32"])
     np.testing.assert_allclose(losses["bfloat16"], losses["float32"], rtol=0.03)
 
@@ -173,9 +180,9 @@ def test_a_batch_larger_than_the_set_is_refused(few):
 
 
 def test_one_step_an_epoch_where_the_batch_is_the_whole_set(few):
-    # By the form that is compiled soonest: its steps are counted, not its sums.
-    config = small_config(batch_size=96, members=1)
-    trainer = Trainer(config, few, devices(1), form="patches")
+    # The network that is compiled soonest: its steps are counted, not its sums.
+    config = small_config(batch_size=96, members=1, network="logistic")
+    trainer = Trainer(config, few, devices(1))
     _, figures = trainer.train(trainer.start(), 1, 0, 1)
     assert trainer.steps_per_epoch == 1
     assert figures.loss.shape == (1, 1)

@@ -3,6 +3,7 @@
 from itertools import combinations
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
 from ensemble.analysis.members import committee as committees
@@ -44,6 +45,19 @@ def test_the_committee_curve_draws_the_mean_and_the_ends_of_all_subsets(
     far = mean.y[-1] + (-50 if name == "accuracy" else 0.5)
     assert sorted([accepted.y0, accepted.y1]) == pytest.approx(sorted([mean.y[-1], far]))
     assert len(traces(chart, "expected, not measured")) == (name == "nll")
+
+
+@pytest.mark.parametrize(("at", "anchor"), [(1, "left"), (5, "left"), (9, "right")])
+def test_what_is_enough_is_said_on_the_side_that_has_room_on_a_phone(
+    at: int, anchor: str, palette: Palette
+) -> None:
+    chart = go.Figure()
+    committee_figure.add_ring(chart, at, 99.0, "accuracy", palette, 10)
+    (said,) = chart.layout.annotations
+    assert (said.text, said.xanchor) == (
+        f"<b>{at} {'is' if at == 1 else 'are'} enough</b>", anchor,
+    )  # fmt: skip
+    assert said.xshift == (10 if anchor == "left" else -10)
 
 
 def test_nothing_is_ringed_where_nothing_is_enough_or_there_is_no_margin(palette: Palette) -> None:

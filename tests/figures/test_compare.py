@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ensemble.comparison.curves import curves
-from ensemble.comparison.groups import grouped
+from ensemble.comparison.groups import Group, grouped
 from ensemble.comparison.points import points
 from ensemble.figures import lines
 from ensemble.figures.compare import colors, scatter
@@ -37,6 +37,16 @@ def test_the_bold_line_is_the_mean_of_the_thin_ones_and_the_band_holds_them() ->
     np.testing.assert_allclose(bands[0].y[:3], 100 * truth.max(axis=0), rtol=1e-4)
     np.testing.assert_allclose(bands[0].y[:2:-1], 100 * truth.min(axis=0), rtol=1e-4)
     assert "mean of 3" in bold.name
+
+
+def test_a_name_is_no_value_under_the_pointer() -> None:
+    run = finished({}, epochs=3)
+    group = Group("%{x}<b>", run.id, (run,))
+    made = pictures.figure([("test", curves([group]))], what="loss", x="epochs", title="t",
+                           palette=LIGHT)  # fmt: skip
+    [bold] = [one for one in made.data if one.line.width == 3]
+    assert bold.hovertemplate.count("%{") == 2, "x and y"
+    assert "%\N{WORD JOINER}{x}&lt;b&gt;" in bold.hovertemplate
 
 
 def test_each_split_has_its_dash_and_accuracies_on_a_log_axis_are_shares_of_errors() -> None:

@@ -47,14 +47,17 @@ def looked_at(cpuinfo: Path, monkeypatch: pytest.MonkeyPatch) -> Processor:
     return processor.__wrapped__()
 
 
-@pytest.mark.parametrize("fast", [True, False])
+@pytest.mark.parametrize(
+    ("flag", "fast", "matrices"),
+    [("amx_bf16", True, True), ("avx512_bf16", True, False), ("avx2", False, False)],
+)
 def test_on_linux_it_is_what_the_kernel_says(
-    fast: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    flag: str, fast: bool, matrices: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    text = INTEL.format(more="amx_bf16" if fast else "avx2")
+    text = INTEL.format(more=flag)
     (tmp_path / "cpuinfo").write_text(text + text.replace("8488C", "the slow cores"))
     found = looked_at(tmp_path / "cpuinfo", monkeypatch)
-    assert found == Processor("Intel(R) Xeon(R) Platinum 8488C", fast)
+    assert found == Processor("Intel(R) Xeon(R) Platinum 8488C", fast, matrices)
 
 
 def test_where_the_kernel_says_nothing_python_names_it(

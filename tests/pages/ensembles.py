@@ -43,7 +43,7 @@ def leaning(
 def trained(
     *, members: int = 3, epochs: int = 2, done: int | None = None, dataset: str = "digits",
     sure: float = 4.0, name: str = "", state: str = "finished", working: bool = False,
-    seed: int = 0, validation: float = 0.0,
+    seed: int = 0, validation: float = 0.0, network: str = EnsembleConfig.network,
     **status: Any,
 ) -> Run:  # fmt: skip
     """A run in `state` whose predictions after each of `done` epochs are `probabilities`.
@@ -53,6 +53,7 @@ def trained(
     """
     run = runs.create(EnsembleConfig(
         dataset=dataset, members=members, epochs=epochs, seed=seed, validation=validation,
+        network=network,
     ))  # fmt: skip
     if working:
         status = {"updated": time.time(), **at_work_here(run.path), **status}

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from html.parser import HTMLParser
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
@@ -29,7 +30,7 @@ PLAIN = {
     ("text_area", "value"), ("text_area", "placeholder"), ("text", "body"), ("code", "code_text"),
     ("arrow_data_frame", "alt"), ("plotly_chart", "alt"), ("image", "alt"),
     ("page_link", "query_string"), ("bidi_component", "json"), ("selectbox", "raw_value"),
-    ("multiselect", "raw_values"), ("dataframe", "alt"), ("dataframe", "columns"),
+    ("multiselect", "raw_values"), ("html", "text"), ("dataframe", "alt"), ("dataframe", "columns"),
 }  # fmt: skip
 
 
@@ -53,11 +54,8 @@ def strings(at: AppTest) -> Iterator[tuple[str, str, str]]:
         kind = str(node.type)
         if (proto := getattr(node, "proto", None)) is not None:
             for field, text in fields(proto):
-                yield from (
-                    drawn(text)
-                    if (kind, field) == ("plotly_chart", "spec")
-                    else [(kind, field, text)]
-                )
+                read = READ.get((kind, field))
+                yield from read(text) if read else [(kind, field, text)]
 
 
 def nodes(node: Any) -> Iterator[Any]:
@@ -87,3 +85,37 @@ def drawn(spec: str) -> Iterator[tuple[str, str, str]]:
             yield "plotly_chart", "spec", one if "<b>zz" in one else ""
         elif isinstance(one, dict | list):
             ahead += one.values() if isinstance(one, dict) else one
+
+
+def marked_up(body: str) -> Iterator[tuple[str, str, str]]:
+    """HTML as a browser reads it: the text, and apart from that what its tags are and do."""
+    reader = Tags()
+    reader.feed(body)
+    reader.close()
+    yield "html", "text", "".join(reader.text)
+    yield from (("html", "body", tag) for tag in reader.tags)
+
+
+class Tags(HTMLParser):
+    """Each tag with the text right behind it, and with attributes that do not only hold words."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.text: list[str] = []
+        self._tag = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._tag = f"<{tag}>"
+        self.tags += [f"{name}={value}" for name, value in attrs
+                      if not name.startswith("data-") and name not in HOLD_WORDS]  # fmt: skip
+
+    def handle_data(self, data: str) -> None:
+        self.text.append(data)
+        self.tags.append(f"{self._tag}{data[:2]}")
+        self._tag = ""
+
+
+# What reads the text of an element otherwise than as Markdown, and attributes that do nothing.
+READ = {("plotly_chart", "spec"): drawn, ("html", "body"): marked_up}
+HOLD_WORDS = {"alt", "title", "aria-label", "value"}

@@ -4,14 +4,17 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
 from ensemble.analysis.members import disagreement
 from ensemble.config import EnsembleConfig
+from ensemble.figures.palette import MEMBER_HUES
 from ensemble.ui.shared import loaders, settings
-from ensemble.ui.train import example, presets
+from ensemble.ui.train import presets
+from ensemble.ui.train.example import recording
 from tests.pages.ensembles import trained
 
 Open = Callable[..., AppTest]
@@ -38,29 +41,38 @@ def captions(at: AppTest) -> list[str]:
 
 def test_the_first_screen_shows_a_recorded_run_beside_launch(train: Open) -> None:
     at = train()
-    last = json.loads((example.FOLDER / "history.json").read_text())["rows"][-1]
+    last = recording.history()[-1]
     assert at.metric[0].value.startswith(f"{100 * last['ensemble_test_accuracy']:.1f} % ")
-    assert any("Example" in one.value for one in at.markdown)
+    assert any("Recorded example" in one.value for one in at.markdown)
     assert not button(at, "first_launch").disabled
     drawn = [json.loads(one.proto.json) for one in at.get("bidi_component") if one.proto.json]
     assert any("strip" in one for one in drawn)
 
 
 def test_the_example_is_the_run_that_the_first_launch_makes() -> None:
-    kept = example.read()
+    kept, labels = recording.run(), datasets.load("digits").test_labels
     assert kept.config == EnsembleConfig() == presets.PRESETS["Quick look"]
-    labels = datasets.load("digits").test_labels
-    share = float((kept.made.averaged.argmax(axis=-1) == labels).mean())
-    assert share == pytest.approx(kept.rows[-1]["ensemble_test_accuracy"])
-    assert (kept.images == datasets.load("digits").test_images[kept.numbers]).all()
-    assert kept.made.split[kept.numbers].all()
-    assert 6 <= len(kept.numbers) <= 8
-    differ = disagreement.measure(kept.made.probabilities)
-    assert kept.rows[-1]["disagreement"] == pytest.approx(differ.pairwise, rel=1e-4)
+    rows = [row for row in recording.history() if row["kind"] == "epoch"]
+    assert [row["epoch"] for row in rows] == recording.epochs()
+    for row in rows:
+        made = recording.predictions(row["epoch"])
+        share = float((made.averaged.argmax(axis=-1) == labels).mean())
+        assert share == pytest.approx(row["ensemble_test_accuracy"])
+        differ = disagreement.measure(made.probabilities)
+        assert row["disagreement"] == pytest.approx(differ.pairwise, rel=1e-4)
+        losses = -np.log(made.probabilities[:, np.arange(len(labels)), labels]).mean(axis=1)
+        assert losses == pytest.approx(row["test_loss"], rel=1e-3), "also of who is sure and wrong"
+    assert made.split[recording.disputed()].all()
+    assert 6 <= len(recording.disputed()) <= 8
 
 
 def test_what_the_package_carries_of_the_example_is_small() -> None:
-    assert sum(file.stat().st_size for file in example.FOLDER.iterdir()) <= 60_000
+    assert sum(file.stat().st_size for file in recording.FOLDER.iterdir()) <= 1_000_000
+
+
+def test_the_example_says_nothing_of_the_machine_that_recorded_it() -> None:
+    status = recording.run().status
+    assert (status.host, status.pid, status.created) == ("", None, 0.0)
 
 
 def test_the_first_launch_is_the_quick_one_also_where_mnist_is_there(
@@ -92,6 +104,12 @@ def test_best_accuracy_is_the_recipe_that_it_says() -> None:
     best = presets.PRESETS["Best accuracy"]
     assert (best.dataset, best.members, best.epochs, best.schedule) == ("mnist", 5, 10, "cosine")
     assert (best.shift_pixels, best.rotation_degrees) == (2, 10.0)
+
+
+def test_the_preset_for_a_class_has_as_many_members_as_have_a_colour_of_their_own() -> None:
+    preset = presets.PRESETS[presets.CLASS]
+    assert preset.members == len(MEMBER_HUES)
+    assert preset.dataset == "digits", "which needs no network"
 
 
 def test_the_settings_say_whether_they_are_those_of_the_run_shown(train: Open) -> None:

@@ -1,8 +1,10 @@
 """The folder of runs."""
 
 import errno
+import importlib.metadata
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError, UnknownRunError
 from ensemble.jobs import folders
 from ensemble.jobs.status import write_status
+from ensemble.machine.packages import package_versions
 from ensemble.runs.status import Status
 
 
@@ -131,3 +134,28 @@ def test_of_a_run_that_is_a_link_only_the_link_is_deleted(tmp_path):
     assert runs.list_runs() == []
     kept = sorted(path.name for path in elsewhere.rglob("*"))
     assert kept == ["config.json", "status.json", "worker.lock"]
+
+
+def test_versions_are_those_installed_now_and_read_again_only_when_packages_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = package_versions()
+    assert there == {name: importlib.metadata.version(name) for name in there}
+    read, version = list[str](), importlib.metadata.version
+
+    def watched(name: str) -> str:
+        read.append(name)
+        return version(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", watched)
+    assert package_versions() == there
+    assert read == []
+    monkeypatch.syspath_prepend(tmp_path)
+    assert package_versions() == there
+    for time, number in enumerate(("1.0", "1.1")):  # installed, then updated
+        (folder := tmp_path / f"jax-{number}.dist-info").mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: jax\nVersion: {number}\n")
+        os.utime(tmp_path, (time, time))  # Clocks of file systems may be coarse.
+        assert package_versions() == {**there, "jax": number}
+        shutil.rmtree(folder)
+    assert package_versions() == there

@@ -1,12 +1,16 @@
 """What a sweep's trials come to: their values, the best, the Pareto front, pruned and diverged."""
 
+import gc
 import itertools
+from typing import Any
 
 import optuna
 import pytest
+from optuna.storages import RDBStorage
 
 from ensemble import runs, sweeps
 from ensemble.storage.atomic import read_json
+from ensemble.sweeps import storages
 from tests.sweeps.conftest import Search
 from tests.sweeps.light import DIVERGES, epochs_of, nll
 
@@ -125,7 +129,8 @@ def test_any_program_of_optunas_opens_the_same_study(
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_STORAGE", "sqlite")
     sweep = search()
-    study = optuna.load_study(study_name=sweep.id, storage=f"sqlite:///{sweep.path}/study.db")
+    storage = storages.closing_itself(RDBStorage(f"sqlite:///{sweep.path}/study.db"))
+    study = optuna.load_study(study_name=sweep.id, storage=storage)
     best = sweeps.best(sweep)
     assert best
     assert study.best_value == best.values[0]
@@ -154,3 +159,15 @@ def test_the_storage_that_a_sweep_began_with_is_the_one_it_keeps(
     assert len(sweeps.trials_of(sweeps.find(sweep.id))) == 4
     assert (sweep.path / "study.db").exists() == (word == "sqlite")
     assert read_json(sweep.path / "config.json")["settings"]["storage"] == word
+
+
+def test_a_storage_that_nobody_has_any_more_closes_its_connections(
+    search: Search, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_STORAGE", "sqlite")
+    path = search().path / "study.db"
+    pool: Any = storages._sqlite(path, path.stat().st_ino).engine.pool
+    assert pool.checkedin() > 0
+    storages._sqlite.cache_clear()
+    gc.collect()
+    assert pool.checkedin() == 0

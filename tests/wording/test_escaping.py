@@ -1,6 +1,7 @@
 """Escaped text against a Markdown parser, and against what Streamlit makes of text after it."""
 
 import re
+from xml.etree import ElementTree
 
 import pytest
 from markdown_it import MarkdownIt
@@ -93,6 +94,27 @@ def test_a_figure_gets_no_tag_and_no_entity() -> None:
     assert escaping.figure("<a href='x'>T-shirt/top</a> & “y”") == (
         "&lt;a href='x'&gt;T-shirt/top&lt;/a&gt; &amp; “y”"
     )
+
+
+@pytest.mark.parametrize(
+    "unseen", ["\x00", "\x0b", "\x1b", "\x7f", "\u202e", "\u2066", "\ud800", "\uffff"]
+)
+def test_what_cannot_be_seen_breaks_no_picture_and_turns_no_text(unseen: str) -> None:
+    said = f"a{unseen}b"
+    svg = ElementTree.fromstring(f"<text>{escaping.figure(said)}</text>")
+    assert svg.text == "ab"
+    assert texts(escaping.markdown(said)).split() in (["ab"], ["a", "b"])
+
+
+def test_a_template_of_plotly_reads_no_value_in_a_name() -> None:
+    said = escaping.template("<b>%{x} 5 %")
+    assert "%{" not in said
+    assert said.replace("\N{WORD JOINER}", "") == "&lt;b&gt;%{x} 5 %"
+
+
+def test_letters_of_every_script_stay() -> None:
+    said = "مرحبا\u200f שלום 👩\u200d🔬 मी\u200cक"
+    assert escaping.seen(said) == escaping.figure(said) == said
 
 
 def test_a_file_to_keep_has_a_name_that_is_no_path() -> None:

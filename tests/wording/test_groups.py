@@ -6,7 +6,7 @@ import time
 import pytest
 
 from ensemble.runs.groups.tasks import Task
-from ensemble.wording import groups as words
+from ensemble.wording.runs import groups as words
 from tests.pages.grouped import SLURM, in_groups
 
 

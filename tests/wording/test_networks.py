@@ -5,7 +5,7 @@ import json
 import pytest
 
 from ensemble.machine.network_cost import Cost
-from ensemble.wording import networks
+from ensemble.wording.runs import networks
 from tests.conftest import REPO
 
 

@@ -8,7 +8,7 @@ import pytest
 from ensemble import regression
 from ensemble.regression import SolveStatus, Trace, Traces
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.wording import regression as regression_words
+from ensemble.wording.runs import regression as regression_words
 
 
 def trace(seconds: list[float], devices: int = 1, compiling: float = 1.0) -> Trace:

@@ -4,7 +4,8 @@ import pytest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.wording import run_names, varied
+from ensemble.wording import run_names
+from ensemble.wording.runs import varied
 
 RATES = EnsembleConfig(members=8, vary="learning_rate=0.01..1:log momentum=0.8,0.9")
 

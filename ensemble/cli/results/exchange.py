@@ -13,11 +13,20 @@ from ensemble.cli.train import run_summary
 @click.command(name="import")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=Path)
 @click.option("--name", default="", help="What to call the run.")
-def import_(files: tuple[Path, ...], name: str) -> None:
-    """Make a run of predictions from elsewhere: .npz, CSV or Parquet, one file or one a member.
+@click.option("--run", "run_id", metavar="RUN", default="", help="Of a report of several runs this "
+              "one alone.")  # fmt: skip
+def import_(files: tuple[Path, ...], name: str, run_id: str) -> None:
+    """Make a run of predictions from elsewhere, or every run of a report.
 
-    The last line on stdout is one JSON object. docs/bring_your_own.md says what a file holds.
+    Predictions are .npz, CSV or Parquet, one file or one a member: docs/bring_your_own.md says what
+    a file holds. A report is a page that was saved of runs, with their data in it. The last line on
+    stdout is one JSON object.
     """
+    if all(exchange.is_report(file) for file in files):
+        import_reports(files, name, run_id)
+        return
+    if run_id:
+        raise click.UsageError("--run is of a report: files of predictions are one run.")
     outputs = exchange.read(files)
     source = ", ".join(shown(Path(file.name)) for file in files)
     run = exchange.import_run(outputs, name, source[:200])
@@ -28,6 +37,21 @@ def import_(files: tuple[Path, ...], name: str) -> None:
         "classes": outputs.classes, "images": outputs.images is not None,
     }  # fmt: skip
     click.echo(json.dumps({**run_summary(run), **counts, "notes": list(outputs.notes)}))
+
+
+def import_reports(files: tuple[Path, ...], name: str, run_id: str) -> None:
+    """Every run of the reports, or the one of this id, as a new run."""
+    found = exchange.chosen(exchange.read_reports(files), run_id)
+    if name and len(found) > 1:
+        raise click.UsageError("--name is of one run, and these are several: choose one by --run.")
+    made = []
+    for capsule in found:
+        run = exchange.import_capsule(capsule, name)
+        say(f"{run.id}: imported from {run.origin} of a report.", err=True)
+        for note in capsule.notes:
+            say(note, err=True)
+        made.append({**run_summary(run), "origin": run.origin, "notes": list(capsule.notes)})
+    click.echo(json.dumps(made[0] if len(made) == 1 else {"runs": made}))
 
 
 def shown(path: Path) -> str:

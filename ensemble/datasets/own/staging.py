@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
+from ensemble.access import Action, audit, check, owners
 from ensemble.datasets.own import entries
 from ensemble.errors import DataError, StorageError
 from ensemble.storage.atomic import DISK_FULL
@@ -58,13 +59,16 @@ def remove_left(own: Path) -> None:
 
 
 def put_in_place(folder: Path, name: str) -> None:
-    """A prepared folder becomes the dataset `name`.
+    """A prepared folder becomes the dataset `name`, owned by whoever asks.
 
     Raises:
+      AccessError: they may add no data.
       DataError: there is one of this name.
       StorageError: the data folder cannot be written.
     """
+    check(Action.ADD_DATA)
     with in_words(name):
+        owners.keep_owner(folder)
         try:
             # On some systems an empty folder would be replaced, which is none of ours.
             folder.rename(entries.folder() / name)
@@ -72,6 +76,7 @@ def put_in_place(folder: Path, name: str) -> None:
             if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
                 raise DataError(taken(name)) from error
             raise
+        audit.write(Action.ADD_DATA, name)
 
 
 def taken(name: str) -> str:
@@ -86,6 +91,7 @@ def remove(name: str) -> None:
     """Remove a person's own dataset: out of sight in one move; maps of its arrays go on.
 
     Raises:
+      AccessError: it is somebody else's.
       DataError: there is none of this name.
       StorageError: it cannot be removed.
     """
@@ -94,7 +100,9 @@ def remove(name: str) -> None:
     if not entries.NAME.fullmatch(name) or not os.path.lexists(own / name):
         there = ", ".join(entries.names()) or "none"
         raise DataError(f"You have added no dataset {name!r:.60}. Your own are: {there:.300}.")
+    owners.check_own(Action.DELETE, own / name)
     try:
+        audit.write(Action.DELETE, name)
         if (own / name).is_symlink():  # What it leads to is somebody else's.
             (own / name).unlink()
             return

@@ -65,8 +65,12 @@ def programs(
 
 def precision(config: EnsembleConfig, form: str) -> str:
     """How the run's precision is had in this form, on this processor."""
-    emulated = form == "tower" and not processor().fast_bfloat16
-    return "rounded" if config.precision == "bfloat16" and emulated else config.precision
+    if config.precision != "bfloat16" or form != "tower":
+        return config.precision
+    here = processor()
+    if not here.fast_bfloat16:
+        return "rounded"
+    return "bfloat16" if here.matrix_units else "bfloat16_winograd"
 
 
 def over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:

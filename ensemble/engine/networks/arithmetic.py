@@ -13,7 +13,8 @@ class Arithmetic(NamedTuple):
       form: "tower", "grouped", "patches", "scan", "stepwise"; see forms/programs.py. "" is what
         suits the platform. Only the HOWTO's network differs by it.
       precision: of the factors in products, "float32" or "bfloat16"; sums are float32. "rounded"
-        is bfloat16 in a tower on a processor that has no units for it.
+        is bfloat16 in a tower on a processor that has no units for it, "bfloat16_winograd" on one
+        that has units for it, but none for matrices.
     """
 
     form: str = ""

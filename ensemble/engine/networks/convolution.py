@@ -32,7 +32,7 @@ from ensemble.engine.networks.cpu_windows import Grid, conv_relu_pool, laid_out
 CHUNK = 16
 # Images that go through both layers together. Winograd's method keeps four times as much at hand
 # as the images are large.
-CHUNK_OF_WINDOWS = {"float32": 8, "bfloat16": 32, "rounded": 8}
+CHUNK_OF_WINDOWS = {"float32": 8, "bfloat16": 32, "bfloat16_winograd": 8, "rounded": 8}
 OFFSETS = [(i, j) for i in range(3) for j in range(3)]
 
 Layer = tuple[Array, Array]
@@ -48,8 +48,8 @@ def conv_tower(x: Array, layers: Sequence[Layer], form: str, precision: str) -> 
       x: images (B, H, W, I), float32.
       layers: kernel (3, 3, I, O), as `flax.linen.Conv` keeps it, and bias (O,), of each layer.
       form: one of programs.FORMS, or "" for what suits the platform.
-      precision: of the factors in products, "float32" or "bfloat16", in the tower also "rounded"
-        (cpu_products.py); sums are float32.
+      precision: of the factors in products, "float32" or "bfloat16", in the tower also
+        "bfloat16_winograd" and "rounded" (cpu_products.py); sums are float32.
 
     Returns:
       (B, H // 2^L, W // 2^L, O of the last layer) for L layers.

@@ -20,8 +20,13 @@ take four multiplications, not six:
 
 In two dimensions along rows, then along columns: sixteen products of (O, C) with (C, N) in place
 of thirty-six. Sums and differences of neighbours do the rest, and the backward pass is the same
-with every matrix transposed. Rounding is a few units in the last place of float32; in bfloat16 the
-differences would lose digits, so units that multiply it are given `directly`. Where there are none
+with every matrix transposed. Rounding is a few units in the last place of float32.
+
+In bfloat16 there are three ways. Matrix units (AMX) are so quick that `directly` is fastest, and
+each factor is rounded once. Units without (AVX512-BF16) are given `winograd` with transforms in
+float32, where only the factors of the sixteen products are rounded (precision
+"bfloat16_winograd"): what is rounded are sums of up to four taps, so that a layer's result is less
+exact than `directly`'s, by less than a factor of four. Where nothing multiplies bfloat16
 (precision "rounded") taps, weights and gradients are rounded to bfloat16 and then taken through
 `winograd` in float32, whose own rounding is far below bfloat16's: what a layer gives is what
 `directly` gives, but for float32's last places.
@@ -80,10 +85,12 @@ def method_for(channels: int, precision: str) -> Method:
     """What is fastest for so many input channels, in a precision of FACTORS."""
     factor = FACTORS[precision]
     if channels > 1 and precision != "bfloat16":
+        # What is rounded before the transforms, and what in the products after them.
+        early, late = (as_is, factor) if precision == "bfloat16_winograd" else (factor, as_is)
         return Method(
-            functools.partial(transformed, factor=factor),
-            functools.partial(winograd, factor=factor),
-            functools.partial(winograd_backward, factor=factor),
+            functools.partial(transformed, early=early, late=late),
+            functools.partial(winograd, early=early, late=late),
+            functools.partial(winograd_backward, early=early, late=late),
         )
     return Method(
         spread_out,
@@ -100,33 +107,40 @@ def rounded(x: Array) -> Array:
 
 rounded.defjvps(lambda tangent, value, x: tangent)
 
+
+def as_is(x: Array) -> Array:
+    """Nothing is rounded."""
+    return x
+
+
 # What is done to a factor before it is multiplied.
 FACTORS: dict[str, Factor] = {
-    "float32": lambda x: x,
+    "float32": as_is,
     "bfloat16": lambda x: x.astype(jnp.bfloat16),
+    "bfloat16_winograd": lambda x: x.astype(jnp.bfloat16),
     "rounded": rounded,
 }
 
 
-def transformed(kernel: Array, factor: Factor) -> Weights:
-    """U of a kernel: (16, O, C), and 16 of (C, O)."""
-    u = jnp.einsum("ai,bj,ijco->aboc", G, G, factor(kernel)).reshape(16, *kernel.shape[:1:-1])
-    return u, materialized([lax.stop_gradient(one).T for one in u])
+def transformed(kernel: Array, early: Factor, late: Factor) -> Weights:
+    """U of a kernel: (16, O, C), and 16 of (C, O), which are factors already."""
+    u = jnp.einsum("ai,bj,ijco->aboc", G, G, early(kernel)).reshape(16, *kernel.shape[:1:-1])
+    return u, materialized([late(lax.stop_gradient(one).T) for one in u])
 
 
-def winograd(taps: list[Array], u: Array, factor: Factor) -> list[Array]:
+def winograd(taps: list[Array], u: Array, early: Factor, late: Factor) -> list[Array]:
     """The spots, by sixteen small products."""
-    v = materialized(combined(B2, [factor(tap) for tap in taps]))
-    m = materialized([product(u[n], one) for n, one in enumerate(v)])
+    v = materialized([late(one) for one in combined(B2, [early(tap) for tap in taps])])
+    m = materialized([product(late(u[n]), one) for n, one in enumerate(v)])
     return combined(A2, m)
 
 
 def winograd_backward(
-    taps: list[Array], u: list[Array], dz: list[Array], factor: Factor
+    taps: list[Array], u: list[Array], dz: list[Array], early: Factor, late: Factor
 ) -> tuple[list[Array], Array]:
     """The transpose of `winograd`, matrix by matrix."""
-    v = materialized(combined(B2, [factor(tap) for tap in taps]))
-    dm = materialized(combined(A2.T, [factor(one) for one in dz]))
+    v = materialized([late(one) for one in combined(B2, [early(tap) for tap in taps])])
+    dm = materialized([late(one) for one in combined(A2.T, [early(one) for one in dz])])
     du = materialized(jnp.stack([product_nt(d, one) for d, one in zip(dm, v, strict=True)]))
     dv = materialized([product(one, d) for one, d in zip(u, dm, strict=True)])
     return combined(B2.T, dv), du

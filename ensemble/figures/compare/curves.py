@@ -141,11 +141,12 @@ def mean(one: Curves, hue: str, split: str, scaled: Any, shown: bool, few: bool)
     """The mean of a group: bold, and by name in the legend, where there are few."""
     title = escaping.figure(one.group.title)
     of = f" (mean of {one.runs})" if one.runs > 1 else ""
+    hover = f"<b>{escaping.template(one.group.title)}{of}</b>, {split}"
     return drawn(one.x, scaled(one.mean)) | {
         "line": {"color": hue, "width": 3 if few else 1.5, "dash": DASHES[split]},
         "name": f"{title}{of}", "opacity": 1 if few else 0.75,
         "showlegend": shown, "legendgroup": one.group.key,
-        "hovertemplate": f"<b>{title}{of}</b>, {split}<br>%{{x:.4~g}}: %{{y:.4~g}}<extra></extra>",
+        "hovertemplate": f"{hover}<br>%{{x:.4~g}}: %{{y:.4~g}}<extra></extra>",
     }  # fmt: skip
 
 

@@ -150,3 +150,11 @@ def table(ensemble: Reliability, members: Sequence[Reliability]) -> pd.DataFrame
             }
         ) for name, one in named
     )  # fmt: skip
+
+
+def sees(noun: str) -> str:
+    """How to read the diagram."""
+    return (
+        f"A point above the dashed line: {plural(noun)} that it is more often right about than it "
+        "says. Below the picture, how many answers there are of each confidence."
+    )

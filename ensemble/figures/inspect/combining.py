@@ -12,16 +12,11 @@ from ensemble.analysis.quality.summary import Quality, quality
 from ensemble.figures import lines
 from ensemble.figures.palette import MUTED, Palette, member_color
 from ensemble.wording import formats
+from ensemble.wording.verdicts.combining import RULES
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-RULES = {
-    "arithmetic": "arithmetic mean",
-    "geometric": "geometric mean",
-    "majority": "majority vote",
-    "weighted": "fitted weights",
-}
 NAMES = {"accuracy": "Accuracy", "nll": "NLL", "brier": "Brier", "ece": "ECE"}
 UNITS = {"accuracy": "accuracy", "nll": "NLL (nats)", "brier": "Brier score", "ece": "ECE"}
 FAR = 2.0  # so many times as far as all others, and a rule is drawn at the edge

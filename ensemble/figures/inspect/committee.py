@@ -44,6 +44,7 @@ def figure(
 
     found = committees.curve(judged, name)
     beyond = extrapolate(judged, name)
+    last = int(beyond.size[-1]) if beyond else judged.members
     scale = 100 if name == "accuracy" else 1
     traces = [
         *band(found, scale),
@@ -55,8 +56,7 @@ def figure(
     if enough:
         add_margin(chart, enough, float(found.mean[-1]), palette)
         if enough.passed:
-            add_ring(chart, enough.size, scale * found.mean[enough.size - 1], name, palette)
-    last = int(beyond.size[-1]) if beyond else judged.members
+            add_ring(chart, enough.size, scale * found.mean[enough.size - 1], name, palette, last)
     chart.update_layout(lines.layout(title, 440, palette))
     chart.update_xaxes(title="members in the committee", fixedrange=True, range=ends(last),
                        dtick=1 if last <= 16 else 8 if last > 32 else 4, tick0=0)  # fmt: skip
@@ -65,16 +65,21 @@ def figure(
     return chart
 
 
-def add_ring(chart: "go.Figure", at: int, height: float, name: str, palette: Palette) -> None:
-    """Marks the smallest size that is enough."""
+def add_ring(
+    chart: "go.Figure", at: int, height: float, name: str, palette: Palette, last: int
+) -> None:
+    """Marks the smallest size that is enough, on an axis of sizes up to `last`."""
     chart.add_scatter(x=[at], y=[height], mode="markers", hoverinfo="skip", showlegend=False,
                       name="enough", cliponaxis=False,
                       marker={"symbol": "circle-open", "size": 18, "color": palette.ink,
                               "line": {"width": 2}})  # fmt: skip
     below = name == "accuracy"
+    # To the side that has more room: on a phone half of the figure is all that the words need.
+    left = at > sum(ends(last)) / 2
     chart.add_annotation(
         x=at, y=height, text=f"<b>{at} {'is' if at == 1 else 'are'} enough</b>", showarrow=False,
-        xanchor="left", yanchor="top" if below else "bottom", xshift=10, yshift=-8 if below else 8,
+        xanchor="right" if left else "left", yanchor="top" if below else "bottom",
+        xshift=-10 if left else 10, yshift=-8 if below else 8,
         font={"color": palette.ink, "size": 13},
     )  # fmt: skip
 
@@ -199,3 +204,21 @@ def table(judged: Committee, best: Sequence[tuple[int, ...]]) -> pd.DataFrame:
                      f"{name}_high_95": one.high}  # fmt: skip
         rows.append(pd.DataFrame(more))
     return pd.concat(rows, ignore_index=True)
+
+
+GLOSS = {
+    "accuracy": "the share that is right",
+    "nll": "what the label's probability costs, in nats",
+    "brier": "the squared distance to the label, 0 to 2",
+    "ece": "how far confidence and accuracy lie apart",
+}
+
+
+def sees(judged: Committee, found: Curve, name: str) -> str:
+    """What to see in the curve of one figure."""
+    first, last = in_words(found.mean[0], name, judged.n), in_words(found.mean[-1], name, judged.n)
+    return (
+        f"{NAMES[name]} ({GLOSS[name]}) goes from {first} for one member to {last} for "
+        f"{words.everyone(judged.members)}; the band is from the best to the worst committee of "
+        f"a size. {words.looked_at(judged)}."
+    )

@@ -147,3 +147,20 @@ def table(matrix: Matrix, names: Sequence[str]) -> pd.DataFrame:
     frame = pd.DataFrame(matrix, columns=[f"says {one}" for one in names])
     frame.insert(0, "is", list(names))
     return frame
+
+
+def sees(matrix: Matrix, names: Sequence[str], noun: str) -> str:
+    """The commonest mistake, in Markdown."""
+    wrong = matrix - np.diag(np.diag(matrix))
+    if not wrong.any():
+        return f"The ensemble gets every {noun} right: all stand on the diagonal."
+    row, column = divmod(int(wrong.argmax()), len(wrong))
+    some = "" if len(matrix) <= MOST else (
+        f"Of {len(matrix):,} classes these are the {MOST} of the commonest mistakes; the table "
+        "has all. "
+    )  # fmt: skip
+    return some + (
+        f"The commonest mistake is {escaping.markdown(names[row])} taken for "
+        f"{escaping.markdown(names[column])}: "
+        f"{int(wrong.max()):,} of {formats.count(int(wrong.sum()), 'mistake')}. "
+    )

@@ -1,7 +1,9 @@
 """What averaging saves: the ensemble's loss is the mean member's less their diversity."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from ensemble.analysis.members.diversity import Decomposition
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 MARKED = 24  # epochs, up to which each has a mark of its own
 TICKS = 8
+EPOCHS = 24  # of more, so many are looked at
 Found = dict[int, Decomposition]
 
 
@@ -56,3 +59,20 @@ def figure(found: Found, shown: int, title: str, palette: Palette) -> "go.Figure
 def table(found: Found) -> pd.DataFrame:
     """A row an epoch."""
     return pd.DataFrame([{"epoch": epoch, **vars(one)} for epoch, one in found.items()])
+
+
+def sees(here: Decomposition) -> str:
+    """What the members save by differing, after one epoch."""
+    share = here.diversity / here.mean_member_nll if here.mean_member_nll else 0.0
+    return (
+        f"The ensemble's NLL of {formats.significant(here.ensemble_nll)} is the mean member's "
+        f"{formats.significant(here.mean_member_nll)} less a diversity of "
+        f"{formats.significant(here.diversity)}: by differing, the members save "
+        f"{formats.percent(share, places=0)}."
+    )
+
+
+def spread(epochs: Sequence[int]) -> list[int]:
+    """At most `EPOCHS` of the epochs, both ends kept: each is a file to read."""
+    places = np.linspace(0, len(epochs) - 1, min(len(epochs), EPOCHS)).round().astype(int)
+    return [epochs[place] for place in places]

@@ -14,6 +14,12 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 BINS = 40
+NOTES = (
+    "AUROC: how often an out-of-distribution (OOD) image scores higher than a known one; 0.5 "
+    "is a guess, 1 is always. FPR at 95 %: the share of OOD images that pass where 95 % of the "
+    "known ones do; that limit is set on the test images themselves. Mutual information: what "
+    "the members disagree about; one alone has none."
+)
 Scores = dict[str, NDArray[np.float32]]
 
 
@@ -91,3 +97,53 @@ def table(known: Scores, unknown: Scores) -> pd.DataFrame:
             pd.DataFrame({"images": which, "number": range(len(found["entropy"])), **flat})
         )
     return pd.concat(frames)
+
+
+def sentence(one: dict[str, Any], noun: str) -> str:
+    """How well entropy tells the two apart, for the ensemble and for one member."""
+    whole, member = one["ensemble"], mean(one["members"])
+    title = escaping.markdown(one["title"])
+    said = f"Take one known {noun} and one image of “{title}”: "
+    if len(one["members"]) == 1:
+        return said + f"the one member is less sure of the latter {often(whole['auroc'])}."
+    said += f"the ensemble is less sure of the latter **{often(whole['auroc'])}**, "
+    said += f"one member {often(member['auroc'])}. "
+    if whole["auroc"] + spread(whole["auroc"], one["images"]) < 0.5:
+        return said + "Below 50, it is surer of what it has never seen."
+    passing, alone = (formats.percent(one["fpr95"], 500) for one in (whole, member))
+    return said + (
+        f"If 95 % of the known are to pass, {passing} of the out-of-distribution images pass too, "
+        f"with one member {alone}."
+    )
+
+
+def spread(auroc: float, images: int) -> float:
+    """Half the 95 % interval of an AUROC at most, where the smaller set has so many images.
+
+    Source: D. van Dantzig, "On the consistency and the power of Wilcoxon's two sample test",
+    Indagationes Mathematicae 13 (1951), 1-8: the variance is at most A (1 − A) / min(m, n).
+    """
+    return 1.96 * (auroc * (1 - auroc) / images) ** 0.5
+
+
+def often(auroc: float) -> str:
+    """An AUROC in words: "in 97.3 of 100 cases"."""
+    return f"in {100 * auroc:.1f} of 100 cases"
+
+
+def mean(members: list[dict[str, float]]) -> dict[str, float]:
+    """The members' mean figures."""
+    return {name: sum(one[name] for one in members) / len(members) for name in members[0]}
+
+
+def in_words(one: dict[str, Any]) -> pd.DataFrame:
+    """A row for each score: AUROC and FPR at 95 %."""
+    rows = [("one member: its entropy", mean(one["members"]))]
+    if len(one["members"]) > 1:
+        rows[0] = (f"one member: its entropy (mean of {len(one['members'])})", rows[0][1])
+        rows += [("ensemble: entropy", one["ensemble"]),
+                 ("ensemble: mutual information", one["information"])]  # fmt: skip
+    return pd.DataFrame(
+        [{"score": score, "AUROC": f"{figures['auroc']:.3f}",
+          "FPR at 95 %": formats.percent(figures["fpr95"], 500)} for score, figures in rows]
+    )  # fmt: skip

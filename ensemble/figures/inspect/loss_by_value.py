@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ensemble.analysis.best_value import BestValue
 from ensemble.figures import lines, palette
 from ensemble.figures.palette import Palette
-from ensemble.wording import formats, varied
+from ensemble.runs.final_losses import FinalLosses
+from ensemble.runs.store import Run
+from ensemble.wording import formats
+from ensemble.wording.runs import varied
+from ensemble.wording.verdicts import best_value as words
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -46,6 +51,27 @@ class Points:
     def log(self) -> bool:
         """Whether the values stand on a log axis."""
         return varied.is_log(self.values)
+
+
+def points_of(run: Run, setting: str, losses: FinalLosses, best: BestValue | None) -> Points:
+    """What is drawn of a run whose members differ in this setting.
+
+    Args:
+      run: whose members.
+      setting: one of those that differ.
+      losses: the members' losses after an epoch.
+      best: which value was best by them; None where that is not known.
+    """
+    found, each = (
+        varied.of(run.config),
+        dict(zip(losses.members, losses.loss.tolist(), strict=True)),
+    )
+    values = found[setting]
+    return Points(
+        setting, values, [each.get(m) for m in range(len(values))],
+        varied.names(found, len(values)), words.LOSSES[losses.on], best.range if best else None,
+        run.status.set_aside,
+    )  # fmt: skip
 
 
 def figure(points: Points, title: str, palette: Palette) -> "go.Figure":

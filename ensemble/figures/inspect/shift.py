@@ -1,14 +1,17 @@
 """Figures against the strength of a corruption: four small pictures over one axis."""
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from ensemble.figures import lines
 from ensemble.figures.palette import Palette
+from ensemble.shift import Results
 from ensemble.shift.corruptions import Kind
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -137,3 +140,43 @@ def table(curves: Sequence[Sequence[Figures]]) -> pd.DataFrame:
             figures = {name: one[f"member_{name}"][m] for name in names}
             rows.append({**base, "who": lines.member(m), **figures})
     return pd.DataFrame(rows)
+
+
+def sentence(curve: Sequence[Figures], kind: Kind, n: int, noun: str) -> str:
+    """What becomes of accuracy and uncertainty, from the images as they are to the worst."""
+    clean, worst = curve[0], curve[-1]
+    many = len(clean["member_accuracy"]) > 1
+    who = "the ensemble's" if many else "the one member's"
+    before = (
+        f"from {formats.percent(clean['ensemble_accuracy'], n)} on the {plural(noun)} as they are"
+    )
+    said = f"At {amount(kind, worst['amount'])} {who} accuracy is "
+    said += f"**{formats.percent(worst['ensemble_accuracy'], n)}**, "
+    nll = f"Its NLL is {nats(worst['ensemble_nll'])}"
+    if not many:
+        return f"{said}{before}. {nll}, from {nats(clean['ensemble_nll'])}."
+    gain = (worst["ensemble_accuracy"] - fmean(worst["member_accuracy"])) * n
+    said += f"{formats.digits(gain, noun)} over the mean member's, {before}. "
+    said += f"{nll}, the mean member's {nats(fmean(worst['member_nll']))}. "
+    return said + notices(clean["mean_information"], worst["mean_information"])
+
+
+def notices(clean: float, worst: float) -> str:
+    """Whether the members disagree more where they are more often wrong."""
+    figures = f"mutual information goes from {nats(clean)} to {nats(worst)} nats"
+    if worst >= 1.5 * clean:
+        return f"The members notice: {figures}, so they disagree more."
+    if worst > clean:
+        return f"The members hardly notice: {figures}."
+    return f"The members do not notice: {figures}, so they disagree no more than before."
+
+
+def nats(value: float) -> str:
+    """A figure in nats, to three significant figures."""
+    return formats.significant(value)
+
+
+def place(results: Results) -> str:
+    """Which members were measured: "epoch 4", or "epoch 4 and 12 steps"."""
+    more = f" and {formats.count(results.steps_after, 'step')}" if results.steps_after else ""
+    return f"epoch {results.epoch}{more}"

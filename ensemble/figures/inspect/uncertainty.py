@@ -10,7 +10,8 @@ from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import lines
 from ensemble.figures.palette import RIGHT, WRONG, Palette
-from ensemble.wording import escaping
+from ensemble.wording import escaping, formats
+from ensemble.wording.formats import plural
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -88,3 +89,37 @@ def hover(noun: str) -> str:
         f"{noun.capitalize()} %{{customdata[0]}}: says %{{customdata[1]}}, is %{{customdata[2]}}"
         "<br>aleatoric %{x:.3f} nats, epistemic %{y:.3f} nats<extra></extra>"
     )
+
+
+GLOSS = (
+    "Aleatoric: what each member is unsure of by itself, as of one that is hard to tell "
+    "(the mean of the members' entropies). Epistemic: what the members disagree about, as of "
+    "one unlike those they learnt from (mutual information). Together they are the entropy of "
+    "the averaged probabilities; in nats, 0 is sure."
+)
+
+
+def sees(made: Predictions, measures: Uncertainty, noun: str) -> str:
+    """Whether the wrong ones stand apart from the right ones."""
+    right = made.right
+    if right.all():
+        return f"The ensemble gets every {noun} right: no cross stands here."
+    if not right.any():
+        return f"The ensemble gets no {noun} right: every point is a cross."
+    median = np.median(measures.predictive[~right])
+    share = float((measures.predictive[right] < median).mean())
+    surer = formats.percent(share, len(right))
+    said = f"Half of the mistakes are less sure than {surer} of the {plural(noun)} it gets right"
+    part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
+    doubt = formats.percent(part, places=0)
+    return f"{said}; {doubt} of the doubt about mistakes is the members' disagreement."
+
+
+def point_out(chart: "go.Figure", measures: Uncertainty, number: int, noun: str,
+              palette: Palette) -> None:  # fmt: skip
+    """Ring one image, whether it is among those that are drawn or not."""
+    chart.add_scatter(
+        x=measures.expected[[number]], y=measures.information[[number]], mode="markers",
+        name=f"this {noun}", hoverinfo="skip", cliponaxis=False,
+        marker={"symbol": "circle-open", "size": 18, "color": palette.ink, "line": {"width": 3}},
+    )  # fmt: skip

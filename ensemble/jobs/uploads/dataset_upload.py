@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, ClassVar
 
+from ensemble.access import Action, audit, check, limits, owners
 from ensemble.errors import DataError, RunError, StorageError
 from ensemble.jobs import worker
 from ensemble.jobs.job import Job, forget_stop
@@ -88,14 +89,19 @@ def receive(content: BinaryIO, request: Request) -> UploadJob:
     """Take an upload in, and begin to read it.
 
     Raises:
+      AccessError: whoever asks may add no data, or has enough of it being read.
       DataError: it is no file of a kind that is read.
       StorageError: the disk does not take it; nothing is left of it.
     """
+    check(Action.ADD_DATA)
     name, folder = request.stem + request.suffix, uploads_folder() / secrets.token_hex(8)
     try:
         uploads_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
         sweep()
+        limits.check_reading(_being_read)
         folder.mkdir(mode=0o700)
+        owners.keep_owner(folder)
+        audit.write(Action.ADD_DATA, name)
         (folder / handed_in.SOURCE).mkdir()
         with (folder / handed_in.SOURCE / name).open("xb") as file:
             shutil.copyfileobj(content, file, CHUNK)
@@ -112,12 +118,14 @@ def start(ident: str, request: Request) -> UploadJob:
     """Begin to read an upload, or to prepare it once more in another way.
 
     Raises:
+      AccessError: it is somebody else's.
       ConfigError: it cannot be prepared in that way.
       RunError: a process is at it still, or the upload is gone.
       OSError: the disk refuses.
     """
     request.how  # noqa: B018 (it is checked when it is made)
     folder, now = uploads_folder() / ident, time.time()
+    owners.check_own(Action.CHANGE, folder)
     with without_worker(folder, f"{request.file:.60} is being read still: try again in a moment."):
         if (there := read(ident)) and there.awaited:
             return there  # Two pressed at once.
@@ -135,20 +143,31 @@ def forget(ident: str) -> None:
     """Let an upload go with all that was made of it, unless a process is at it.
 
     Raises:
+      AccessError: it is somebody else's.
       RunError: one is.
     """
-    if not ID.fullmatch(ident) or not (folder := uploads_folder() / ident).is_dir():
-        return
+    if ID.fullmatch(ident) and (folder := uploads_folder() / ident).is_dir():
+        owners.check_own(Action.DELETE, folder)
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
     with without_worker(folder, "The upload is being read still: stop that first."):
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _being_read(who: str) -> int:
+    """How many uploads of somebody's have a process at them, or are about to."""
+    mine = (one for one in uploads_folder().iterdir() if owners.read_owner(one) == who)
+    return sum((job := read(one.name)) is not None and job.active for one in mine)
 
 
 def sweep() -> None:
     """Let uploads of earlier days go that nobody accepted."""
     for folder in uploads_folder().iterdir():
         with suppress(OSError, RunError):
-            if time.time() - folder.stat().st_mtime > KEPT_SECONDS:
-                forget(folder.name)
+            if ID.fullmatch(folder.name) and time.time() - folder.stat().st_mtime > KEPT_SECONDS:
+                _remove(folder)
 
 
 def work(ident: str) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.access import Action, owners
 from ensemble.datasets.dataset import Dataset
 from ensemble.datasets.own import adding, arrays, entries, opening
 from ensemble.datasets.own.request import Called, Preparation
@@ -106,9 +107,11 @@ def keep(folder: Path, called: Called) -> None:
     """What was prepared in an upload's folder takes its place among the datasets.
 
     Raises:
+      AccessError: it is somebody else's upload.
       DataError: there is one of that name, or it is not there any more.
       StorageError: the disk refuses; it stays where it was.
     """
+    owners.check_own(Action.CHANGE, folder)
     adding.accept(folder / PREPARED, called)
 
 

@@ -5,15 +5,15 @@ light (`polarity`, `light`), a threshold with hysteresis that has to stand clear
 own noise.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from ensemble.errors import ImageError
+from ensemble.pictures.ink import cut_outs, polarity, ruled_lines, specks
 from ensemble.pictures.ink import illumination as lights
-from ensemble.pictures.ink import polarity, ruled_lines, specks
 
 SMALL = 320  # longest side of the copy on which paper and polarity are found
 SURE = 1.35  # times the threshold: what the surest pixel of a stroke has
@@ -88,7 +88,16 @@ class Ink:
 def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
     """Finds the ink in an upright picture uint8 (H, W, 3)."""
     left, top, right, bottom = crop_box(pixels.shape[:2], choices.crop)
-    image = Image.fromarray(np.ascontiguousarray(pixels[top:bottom, left:right]))
+    part = np.ascontiguousarray(pixels[top:bottom, left:right])
+    part, wide = cut_outs.with_margin(part, choices.ink)
+    found, own = ink_in(part, choices), slice(wide, -wide or None)
+    grey, even = found.grey[own, own], found.even[own, own]
+    return replace(found, grey=grey, even=even, mask=found.mask[own, own], offset=(left, top))
+
+
+def ink_in(pixels: NDArray[np.uint8], choices: Choices) -> Ink:
+    """The ink of all of an upright picture uint8 (H, W, 3)."""
+    image = Image.fromarray(pixels)
     factor = max(1, -(-max(image.size) // SMALL))
     weights = lights.mix(np.asarray(image.reduce(factor)))
     toned = lights.to_grey(image, weights)
@@ -115,7 +124,7 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
         ruled_lines.mend(mask.T, line)
     mask, stroke = specks.clean(mask)
     count = len(along) + len(across)
-    return Ink(grey, even, mask, look.light, threshold, stroke, count, (left, top))
+    return Ink(grey, even, mask, look.light, threshold, stroke, count)
 
 
 def spans(away: NDArray[np.float32]) -> bool:

@@ -4,6 +4,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 
+from ensemble.access import Action, audit, check
 from ensemble.errors import RunError
 from ensemble.jobs.folders import changing, folder_of
 from ensemble.storage.atomic import read_json, write_json
@@ -30,9 +31,11 @@ def write_baseline(dataset: str, run_id: str | None) -> None:
     """Make a run the baseline of its dataset, instead of any other; None takes it away.
 
     Raises:
+      AccessError: whoever asks may change nothing.
       UnknownRunError: there is no such run.
       RunError: the folder of runs cannot be written.
     """
+    check(Action.CHANGE)  # Of a dataset, not of a run: any member's.
     if run_id is not None:
         folder_of(run_id)
     with _changing() as pinned:
@@ -40,6 +43,7 @@ def write_baseline(dataset: str, run_id: str | None) -> None:
             pinned.pop(dataset, None)
         else:
             pinned[dataset] = run_id
+    audit.write(Action.CHANGE, f"baseline of {dataset}")
 
 
 def forget_baseline(run_id: str) -> None:
@@ -73,7 +77,7 @@ def _is_there(run_id: str) -> bool:
 def _changing() -> Iterator[dict[str, str]]:
     # Two tabs may pin the baselines of two datasets at once, and neither may be lost.
     folder = runs_folder()
-    with changing(folder, "The baseline could not be kept"):
+    with changing(folder, "The baseline could not be kept", action=None):
         held = lock_soon(folder / LOCK)
         if held is None:
             raise RunError("Another process is changing the baselines: try again in a moment.")

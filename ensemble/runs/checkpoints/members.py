@@ -7,14 +7,11 @@ from ensemble.engine import blank_members, steps_per_epoch
 from ensemble.errors import RunError
 from ensemble.runs.checkpoints.folders import checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
+from ensemble.runs.contents import SOURCES_FILE
 from ensemble.runs.parameters import kept_epochs, network_of_run, read_parameters
 from ensemble.runs.status import remaining_at
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.training.progress import Progress
-
-# In the folder of a run whose members were chosen from others: where each came from. What it keeps
-# of them are their parameters.
-SOURCES_FILE = "members.json"
 
 
 def read_progress(run: Run, epoch: int | None = None) -> Progress:
@@ -31,7 +28,9 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
       RunError: there is no such checkpoint, or none that can be read.
     """
     steps, members = _steps(run), run.config.members
-    if run.in_groups or (run.path / SOURCES_FILE).exists():
+    if run.origin and not kept_epochs(run.path):
+        raise without_members(run)
+    if run.in_groups or run.origin or (run.path / SOURCES_FILE).exists():
         return _of_groups(run, members, steps, epoch)
     tick = None if epoch is None else epoch * (steps + 1)
     with Checkpoints(run.path, read_only=True) as checkpoints:
@@ -50,6 +49,14 @@ def read_progress(run: Run, epoch: int | None = None) -> Progress:
         raise RunError(f"The run “{run.id}” keeps nothing of epoch {epoch}: choose another epoch.")
     raise RunError(
         f"The run “{run.id}” has no checkpoint yet: one is kept at the end of its first epoch."
+    )
+
+
+def without_members(run: Run) -> RunError:
+    """What to say where a run came in a report, and its members are needed."""
+    return RunError(
+        f"The run “{run.id}” came in a report without its members: have the report written again "
+        "with --with-members, or choose a run that was trained here."
     )
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ensemble.config.epochs import with_statistics
 from ensemble.datasets.split import validation_indices
-from ensemble.epochs_of import with_statistics
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs.folders import changing
 from ensemble.machine.jax_settings import prepare_jax
@@ -49,9 +49,12 @@ def average_of(run: Run) -> dict[str, Any]:
             f"The run “{run.id}” averages no parameters: launch one with swa_epochs above 0."
         )
     if missing := sorted(set(epochs) - set(kept_epochs(run.path))):
+        way = "train it to its end"
+        if run.origin:
+            way = "have its report written with --with-members --all-epochs"
         raise RunError(
             f"The run “{run.id}” averages the parameters of epochs {epochs[0]} to {epochs[-1]}, "
-            f"and those of epoch {missing[0]} are not there: train it to its end."
+            f"and those of epoch {missing[0]} are not there: {way}."
         )
     import jax
 
@@ -82,7 +85,7 @@ def keep(run: Run) -> None:
     if config.validation:
         asked["validation"] = data.train_images[validation_indices(config, data.train_labels)]
     folder = run.path / FOLDER
-    with changing(run.path):
+    with changing(run.path, action=None):  # whoever looks first has it made
         folder.mkdir(exist_ok=True)
         write_arrays(folder / "parameters.npz", traverse_util.flatten_dict(params, sep="/"))
         for name, images in asked.items():

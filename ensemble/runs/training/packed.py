@@ -15,8 +15,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-from ensemble import varying
-from ensemble.config import EnsembleConfig
+from ensemble.config import EnsembleConfig, varying
 from ensemble.errors import EnsembleError, RunError
 from ensemble.jobs import worker
 from ensemble.jobs.outcome import Outcome, bugs_written_down, outcome_of

@@ -11,8 +11,8 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ensemble import hosts, varying
-from ensemble.config import LEAST_IN_A_GROUP
+from ensemble import hosts
+from ensemble.config import LEAST_IN_A_GROUP, varying
 from ensemble.engine import Pace, Trainer, choose_devices
 from ensemble.jobs.outcome import Outcome, outcome_of
 from ensemble.runs.store import Run, trained_here

@@ -12,21 +12,16 @@ from ensemble.comparison.groups import Group
 from ensemble.comparison.histories import lines
 from ensemble.errors import EnsembleError
 from ensemble.figures.compare import curves as pictures
-from ensemble.figures.palette import MEMBER_HUES
+from ensemble.figures.compare.curve_words import WHAT, WHOSE, alt, best, sees
 from ensemble.ui.compare import controls, loader
 from ensemble.ui.shared import address, figure_panel, guard, theme
 from ensemble.wording import escaping, formats
 
-WHAT = {"loss": "Loss", "accuracy": "Accuracy"}
 WHO = {"ensemble": "Ensemble", "mean member": "Mean member", "members": "Members"}
-WHOSE = {"ensemble": "the ensemble", "mean member": "the mean member", "members": "the members"}
 SPLITS = {"train": "Train", "validation": "Validation", "test": "Test"}
 OVER = {"epochs": "Epochs", "steps": "Steps", "seconds": "Seconds", "img_member": "img·member"}
 BANDS = {"range": "Range", "interval": "Interval"}
-LINE = 90  # letters of a headline
 LOGS = {"x": "log x", "y": "log y"}
-FOLLOWS = {"range": "from the least to the most of its runs",
-           "interval": "the 95 % interval of that mean over runs (Student's t)"}  # fmt: skip
 
 
 def band_controls() -> None:
@@ -95,69 +90,6 @@ def readable(groups: Sequence[Group]) -> list[Group]:
         if left:
             found.append(replace(group, runs=tuple(left)))
     return found
-
-
-def best(each: Sequence[Curves], what: str, split: str, going: bool = False) -> tuple[str, str]:
-    """Which group's mean ends best, in a sentence and, where names are long, a line below it.
-
-    Both "" where there is nothing to choose. What it is worth stands in the table: here nothing
-    is tested. While runs go on it is so only so far; then a line is there from the first group
-    on, so that the picture below it does not move when the second has its first epoch.
-    """
-    ends = [(float(one.mean[-1]), one) for one in each if len(one.mean)]
-    if len(ends) < 2:
-        waits = going and len(each) > 1 and ends
-        return (
-            (f"So far one of {len(each)} groups has a {split} {what}.", "") if waits else ("", "")
-        )
-    order = sorted(ends, key=lambda end: -end[0] if what == "accuracy" else end[0])
-    (first, leader), (second, other) = order[:2]
-    word = "highest" if what == "accuracy" else "lowest"
-    ours, theirs = (value(what, end, one) for end, one in ((first, leader), (second, other)))
-    title, next_ = leader.group.title, other.group.title
-    verb = "has" if going else "ends at"
-    said = f"{title} {verb} the {word} {split} {what}, {ours}; next {next_}, {theirs}."
-    said = f"So far {said}" if going else said[:1].upper() + said[1:]
-    if len(said) <= LINE:
-        return said, ""
-    of = f"he {word} {split} {what} of {len(ends)} groups is {ours}, the next {theirs}."
-    return f"{'So far t' if going else 'T'}{of}", f"{word.capitalize()}: {title}. Next: {next_}."
-
-
-def value(what: str, end: float, of: Curves) -> str:
-    """A figure of a group as people read it."""
-    if what == "loss":
-        return formats.significant(end)
-    return formats.percent(end, of.group.runs[0].data.test_size)
-
-
-def sees(found: Sequence[tuple[str, Sequence[Curves]]], band: str, who: str) -> str:
-    """What to see in the picture, in a sentence or two."""
-    several = any(one.runs > 1 for _, each in found for one in each)
-    many = any(len(each) > len(MEMBER_HUES) for _, each in found)
-    said = ["A line a group, coloured in the order of their settings; under the pointer its name."
-            if many else "A colour a group."]  # fmt: skip
-    if several and many:
-        said.append(f"It is the mean of its runs; the band is {FOLLOWS[band]}.")
-    elif who == "members":
-        said.append(f"Bold: the mean member, each member thin; the band is {FOLLOWS[band]}."
-                    if several else "Bold: the mean member, each member thin.")  # fmt: skip
-    elif several:
-        said.append(f"Bold: the mean of its runs, each of them thin; the band is {FOLLOWS[band]}.")
-    if len(found) > 1:
-        dashes = {"test": "solid", "validation": "dash-dotted", "train": "dashed"}
-        said.append("; ".join(f"{split} {dashes[split]}" for split, _ in found).capitalize() + ".")
-    return " ".join(said)
-
-
-def alt(found: Sequence[tuple[str, Sequence[Curves]]], what: str, who: str, over: str) -> str:
-    """The picture in words: each of a few groups where its mean ends."""
-    said = f"{WHAT[what]} of {WHOSE[who]} over {pictures.X[over]}"
-    ends = []
-    for split, each in found:
-        for one in [one for one in each if len(one.mean)][:6]:
-            ends.append(f"{one.group.title} on {split} at last {value(what, one.mean[-1], one)}")
-    return f"{said}: {'; '.join(ends)}"
 
 
 def left_out(found: Sequence[tuple[str, Sequence[Curves]]]) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from ensemble import runs
+from ensemble.comparison.groups import grouped
 from ensemble.ui.compare import which
 from ensemble.ui.compare.which import MOST, Chosen
+from ensemble.ui.frame import one_file
 from ensemble.ui.predictions.controls import stamp
 from ensemble.ui.shared import address, loaders, widget
 from ensemble.wording import escaping, formats
@@ -25,9 +27,17 @@ def header(found: Chosen) -> None:
         said = ", ".join(dict.fromkeys(run.data.title for run in found.runs))
         st.caption(escaping.markdown(said), width="content")
         st.space("stretch")
+        one_file.button(as_compared(found.runs), "compare_one_file")
         with st.popover("Choose runs", icon=":material/checklist:", key="compare_choose"):
             choices(found)
     problems(found)
+
+
+def as_compared(every: Sequence[runs.Run]) -> list[runs.Run]:
+    """The runs as Table has them, its baseline first: the file's is the run that is named first."""
+    wanted = address.BASELINE.read()
+    listed = [run for group in grouped(every) for run in group.runs]
+    return sorted(listed, key=lambda run: run.id != wanted)
 
 
 def choices(found: Chosen) -> None:

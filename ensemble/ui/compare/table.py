@@ -8,8 +8,9 @@ from ensemble import runs
 from ensemble.comparison import table as compared
 from ensemble.comparison.groups import Group, grouped
 from ensemble.comparison.settings import differing, settings_of
+from ensemble.figures.compare import rows
 from ensemble.runs.annotations.baseline import read_baselines
-from ensemble.ui.compare import controls, loader, rows
+from ensemble.ui.compare import controls, loader
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import address
 from ensemble.wording import escaping

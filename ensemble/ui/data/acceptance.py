@@ -4,6 +4,7 @@ import re
 
 import streamlit as st
 
+from ensemble.access import Action
 from ensemble.datasets.own import entries
 from ensemble.datasets.own.request import WORDS, Called
 from ensemble.errors import EnsembleError
@@ -14,6 +15,7 @@ from ensemble.jobs.uploads.trial import Trial
 from ensemble.ui.data import uploader
 from ensemble.ui.shared import address, widget
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
 from ensemble.wording import formats
 
 UNREADABLE = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
@@ -39,9 +41,11 @@ def form(job: UploadJob, found: Trial) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         images = formats.count(found.note.train_size + found.note.test_size, "image")
         st.button(f"Add {images}", type="primary", icon=":material/add:", key="data_accept",
-                  disabled=changed, on_click=accept, args=(job,))  # fmt: skip
+                  on_click=accept, args=(job,),
+                  **rights.given(Action.ADD_DATA, disabled=changed))  # fmt: skip
         st.button("Throw it away", key="data_discard", type="tertiary",
-                  on_click=uploader.leave, args=(job.id,))  # fmt: skip
+                  on_click=uploader.leave, args=(job.id,),
+                  **rights.given(Action.ADD_DATA))  # fmt: skip
     if changed:
         st.caption("Size or share was changed: read it again, and see what comes of it first.")
 
@@ -66,7 +70,8 @@ def prepared_otherwise(job: UploadJob) -> Request:
     )  # fmt: skip
     other = Request(now.file, int(size), float(share), float(bad))
     st.button("Read it again", icon=":material/refresh:", key="data_reread",
-              disabled=other == now, on_click=reread, args=(job, other))  # fmt: skip
+              on_click=reread, args=(job, other),
+              **rights.given(Action.ADD_DATA, disabled=other == now))  # fmt: skip
     return other
 
 

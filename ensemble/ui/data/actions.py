@@ -5,12 +5,14 @@ from collections.abc import Mapping
 import streamlit as st
 
 from ensemble import datasets
+from ensemble.access import Action
 from ensemble.datasets import DatasetInfo
-from ensemble.datasets.own import staging
+from ensemble.datasets.own import entries, staging
 from ensemble.errors import EnsembleError
 from ensemble.ui.frame import danger
 from ensemble.ui.shared import address, guard, loaders, settings, widget
 from ensemble.ui.shared.tab import Tab, tab
+from ensemble.ui.sign_in import rights
 from ensemble.ui.train import controls
 from ensemble.wording import escaping, formats
 
@@ -49,7 +51,13 @@ def buttons(info: DatasetInfo) -> None:
             train_on(info.name)
         if info.own:
             st.space("stretch")
-            danger.ask_button("Remove…", key="data_remove", on_click=ask, args=(info.name,))
+            danger.ask_button(
+                "Remove…",
+                key="data_remove",
+                on_click=ask,
+                args=(info.name,),
+                **rights.given(Action.DELETE, entries.folder() / info.name),
+            )
 
 
 def train_on(name: str) -> None:

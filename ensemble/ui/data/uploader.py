@@ -3,12 +3,14 @@
 import streamlit as st
 from streamlit.typing import UploadedFile
 
+from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.jobs.uploads import dataset_upload
 from ensemble.jobs.uploads.handed_in import Request
 from ensemble.ui.classify.input.sources import MOST_BYTES
 from ensemble.ui.shared import address, guard, widget
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
 
 TREE = """\
 leaves.zip
@@ -34,9 +36,12 @@ def show() -> None:
         key, full = f"data_upload_{tab.data_uploads}", tab.uploaded_bytes >= MOST_BYTES
         st.file_uploader(
             "A .zip or .npz with your images", type=["zip", "npz"], key=key,
-            on_change=uploaded, args=(key,), disabled=full,
-            help="It is opened by a process of its own, and kept on this server for a day at "
-            "most unless you add it. Larger ones: `python -m ensemble data add` on its machine.",
+            on_change=uploaded, args=(key,), **rights.given(
+                Action.ADD_DATA, disabled=full,
+                help="It is opened by a process of its own, and kept on this server for a day at "
+                "most unless you add it. Larger ones: `python -m ensemble data add` on its "
+                "machine.",
+            ),
         )  # fmt: skip
         if full:
             st.warning("This tab has uploaded as much as the server holds for it. Reload the page "

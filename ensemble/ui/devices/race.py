@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.figures import speeds as speeds_figure
 from ensemble.jobs.queue import ahead_of, comes_first
@@ -19,6 +20,7 @@ from ensemble.ui.devices import loader
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import job_panel, theme, widget
 from ensemble.ui.shared.guard import guarded, problem
+from ensemble.ui.sign_in import rights
 from ensemble.ui.train.launch import rounded
 from ensemble.wording import devices as devices_words
 from ensemble.wording import escaping, formats
@@ -109,6 +111,7 @@ def measure(again: bool) -> None:
             f"Measure {'again' if again else 'this machine'}, about "
             f"{formats.duration(rounded(seconds))}",
             type="secondary" if again else "primary", icon=":material/timer:", key="race_measure",
+            **rights.given(Action.LAUNCH),
         )  # fmt: skip
         if emulates:
             st.toggle(

@@ -1,19 +1,100 @@
 """What a figure's ⋯ menu does in the browser: save or copy the picture, without a rerun."""
 
 import functools
+import html
+import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import streamlit as st
 
+from ensemble.figures.palette import MEMBER_HUES, RIGHT, WRONG, Palette
+from ensemble.wording import escaping
+from ensemble.wording.provenance import version
 
-def listen() -> None:
-    """Let the menus of every figure on the page work; once a page is enough."""
+FONT = 12  # pixels of a figure's usual text, as Plotly counts them
+# In the order in which one needs what the others hold.
+SCRIPTS = ("recolor.js", "paths.js", "pdf.js", "png.js", "sized.js", "figures.js")
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size to save a figure at.
+
+    Attributes:
+      title: what people choose.
+      mm: how wide it is, in millimetres; None is as wide as it stands on the page.
+      pt: points of its usual text at that width.
+      ratio: its height by its width; None is as high as the figure asks for.
+    """
+
+    title: str
+    mm: int | None = None
+    pt: int | None = None
+    ratio: float | None = None
+
+
+SIZES = {
+    "screen": Size("As on screen"),
+    "column": Size("Journal column (85 mm, 8 pt)", 85, 8),
+    "page": Size("Journal page (178 mm, 8 pt)", 178, 8),
+    "slide": Size("Slide (16:9, 254 mm, 18 pt)", 254, 18, 9 / 16),
+    "poster": Size("Poster (400 mm, 36 pt)", 400, 36),
+}
+GROUNDS = {
+    "white": "White (screen: as here)",
+    "clear": "Transparent, for white paper",
+    "clear-dark": "Transparent, for dark slides",
+}
+
+
+def listen(light: Palette, dark: Palette) -> None:
+    """Let the menus of every figure on the page work; once a page is enough.
+
+    Args:
+      light: the page's colours in the light theme.
+      dark: in the dark one.
+    """
+    known = json.dumps({
+        "light": asdict(light), "dark": asdict(dark), "hues": [RIGHT, WRONG, *MEMBER_HUES],
+        "sizes": {word: asdict(size) for word, size in SIZES.items()}, "font": FONT,
+        "program": version(),
+    })  # fmt: skip
     with st.container(key="figure_menus"):
-        # The script is the program's own, and holds nothing that a person has written.
-        st.html(f"<script>{script()}\nfigureMenus()</script>", unsafe_allow_javascript=True)
+        # The script is the program's own, and holds nothing that a person has written but colours.
+        st.html(f"<script>{script(known)}</script>", unsafe_allow_javascript=True)
 
 
-@functools.cache
-def script() -> str:
-    """What listens, in the browser."""
-    return (Path(__file__).parent / "js" / "figures.js").read_text("utf-8")
+@functools.lru_cache(maxsize=4)
+def script(known: str) -> str:
+    """What listens, in the browser, told what is known here; it does nothing a second time."""
+    folder = Path(__file__).parent / "js"
+    every = "\n".join((folder / name).read_text("utf-8") for name in SCRIPTS)
+    safe = known.replace("<", "\\u003c")
+    return (
+        "if (!window.ensembleFigureMenus) {\nwindow.ensembleFigureMenus = true;\n(() => {\n"
+        f"{every}\nfigureMenus({safe})\n}})()\n}}"
+    )
+
+
+def options(key: str, title: str, caption: str) -> str:
+    """The controls of a menu that a browser keeps to itself, as HTML: size, ground, caption.
+
+    Args:
+      key: the chart's.
+      title: of the saved file.
+      caption: what stands below the figure, and in the file's own description.
+    """
+    said, called, of = (html.escape(escaping.seen(one)) for one in (caption, title, key))
+    return (
+        f'<div class="figure-options" data-figure="{of}" data-title="{called}">'
+        f"{_choice('size', 'Size', {word: size.title for word, size in SIZES.items()})}"
+        f"{_choice('ground', 'Ground', GROUNDS)}"
+        '<label class="figure-under"><input type="checkbox" name="under"> Caption below the figure'
+        f'</label><p class="figure-caption">{said}</p></div>'
+    )
+
+
+def _choice(name: str, label: str, words: dict[str, str]) -> str:
+    listed = "".join(f'<option value="{word}">{said}</option>' for word, said in words.items())
+    return f'<label>{label}<select name="{name}">{listed}</select></label>'

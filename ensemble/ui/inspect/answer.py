@@ -11,17 +11,19 @@ from ensemble.analysis.members.ece_gain import ece_gain
 from ensemble.analysis.members.gain import best_member, gain_over_mean
 from ensemble.analysis.members.subsets import EXACT_UP_TO
 from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality.summary import Qualities, Quality, qualities
+from ensemble.analysis.quality.summary import Qualities, qualities
+from ensemble.comparison.seeds import seeds
+from ensemble.ui.frame.plain_words import heading, on, reworded
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.members import enough
 from ensemble.ui.inspect.metrics import HELP, ece_help, metrics
-from ensemble.ui.inspect.seeds import seeds
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls, downloads
 from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import formats
+from ensemble.wording.terms import behind
 from ensemble.wording.verdicts import chosen
 from ensemble.wording.verdicts import committee as committee_words
 from ensemble.wording.verdicts import inspect as inspect_words
@@ -65,7 +67,8 @@ def show(shown: Inspected) -> Places:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 if shown.members > 1:
                     gained = measured(shown, gain_over_mean)
-                    st.caption(inspect_words.brief(shown.made, gained, shown.noun), width="content")
+                    said = inspect_words.brief(shown.made, gained, shown.noun)
+                    st.caption(reworded(said), width="content")
                 behind = st.popover("Figures behind this", type="tertiary", key="behind")
         controls.epoch(shown.epochs, shown.epoch, shown.run)
     with behind:
@@ -141,7 +144,7 @@ def fill(shown: Inspected, places: Places) -> None:
 
 def details(shown: Inspected) -> None:
     """What the verdict rests on, what got worse with more members, and all figures."""
-    st.caption("\n\n".join(evidence(shown)))
+    st.caption("\n\n".join(map(reworded, evidence(shown))))
     table(shown, measured(shown, qualities))
 
 
@@ -149,15 +152,19 @@ def table(shown: Inspected, found: Qualities) -> None:
     """Every figure of the ensemble, the mean member and each member; and as a file."""
     columns = {
         name: st.column_config.NumberColumn(
-            name, help=text, format=formatting(name, shown.n), width="small"
+            heading(name),
+            help=behind(name, text, on()),
+            format=formatting(name, shown.n),
+            width="small",
         )
         for name, text in (HELP | {"ECE": ece_help(shown)} | INTERVAL).items()
     }
     st.dataframe(frame(found), column_config=columns, hide_index=True, key="inspect_figures",
                  height=min(38 * (shown.members + 3), 300))  # fmt: skip
     st.download_button(
-        "Figures (CSV)", lambda: downloads.csv(exact_frame(found)), f"{shown.stem}-quality.csv",
-        "text/csv", icon=":material/table:", key="inspect_figures_csv", on_click="ignore",
+        "Figures (CSV)", lambda: downloads.csv(inspect_words.exact_frame(found)),
+        f"{shown.stem}-quality.csv", "text/csv",
+        icon=":material/table:", key="inspect_figures_csv", on_click="ignore",
     )  # fmt: skip
 
 
@@ -166,28 +173,8 @@ def formatting(name: str, n: int) -> str:
     return formats.percent_column(n) if name in {"accuracy", *INTERVAL} else "%.4f"
 
 
-def rows(found: Qualities) -> list[tuple[str, Quality]]:
-    """Who, and the figures: the ensemble first; one member alone is all there is."""
-    if len(found.members) == 1:
-        return [("member 1", found.ensemble)]
-    each = [(f"member {m + 1}", one) for m, one in enumerate(found.members)]
-    return [("ensemble", found.ensemble), ("mean member", found.mean), *each]
-
-
 def frame(found: Qualities) -> pd.DataFrame:
     """The figures to look at: percentages of accuracy and both ends of its interval."""
-    exact = exact_frame(found).rename(columns=dict(zip(ENDS, INTERVAL, strict=True)))
+    exact = inspect_words.exact_frame(found).rename(columns=dict(zip(ENDS, INTERVAL, strict=True)))
     exact[["accuracy", *INTERVAL]] *= 100
     return exact
-
-
-def exact_frame(found: Qualities) -> pd.DataFrame:
-    """The figures to keep, all in [0, 1] or nats."""
-    return pd.DataFrame([
-        {
-            "who": who, "accuracy": one.accuracy, "accuracy low": one.low,
-            "accuracy high": one.high, "NLL": one.nll, "Brier": one.brier, "ECE": one.ece,
-            "adaptive ECE": one.adaptive_ece, "MCE": one.mce,
-        }
-        for who, one in rows(found)
-    ])  # fmt: skip

@@ -119,6 +119,7 @@ def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) 
     title = f"Won and lost · {shown.source}, against {called(other)} · epoch {epoch}"
     pictures.show(
         figure(counts, shown.names, shown.noun, title, theme.palette()), key="compare",
+        of=shown.run, epoch=shown.epoch,
         name=f"{shown.stem}-against-{other.id}-epoch-{epoch}", title="Won and lost by class",
         alt=f"Of each class, {plural(shown.noun)} that only one of the two runs gets right: "
         f"{len(won):,} won, {len(lost):,} lost",

@@ -8,9 +8,11 @@ from ensemble.analysis.members.ece_gain import EceGain, ece_gain
 from ensemble.analysis.members.gain import MeanGain, gain_over_mean
 from ensemble.analysis.quality.calibration_noise import ensemble_error
 from ensemble.analysis.quality.summary import Quality, qualities
+from ensemble.ui.frame.plain_words import heading, on
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.wording import formats
+from ensemble.wording.terms import behind
 from ensemble.wording.verdicts import calibration as calibration_words
 from ensemble.wording.verdicts import inspect as inspect_words
 
@@ -48,8 +50,8 @@ def metrics(shown: Inspected) -> None:
         return
     accuracy(found.ensemble, "Accuracy", shown)
     for name, value in (("NLL", found.ensemble.nll), ("ECE", found.ensemble.ece)):
-        said = ece_help(shown) if name == "ECE" else HELP[name]
-        st.metric(name, formats.significant(value), width="content", help=said)
+        said = behind(name, ece_help(shown) if name == "ECE" else HELP[name], on())
+        st.metric(heading(name), formats.significant(value), width="content", help=said)
 
 
 def accuracy(quality: Quality, label: str, shown: Inspected) -> None:
@@ -69,11 +71,11 @@ def against_member(quality: Quality, gained: MeanGain, noun: str) -> None:
         "mean over the members, and below it the 95 % interval: by a score, on the same images.",
     )  # fmt: skip
     st.metric(
-        "NLL (nats)", formats.significant(quality.nll), width="content",
+        heading("NLL (nats)"), formats.significant(quality.nll), width="content",
         delta=WORDS[gained.in_nll] + saved(gained), **LOOKS[gained.in_nll],
-        help=f"{HELP['NLL']} Below it: how far that is from the mean member's, the 95 % interval "
-        "on the same images. Averaging never raises it above their mean; how much lower it is, "
-        "is the finding.",
+        help=behind("NLL", f"{HELP['NLL']} Below it: how far that is from the mean member's, the "
+        "95 % interval on the same images. Averaging never raises it above their mean; how much "
+        "lower it is, is the finding.", on()),
     )  # fmt: skip
 
 
@@ -85,10 +87,11 @@ def ece_help(shown: Inspected) -> str:
 def against_errors(found: EceGain, ece_is: str) -> None:
     """The calibration error beside the mean member's, marked where it is shown to differ."""
     st.metric(
-        "ECE", formats.significant(found.ensemble), width="content", **LOOKS[found.better],
+        heading("ECE"), formats.significant(found.ensemble), width="content",
+        **LOOKS[found.better],
         delta=WORDS[found.better] + errors(found),
-        help=f"{ece_is} It is marked better or worse than the mean member's where the "
-        "95 % interval of their difference leaves 0 out (paired bootstrap).",
+        help=behind("ECE", f"{ece_is} It is marked better or worse than the mean member's where "
+        "the 95 % interval of their difference leaves 0 out (paired bootstrap).", on()),
     )  # fmt: skip
 
 

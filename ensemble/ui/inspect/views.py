@@ -7,6 +7,7 @@ import streamlit as st
 
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, widget
+from ensemble.ui.train.example.recording import is_recorded
 from ensemble.wording import escaping
 
 # By the question that they answer: the word in the address, and the label on the screen.
@@ -79,6 +80,10 @@ def follow(key: str) -> None:
 
 def show(key: str, shown: Inspected) -> None:
     """Draw the view of that key; of a run that brought no members, those that ask them say so."""
+    if key in (*ASK_THE_MEMBERS, "compare") and is_recorded(shown.run):
+        st.info(f"{VIEWS[key]} needs runs of your own: of the recorded example only its "
+                "predictions are here.", icon=":material/history:")  # fmt: skip
+        return
     if key in ASK_THE_MEMBERS and shown.run.trained is None:
         st.info(f"{VIEWS[key]} asks the members themselves about changed images: this run was "
                 "trained elsewhere and brought their predictions alone.",

@@ -3,11 +3,13 @@
 import streamlit as st
 
 from ensemble import regression
+from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.ui.frame import danger
 from ensemble.ui.parallel import launch, loader, picker, settings
 from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import Tab, tab
+from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 from ensemble.wording.run_names import called, told_apart
 
@@ -20,16 +22,18 @@ def actions(solve: regression.Solve) -> None:
         return
     with st.container(horizontal=True, gap="small"):
         if not solve.active and st.button("Solve the same again", key="solve_again",
-                                          icon=":material/play_arrow:"):  # fmt: skip
+                                          icon=":material/play_arrow:",
+                                          **rights.given(Action.LAUNCH)):  # fmt: skip
             launch.launch(solve.config)
         st.button(
             "Use these settings again", key="solve_reuse", icon=":material/replay:",
             on_click=settings.fill, args=(solve.config,),
             help="Copies these settings to the controls, ready to change and launch.",
         )  # fmt: skip
-        danger.ask_button("Delete…", key="solve_delete", disabled=solve.active, on_click=ask,
-                          args=(solve.id,),
-                          help="Stop it first." if solve.active else None)  # fmt: skip
+        why = "Stop it first." if solve.active else None
+        danger.ask_button("Delete…", key="solve_delete", on_click=ask, args=(solve.id,),
+                          **rights.given(Action.DELETE, solve.path, disabled=solve.active,
+                                         help=why))  # fmt: skip
 
 
 def sure(solve: regression.Solve) -> None:

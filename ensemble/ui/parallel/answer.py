@@ -10,8 +10,8 @@ from ensemble.figures.solves import both
 from ensemble.regression import Trace, Traces
 from ensemble.regression.speedup import Speedup
 from ensemble.wording import formats
-from ensemble.wording import regression as regression_words
-from ensemble.wording.regression import begun, step_time
+from ensemble.wording.runs import regression as regression_words
+from ensemble.wording.runs.regression import begun, step_time
 
 COMPILING = (
     "Tracing and compiling, before the first iteration. A problem of a size that was solved "

@@ -9,6 +9,7 @@ import psutil
 import streamlit as st
 
 from ensemble import regression
+from ensemble.access import Action
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.queue import comes_first
 from ensemble.regression.commands import MOST_CPU_DEVICES
@@ -19,6 +20,7 @@ from ensemble.ui.parallel import loader as parallel_loader
 from ensemble.ui.parallel import picker, settings
 from ensemble.ui.shared import guard, widget
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
 from ensemble.ui.train.launch import rounded
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
@@ -146,7 +148,8 @@ def launch_body(was_waiting: bool) -> None:
 def button(planned: Plan, key: str) -> None:
     """A button that does what is planned."""
     pressed = st.button(planned.label, type="primary", icon=":material/play_arrow:", key=key,
-                        width="stretch", disabled=planned.config is None)  # fmt: skip
+                        width="stretch",
+                        **rights.given(Action.LAUNCH, disabled=planned.config is None))  # fmt: skip
     if pressed and planned.config:
         launch(planned.config)
 

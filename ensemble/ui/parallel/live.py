@@ -9,8 +9,8 @@ from ensemble.ui.shared import job_panel
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.train import live
 from ensemble.wording import jobs as jobs_words
-from ensemble.wording import regression as regression_words
-from ensemble.wording.regression import begun
+from ensemble.wording.runs import regression as regression_words
+from ensemble.wording.runs.regression import begun
 
 SECONDS_BETWEEN = 1.0
 SECONDS_BETWEEN_PICTURES = 3.0  # Plotly draws a picture with new data from the ground up.

@@ -8,8 +8,8 @@ from ensemble.regression import Traces
 from ensemble.ui.parallel import answer, settings
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
-from ensemble.wording import regression as regression_words
-from ensemble.wording.regression import begun, step_time
+from ensemble.wording.runs import regression as regression_words
+from ensemble.wording.runs.regression import begun, step_time
 
 ERROR = (
     "The error is the norm of the gradient: 0 at the minimum, so lower is nearer. L-BFGS is "
@@ -54,7 +54,7 @@ def errors(solve: regression.Solve, traces: Traces) -> None:
     )
     last = traces.without.error[-1] if traces.without else 0.0
     pictures.show(
-        chart, key="solve_errors", name=f"{solve.id}-error", title="Error by iteration",
+        chart, key="solve_errors", of=solve, name=f"{solve.id}-error", title="Error by iteration",
         alt=f"The gradient's norm by iteration, without pmap down to {last:.3g}",
         table=lambda: solves_figure.iterations_table(traces),
         sees=regression_words.agreement(traces), help=ERROR,
@@ -69,7 +69,8 @@ def step_times(solve: regression.Solve, traces: Traces) -> None:
     said = " and ".join(f"{step_time(trace)} {'with' if trace.pmap else 'without'} pmap"
                         for trace in solves_figure.both(traces))  # fmt: skip
     pictures.show(
-        chart, key="solve_times", name=f"{solve.id}-step-time", title="Step time by iteration",
+        chart, key="solve_times", of=solve,
+        name=f"{solve.id}-step-time", title="Step time by iteration",
         alt=f"Step time by iteration; medians: {said}",
         table=lambda: solves_figure.iterations_table(traces),
         sees=f"How long each iteration took; dotted, the medians: {said}.", help=TIME,
@@ -86,7 +87,8 @@ def scaling(solve: regression.Solve, traces: Traces) -> None:
     pictures.show(
         solves_figure.scaling(traces, cores, titled(solve, "Speed-up by number of devices"),
                               theme.palette()),
-        key="solve_scaling", name=f"{solve.id}-speed-up", title="Speed-up by number of devices",
+        key="solve_scaling", of=solve,
+        name=f"{solve.id}-speed-up", title="Speed-up by number of devices",
         alt="Speed-up against devices: " + ", ".join(
             f"{ratio:.2g} times on {devices}" for devices, ratio in traces.scaling
         ),

@@ -9,7 +9,7 @@ from ensemble import datasets
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.settings import choices_of
 from ensemble.ui.shared import settings, widget
-from ensemble.wording.regression import shape, size
+from ensemble.wording.runs.regression import shape, size
 
 FIELDS = {field.name: field for field in dataclasses.fields(LbfgsConfig)}
 DRAWN = ("samples", "features", "classes")

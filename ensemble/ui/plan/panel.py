@@ -68,7 +68,7 @@ def picture(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
     title = f"{name} by members and epochs · {called(run)} · test images"
     pictures.show(
         heatmap.figure(maps.test, found, costs, found.figure, title, theme.palette()), key="plan",
-        name=f"{run.id}-plan-{found.figure}", title="The map of all plans",
+        of=run, name=f"{run.id}-plan-{found.figure}", title="The map of all plans",
         alt=heatmap.alt(maps.test, found, found.figure),
         table=lambda: heatmap.table(maps.test, found, costs),
         sees="The bluer, the better. Each cell is the mean over all committees of that size after "
@@ -93,7 +93,7 @@ def details(run: runs.Run, maps: Maps, costs: Costs, found: Choice) -> None:
     title = f"What other plans lose · {called(run)} · test images"
     pictures.show(
         intervals.figure(found, title, theme.palette()), key="plan_losses",
-        name=f"{run.id}-plan-losses-{found.figure}", title="What other plans lose",
+        of=run, name=f"{run.id}-plan-losses-{found.figure}", title="What other plans lose",
         alt=intervals.alt(found), table=lambda: heatmap.table(maps.test, found, costs),
         sees="Each plan that can be the best for the budget against this one, on the same images; "
              "right of 0 it is worse. The intervals hold all together (95 %).",

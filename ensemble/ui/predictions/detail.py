@@ -10,6 +10,7 @@ from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import bars, thumbnails
 from ensemble.ui.predictions import address, downloads, sets
 from ensemble.ui.predictions.fitting import Fitting
+from ensemble.ui.shared import address as shared
 from ensemble.ui.shared import theme
 from ensemble.ui.shared.guard import guarded
 from ensemble.wording import escaping
@@ -113,11 +114,21 @@ def footer(shown: Shown, number: int) -> None:
         if place >= 0:
             st.caption(f"{place + 1:,} of {len(numbers):,}", width="content")
         st.space("stretch")
+        if made.split[number]:
+            why(number)
         st.download_button(
             "Figures (CSV)", lambda: downloads.of_one(made, number, names),
             f"{escaping.file_name(shown.place.replace(' · ', '-'))}-{number}.csv", "text/csv",
             icon=":material/download:", type="tertiary", on_click="ignore", key="digit_csv",
         )  # fmt: skip
+
+
+def why(number: int) -> None:
+    """The way to what splits the members here, in five steps."""
+    words = (shared.RUN, shared.RUN.read()), (shared.EPOCH, shared.EPOCH.read())
+    query = {word.name: str(value) for word, value in words if value is not None}
+    st.page_link("pages/why.py", label="Why do they disagree?", icon=":material/help_center:",
+                 query_params={**query, **shared.IMAGE.link(number)})  # fmt: skip
 
 
 def neighbour(label: str, key: str, numbers: Ints, place: int) -> None:

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ensemble import runs
+from ensemble.access import Action
 from ensemble.errors import RunError
 from ensemble.jobs.folders import NAME_LENGTH
 from ensemble.runs.annotations.baseline import read_baseline, write_baseline
 from ensemble.runs.annotations.notes import NOTE_LENGTH, read_note, write_note
-from ensemble.ui.frame import danger
+from ensemble.ui.frame import danger, one_file
 from ensemble.ui.runs import doing, groups, tagging, ways
 from ensemble.ui.shared import address, job_panel, run_panel, widget
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 from ensemble.wording.run_names import called, told_apart
 
@@ -35,6 +37,7 @@ def panel(run: runs.Run, every: Sequence[runs.Run]) -> None:
         groups.show(run, "run_")
         naming(run)
         tagging.box([run], every)
+        run_panel.cite_or_repeat(run)
 
 
 def title(run: runs.Run) -> None:
@@ -65,7 +68,8 @@ def comparing(run: runs.Run, every: Sequence[runs.Run]) -> None:
             f"Unpin as the baseline of {data}" if pinned else f"Pin as the baseline of {data}",
             icon=":material/keep_off:" if pinned else ":material/keep:", key="run_pin",
             type="tertiary", on_click=pin, args=(run.config.dataset, None if pinned else run.id),
-            help="Compare measures other runs on this data against it.",
+            **rights.given(Action.CHANGE, help="Compare measures other runs on this data "
+                           "against it."),
         )  # fmt: skip
         ways.of_run(run, every)
 
@@ -82,12 +86,14 @@ def naming(run: runs.Run) -> None:
     left.text_input(
         "Name", "" if run.name == run.id else run.name, max_chars=NAME_LENGTH,
         placeholder=called(run), key=(key := f"name_of_{run.id}"), on_change=rename,
-        args=(run.id, key), help="Kept as soon as you leave the box. Empty, it goes by what it is.",
+        args=(run.id, key), **rights.given(Action.CHANGE, run.path, help="Kept as soon as you "
+                                           "leave the box. Empty, it goes by what it is."),
     )  # fmt: skip
     right.text_area(
         "Note", read_note(run), max_chars=NOTE_LENGTH, key=(key := f"note_of_{run.id}"),
         height=100, placeholder="What you tried, and what came of it", on_change=note,
-        args=(run.id, key), help="Kept as soon as you leave the box.",
+        args=(run.id, key), **rights.given(Action.CHANGE, run.path, help="Kept as soon as you "
+                                           "leave the box."),
     )  # fmt: skip
 
 
@@ -114,23 +120,30 @@ def buttons(run: runs.Run) -> None:
     """Open, stop or resume, and the first question before deleting."""
     with st.container(horizontal=True, vertical_alignment="center"):
         open_links(run)
+        one_file.button([run], "run_one_file")
         st.space("stretch")
         if run.active:
             job_panel.stop_button(run, "run_")
         else:
             st.button("Resume", icon=":material/resume:", key="run_resume",
-                      disabled=run.state not in runs.RESUMABLE, on_click=resume,
-                      args=(run.id,))  # fmt: skip
-        danger.ask_button("Delete…", key="run_delete", disabled=run.active, on_click=ask,
-                          args=(run.id,))  # fmt: skip
+                      on_click=resume, args=(run.id,),
+                      **rights.given(Action.CHANGE, run.path,
+                                     disabled=not run.may_resume))  # fmt: skip
+        danger.ask_button("Delete…", key="run_delete", on_click=ask, args=(run.id,),
+                          **rights.given(Action.DELETE, run.path,
+                                         disabled=run.active))  # fmt: skip
     if reason := why_not(run):
         st.caption(reason)
 
 
 def why_not(run: runs.Run) -> str:
     """Why a button is disabled, in a sentence; "" when none is."""
+    if why := rights.why_not(Action.DELETE, run.path):
+        return escaping.markdown(why)
     if run.active:
         return "An active run cannot be deleted: stop it first."
+    if run.origin:
+        return "It came in a report, which holds no checkpoints: there is nothing here to resume."
     return {
         "finished": "A finished run cannot be resumed: launch a new one for more epochs.",
         "imported": "It was trained elsewhere: there is nothing here to resume.",

@@ -11,11 +11,13 @@ from ensemble.config import EnsembleConfig
 from ensemble.settings import setting_fields
 from ensemble.ui.shared import address, settings, widget
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import visitors
 from ensemble.wording import formats
 from ensemble.wording.verdicts import chosen as chosen_words
 
 ENSEMBLE = "Share of the test images that the averaged probabilities get right"
 KEY = "runs_columns"
+OWNER = "owner"
 
 
 @dataclass(frozen=True)
@@ -99,8 +101,14 @@ COLUMNS: dict[str, Column] = {
     "settings": Column("Settings", width=300),
     "made": Column("Made", "when", 140),
     "note": Column("Note", width=200),
+    OWNER: Column("Owner", width=170, help="Who launched it: they and admins may change it"),
 }  # fmt: skip
 ALWAYS = "name"
+
+
+def there_are() -> list[str]:
+    """The columns to choose from: on a machine of one's own every run is one's own."""
+    return [name for name in COLUMNS if name != OWNER or visitors.is_shared()]
 
 
 def chosen(first: Collection[str] = ()) -> list[str]:
@@ -109,14 +117,14 @@ def chosen(first: Collection[str] = ()) -> list[str]:
     Args:
       first: columns to show beside the usual ones until a person has chosen.
     """
-    asked = [name for name in address.FIELDS.read() if name in COLUMNS]
+    asked = [name for name in address.FIELDS.read() if name in there_are()]
     wanted = asked or tab.runs_columns
     if wanted:
         tab.runs_columns = tuple(wanted)
         address.FIELDS.put(tuple(wanted))
     else:
         wanted = [name for name, one in COLUMNS.items() if one.first or name in first]
-    return [name for name in COLUMNS if name == ALWAYS or name in wanted]
+    return [name for name in there_are() if name == ALWAYS or name in wanted]
 
 
 def choice(shown: list[str]) -> None:
@@ -126,7 +134,7 @@ def choice(shown: list[str]) -> None:
         if set(widget.value(KEY, ())) != set(wanted):  # else what is pressed now would come back
             widget.put(KEY, wanted)
         st.pills(
-            "Columns of the table", [name for name in COLUMNS if name != ALWAYS],
+            "Columns of the table", [name for name in there_are() if name != ALWAYS],
             selection_mode="multi", format_func=lambda name: COLUMNS[name].title, key=KEY,
             default=widget.held(KEY), on_change=choose,
             help="Kept in this tab, and in the address for a link.",

@@ -9,8 +9,8 @@ from ensemble.errors import EnsembleError
 from ensemble.ui.shared import job_panel
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping
-from ensemble.wording import groups as words
-from ensemble.wording.groups import Standing
+from ensemble.wording.runs import groups as words
+from ensemble.wording.runs.groups import Standing
 
 FEW = 4  # groups that are shown a line each; more are summed up in one, until that is opened
 ROW, MOST_ROWS = 35, 12

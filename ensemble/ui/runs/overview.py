@@ -6,13 +6,16 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ensemble import runs
+from ensemble.access import Action
 from ensemble.errors import RunError
 from ensemble.runs.annotations.baseline import read_baselines
+from ensemble.ui.frame import room
 from ensemble.ui.runs import actions, columns, doing, ece, filters, summary, ticked, ways
 from ensemble.ui.runs import table as runs_table
 from ensemble.ui.shared import loaders, widget
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 
 SECONDS_BETWEEN, SECONDS_TO_READ_ON = 2.0, 0.4
@@ -38,6 +41,7 @@ def body(was_live: float | None) -> None:
         every = loaders.all_runs()
         if not every or seconds_between(every) != was_live:
             st.rerun()
+        room.tell()
         doing.tell()
         st.markdown(f"#### {summary.answer(every)}")
         if best := summary.best(every):
@@ -67,7 +71,11 @@ def chosen(every: Sequence[runs.Run], listed: Sequence[str]) -> None:
     """What can be done with the run that is ticked, or with those that are."""
     wanted = ticked.ids()
     if not wanted:
-        st.caption("Tick a row to open, rename, tag, resume or delete a run; several to compare.")
+        st.caption(
+            "Tick a row to open a run, or several to compare."
+            if rights.why_not(Action.CHANGE)
+            else "Tick a row to open, rename, tag, resume or delete a run; several to compare."
+        )
         return
     known = {run.id: run for run in every}
     found = [known[one] for one in wanted if one in known]

@@ -31,7 +31,7 @@ def best(every: Sequence[runs.Run]) -> str:
     """
     said: dict[str, list[str]] = {}
     # What was imported says nothing of how it came: it is no rival of what was trained here.
-    trained = [run for run in every if run.trained]
+    trained = [run for run in every if run.trained and not run.origin]
     for dataset in registry.names():
         if found := best_on(trained, dataset):
             run, on = found

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from ensemble import runs
+from ensemble.access import owners
 from ensemble.jobs.queue import QueuedJob, in_order, place_of
 from ensemble.runs.annotations.notes import FILE as NOTE
 from ensemble.runs.annotations.notes import read_note
@@ -17,9 +18,9 @@ from ensemble.ui.predictions import downloads
 from ensemble.ui.runs.columns import COLUMNS, OF_SETTINGS
 from ensemble.ui.shared import settings
 from ensemble.wording import formats
-from ensemble.wording import groups as groups_words
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.run_names import called
+from ensemble.wording.runs import groups as groups_words
 from ensemble.wording.verdicts import chance
 
 NOTE_SHOWN = 60
@@ -54,6 +55,7 @@ def table(
         "state": chance.in_a_word,
         "baseline": lambda run: "pinned" if run.id in baselines else "",
         "ece": lambda run: ece.get(run.id),
+        "owner": lambda run: owners.read_owner(run.path),
     }
     rows = [row(run) for run in shown]
     frame = pd.DataFrame(index=pd.RangeIndex(len(rows)))

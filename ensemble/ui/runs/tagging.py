@@ -3,15 +3,18 @@
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import streamlit as st
 
 from ensemble import runs
+from ensemble.access import Action
 from ensemble.runs.annotations.tags import TAG_LENGTH, change_tags
 from ensemble.ui.runs import doing
 from ensemble.ui.runs.filters import SWEEP
 from ensemble.ui.shared import widget
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
 from ensemble.wording import formats
 
 
@@ -28,21 +31,28 @@ def box(chosen: Sequence[runs.Run], every: Sequence[runs.Run]) -> None:
     # What the browser sends back are words, which change with what the runs have.
     shown = f"{ids} {sorted(counts.items())} {tab.runs_untagged}"
     key = f"tags_of_{zlib.crc32(shown.encode()):08x}"
+    told = (
+        f"Words of at most {TAG_LENGTH} characters to find and compare runs by; kept as soon as "
+        "you choose one, or type one and press Enter."
+    )
+    if len(ids) > 1:
+        told += " One that you add is given to all of them; one you take out is taken from all."
     st.multiselect(
         "Tags", options, list(counts), key=key,
         format_func=lambda tag: said(tag, counts.get(tag, 0), len(ids)),
         accept_new_options=True, placeholder="Choose a tag, or type a new one", on_change=change,
-        args=(key, ids, tuple(counts)),
-        help=f"Words of at most {TAG_LENGTH} characters to find and compare runs by; kept as soon "
-        "as you choose one, or type one and press Enter."
-        + (" One that you add is given to all of them; one that you take out is taken from all."
-           if len(ids) > 1 else ""),
+        args=(key, ids, tuple(counts)), **rights.given(Action.CHANGE, owned(chosen), help=told),
     )  # fmt: skip
 
 
 def given(run: runs.Run) -> list[str]:
     """The tags that people gave it: a sweep's own, by which it knows its trials, is no choice."""
     return [tag for tag in run.tags if not SWEEP.fullmatch(tag)]
+
+
+def owned(chosen: Sequence[runs.Run]) -> Path | None:
+    """The folder of one run; of several none, for each may be somebody else's."""
+    return chosen[0].path if len(chosen) == 1 else None
 
 
 def said(tag: str, has: int, of: int) -> str:

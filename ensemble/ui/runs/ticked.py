@@ -9,12 +9,14 @@ from contextlib import suppress
 import streamlit as st
 
 from ensemble import runs
+from ensemble.access import Action
 from ensemble.errors import RunError
 from ensemble.ui.frame import danger
 from ensemble.ui.predictions import downloads
 from ensemble.ui.runs import doing, summary, tagging, ways
 from ensemble.ui.shared import address, run_panel, widget
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import told_apart
 
@@ -86,24 +88,30 @@ def title(chosen: Sequence[runs.Run], listed: Collection[str]) -> None:
 def buttons(chosen: Sequence[runs.Run]) -> None:
     """Compare, stop, resume, a file, and the first question before deleting."""
     active = [run for run in chosen if run.active]
-    resumable = [run.id for run in chosen if run.state in runs.RESUMABLE]
+    resumable = [run.id for run in chosen if run.may_resume]
     with st.container(horizontal=True, vertical_alignment="center"):
         ways.compare(chosen)
         st.space("stretch")
         csv(chosen, "runs_ticked_csv", "ticked")
         st.button(
             numbered("Stop", len(active)), icon=":material/stop:", key="runs_stop",
-            disabled=not active, on_click=stop, args=(tuple(run.id for run in active),),
-            help="What they have learnt so far is kept, and they can be resumed.",
+            on_click=stop, args=(tuple(run.id for run in active),), **rights.given(
+                Action.STOP, disabled=not active,
+                help="What they have learnt so far is kept, and they can be resumed.",
+            ),
         )  # fmt: skip
         st.button(
             numbered("Resume", len(resumable)), icon=":material/resume:", key="runs_resume",
-            disabled=not 0 < len(resumable) <= MOST_RESUMED, on_click=resume,
-            args=(tuple(resumable),), help="Those that were stopped or failed go on, each from its "
-            f"last checkpoint: at most {MOST_RESUMED} at once.",
+            on_click=resume, args=(tuple(resumable),), **rights.given(
+                Action.CHANGE, disabled=not 0 < len(resumable) <= MOST_RESUMED,
+                help="Those that were stopped or failed go on, each from its last checkpoint: at "
+                f"most {MOST_RESUMED} at once.",
+            ),
         )  # fmt: skip
-        danger.ask_button("Delete…", key="runs_delete", disabled=len(active) == len(chosen),
-                          on_click=ask, args=(tuple(run.id for run in chosen),))  # fmt: skip
+        danger.ask_button(
+            "Delete…", key="runs_delete", on_click=ask, args=(tuple(run.id for run in chosen),),
+            **rights.given(Action.DELETE, disabled=len(active) == len(chosen)),
+        )  # fmt: skip
     if said := why_not(chosen, resumable):
         st.caption(said)
 

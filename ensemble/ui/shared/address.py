@@ -187,6 +187,9 @@ CHEAPER = OneOf("cheaper", ("no", "yes"))
 # Data: the dataset that is chosen, and the upload that is looked at.
 DATASET, UPLOAD = Text("data"), Text("upload")
 
+# Why: the image, and which of its steps. On every screen: whether terms of the trade are hidden.
+IMAGE, STEP, TERMS = Whole("image"), Number("step", 1, 1, 5), OneOf("terms", ("shown", "hidden"))
+
 # Classify: the way in, the detail, and how many of 100 real digits may be rejected.
 INPUT, DETAIL, REFUSE = Text("input"), Text("detail"), Number("refuse", 3, 1, 50)
 

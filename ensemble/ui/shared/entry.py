@@ -5,9 +5,11 @@ from collections.abc import Callable
 import streamlit as st
 from streamlit.navigation.page import StreamlitPage
 
-from ensemble.ui.frame import drawer, figure_menu, mark
-from ensemble.ui.shared import address, widget
+from ensemble.figures.palette import DARK, LIGHT
+from ensemble.ui.frame import drawer, figure_menu, mark, phones
+from ensemble.ui.shared import address, theme, widget
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import starting
 
 
 def configure() -> None:
@@ -16,8 +18,12 @@ def configure() -> None:
     mark.show()
 
 
-def navigation() -> StreamlitPage:
-    """The menu on top of every page; returns the page that the address names, to be run."""
+def navigation(hidden: bool = False) -> StreamlitPage:
+    """The menu on top of every page; returns the page that the address names, to be run.
+
+    Args:
+      hidden: there is no menu, for who has not signed in: the address alone is kept.
+    """
     tab.through_app = True
     train = st.Page(
         "pages/train.py", title="Train", icon=":material/model_training:", url_path="train",
@@ -30,6 +36,10 @@ def navigation() -> StreamlitPage:
     inspect = st.Page(
         "pages/inspect.py", title="Inspect", icon=":material/troubleshoot:", url_path="inspect",
         help="What the ensemble knows and does not: agreement, uncertainty, calibration.",
+    )  # fmt: skip
+    why = st.Page(
+        "pages/why.py", title="Why", icon=":material/help_center:", url_path="why",
+        help="Why do they disagree? One disputed image, in five steps.",
     )  # fmt: skip
     compare = st.Page(
         "pages/compare.py", title="Compare", icon=":material/compare_arrows:", url_path="compare",
@@ -66,9 +76,9 @@ def navigation() -> StreamlitPage:
 
     # Streamlit serves its default page at "/" alone, and Train has an address of its own.
     default = st.Page(start, default=True, visibility="hidden")
-    pages = [default, train, predictions, inspect, compare, tune, classify, parallel, devices,
+    pages = [default, train, predictions, inspect, why, compare, tune, classify, parallel, devices,
              data, runs]  # fmt: skip
-    return st.navigation(pages, position="top")
+    return st.navigation(pages, position="hidden" if hidden else "top")
 
 
 def draw(page: str, main: Callable[[], None]) -> None:
@@ -82,8 +92,9 @@ def draw(page: str, main: Callable[[], None]) -> None:
     if tab.page != page:
         del tab.page
     drawer.close_when_used(page)
-    figure_menu.listen()
+    figure_menu.listen(theme.of_page(LIGHT), theme.of_page(DARK))
     main()
+    phones.offer(page)
     widget.all_drawn()
     tab.page = page
 
@@ -102,6 +113,9 @@ def through_app() -> None:
     Calling `st.navigation` ends that, and the rerun goes through `app.py`.
     """
     if not tab.through_app:
+        if why := starting.why_not_drawn():
+            st.error(why)
+            st.stop()
         configure()
         navigation()
         st.rerun()

@@ -5,8 +5,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
+from ensemble.jobs.job import Job
+from ensemble.ui.frame import figure_menu, plain_words
 from ensemble.ui.predictions import downloads
 from ensemble.wording import escaping
+from ensemble.wording.provenance import figure_caption, version
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -16,7 +19,9 @@ if TYPE_CHECKING:
 PICTURES = {
     "png": ("Save as PNG", ":material/image:"),
     "svg": ("Save as SVG", ":material/shape_line:"),
+    "pdf": ("Save as PDF", ":material/picture_as_pdf:"),
     "copy": ("Copy picture", ":material/content_copy:"),
+    "caption": ("Copy caption", ":material/short_text:"),
 }
 OnSelect = Callable[[], None] | Literal["ignore", "rerun"]
 
@@ -31,6 +36,8 @@ def show(
     table: "Callable[[], pd.DataFrame]",
     sees: str,
     help: str | None = None,
+    of: Job | None = None,
+    epoch: int | None = None,
     on_select: OnSelect = "ignore",
     selection_mode: Iterable[Literal["points", "box", "lasso"]] = ("points",),
 ) -> Any:
@@ -45,6 +52,8 @@ def show(
       table: makes its figures as a table, when they are asked for.
       sees: one sentence that says what to see, in Markdown.
       help: what its terms mean, behind the sentence's question mark.
+      of: the run that it is about, for its caption; None where it is about several, or none.
+      epoch: the one that is shown, from 1; None where it is of the whole run.
       on_select: a callback, or "rerun", where points of it can be chosen.
       selection_mode: how they can be.
 
@@ -52,8 +61,8 @@ def show(
       What of it is chosen (`.selection`), where it can be.
     """
     with st.container(horizontal=True, gap="small", key=f"{key}_sees"):
-        st.markdown(sees, help=help, width="stretch")
-        menu(key, name, title, table)
+        st.markdown(plain_words.reworded(sees), help=help, width="stretch")
+        menu(key, name, title, table, figure_caption(of, title, epoch) if of else "")
     return st.plotly_chart(
         figure, key=key, alt=alt, config=config(name, on_select, selection_mode),
         on_select=on_select, selection_mode=tuple(selection_mode),
@@ -80,15 +89,27 @@ def config(name: str, on_select: OnSelect, selection_mode: Iterable[str]) -> dic
     }
 
 
-def menu(key: str, name: str, title: str, table: "Callable[[], pd.DataFrame]") -> None:
-    """The picture as a file or to be pasted, and its figures as a table."""
+def menu(
+    key: str, name: str, title: str, table: "Callable[[], pd.DataFrame]", caption: str = ""
+) -> None:
+    """The picture as a file or to be pasted, at a size for paper or slides; its figures as a table.
+
+    Args:
+      key: the chart's.
+      name: of the files.
+      title: of the picture.
+      table: makes its figures.
+      caption: what stands below it; "" for its title and the program's version.
+    """
     opened = st.popover("⋯", type="tertiary", key=f"{key}_menu", help=f"Save or copy “{title}”")
     with opened, st.container(gap=None):
-        for word, (label, icon) in PICTURES.items():
-            # Pressed in the browser: Streamlit hears of it only where no script runs.
-            st.button(label, icon=icon, key=f"figure_{word}_{key}", type="tertiary")
-        st.download_button(
-            "Figures as CSV", lambda: downloads.csv(table()), f"{escaping.file_name(name)}.csv",
-            "text/csv", icon=":material/table:", key=f"{key}_csv", on_click="ignore",
-            type="tertiary",
-        )  # fmt: skip
+        st.html(figure_menu.options(key, title, caption or f"{title} · {version()}"))
+        with st.container(horizontal=True, gap=None, key=f"{key}_saves"):
+            for word, (label, icon) in PICTURES.items():
+                # Pressed in the browser: Streamlit hears of it only where no script runs.
+                st.button(label, icon=icon, key=f"figure_{word}_{key}", type="tertiary")
+            st.download_button(
+                "Figures as CSV", lambda: downloads.csv(table()), f"{escaping.file_name(name)}.csv",
+                "text/csv", icon=":material/table:", key=f"{key}_csv", on_click="ignore",
+                type="tertiary",
+            )  # fmt: skip

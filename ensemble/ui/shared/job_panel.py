@@ -5,11 +5,13 @@ from pathlib import Path
 
 import streamlit as st
 
+from ensemble.access import Action
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job, request_stop, stop_requested
 from ensemble.storage.reading import opened
 from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import Tab, tab
+from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
 
 LOG_LINES, LOG_BYTES = 40, 20_000
@@ -31,7 +33,7 @@ def show(
         if job.active:
             stop_button(job, prefix)
         elif resume and job.state in job.kind.resumable:
-            resume_button(resume, prefix)
+            resume_button(resume, prefix, job.path)
 
 
 def stop_button(job: Job, prefix: str = "") -> None:
@@ -41,8 +43,8 @@ def stop_button(job: Job, prefix: str = "") -> None:
                   help=job.kind.stopping_help)  # fmt: skip
     else:
         # It may just have ended: then there is nobody to ask, which the page shows next.
-        st.button("Stop", icon=":material/stop:", key=f"{prefix}stop", on_click=stop,
-                  args=(job,), help=job.kind.stop_help)  # fmt: skip
+        st.button("Stop", icon=":material/stop:", key=f"{prefix}stop", on_click=stop, args=(job,),
+                  **rights.given(Action.STOP, job.path, help=job.kind.stop_help))  # fmt: skip
         if said := Tab.stop_problem.take():
             guard.problem(said)
 
@@ -55,9 +57,12 @@ def stop(job: Job) -> None:
         tab.stop_problem = str(error)
 
 
-def resume_button(resume: Callable[[], object], prefix: str = "") -> None:
-    """Goes on where the job ended, or says why not."""
-    if not st.button("Resume", icon=":material/resume:", key=f"{prefix}resume", type="primary"):
+def resume_button(
+    resume: Callable[[], object], prefix: str = "", folder: Path | None = None
+) -> None:
+    """Goes on where the job in `folder` ended, or says why not."""
+    if not st.button("Resume", icon=":material/resume:", key=f"{prefix}resume", type="primary",
+                     **rights.given(Action.CHANGE, folder)):  # fmt: skip
         return
     try:
         resume()

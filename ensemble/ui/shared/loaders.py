@@ -12,6 +12,7 @@ import streamlit as st
 
 from ensemble import datasets, regression, runs
 from ensemble.datasets import Dataset
+from ensemble.errors import ConfigError
 from ensemble.jobs.placement import placed_on
 from ensemble.jobs.queue import ahead_of
 from ensemble.runs.test_set import LABELS_FILE
@@ -55,10 +56,18 @@ def test_set(run: runs.Run) -> runs.TestSet:
       NotPreparedError: the run's dataset is not on this machine any more.
       RunError: it was imported, and what it brought cannot be read.
     """
-    if run.trained is None:
+    if run.trained is None or run.origin:
         seen = version(run.path / LABELS_FILE)
-        return _test_set(str(run.path), f"{seen}", run)
+        return _test_set(str(run.path), f"{seen} {_is_here(run)}", run)
     return _test_set(run.config.dataset, run.data.fingerprint, run)
+
+
+def _is_here(run: runs.Run) -> bool:
+    """Whether what a run was trained on is on this machine: one that came in a report asks anew."""
+    try:
+        return run.trained is not None and datasets.is_prepared(run.config.dataset)
+    except ConfigError:
+        return False
 
 
 @st.cache_resource(max_entries=6, show_spinner=False)

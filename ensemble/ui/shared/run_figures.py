@@ -9,11 +9,12 @@ import streamlit as st
 from ensemble import runs
 from ensemble.datasets.registry import Entry
 from ensemble.ui.train import history
-from ensemble.wording import formats, varied
-from ensemble.wording import groups as groups_words
+from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
-from ensemble.wording import training as training_words
 from ensemble.wording.formats import plural
+from ensemble.wording.runs import groups as groups_words
+from ensemble.wording.runs import training as training_words
+from ensemble.wording.runs import varied
 from ensemble.wording.verdicts import chance, chosen
 
 

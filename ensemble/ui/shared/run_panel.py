@@ -9,10 +9,13 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.errors import RunError
+from ensemble.ui.frame import one_file, plain_words
 from ensemble.ui.shared import address, loaders, settings, widget
 from ensemble.ui.shared.tab import tab
-from ensemble.wording import escaping, varied
-from ensemble.wording.run_names import called, told_apart
+from ensemble.wording import escaping
+from ensemble.wording.provenance import bibtex_of, citation_of, command_of
+from ensemble.wording.run_names import called, came_from, told_apart
+from ensemble.wording.runs import varied
 from ensemble.wording.verdicts import chance
 
 # How each state looks: colour and icon of its badge.
@@ -110,7 +113,10 @@ def header(run: runs.Run) -> None:
         name_and_state(run, loaders.shown_state(run))
         st.space("stretch")
         picker(run)
-    st.caption(escaping.markdown(f"{small_print(run)} · {run.id}"))
+    said = " · ".join(filter(None, (small_print(run), run.id, came_from(run))))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(escaping.markdown(said), width="stretch")
+        one_file.button([run], "run_one_file")
 
 
 def small_print(run: runs.Run) -> str:
@@ -127,18 +133,36 @@ def one_line(run: runs.Run) -> None:
     said = escaping.markdown(f"{title} · {settings.summary(run.config)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="run_line"):
         name_and_state(run, loaders.shown_state(run))
-        full = f"**{escaping.markdown(called(run))}**  \n{said}  \n{escaping.markdown(run.id)}"
+        which = " · ".join(filter(None, (run.id, came_from(run))))
+        full = f"**{escaping.markdown(called(run))}**  \n{said}  \n{escaping.markdown(which)}"
         st.caption(said, width="content", help=full)
         st.space("stretch")
+        one_file.button([run], "run_one_file")
+        plain_words.control()
         picker(run)
 
 
+def cite_or_repeat(run: runs.Run) -> None:
+    """A fold with the command that makes the run again, and with what to cite it by."""
+    with st.expander("Cite or repeat", icon=":material/format_quote:", key="cite_or_repeat"):
+        if command := command_of(run):
+            st.caption("The command that makes this run again")
+            st.code(command, language="bash", wrap_lines=True)
+        else:
+            st.caption("It was made of what was trained elsewhere: no command makes it again.")
+        st.caption("A line to cite it by, and the same for BibTeX")
+        st.code(citation_of(run), language=None, wrap_lines=True)
+        st.code(bibtex_of(run), language=None, wrap_lines=True)
+
+
 def name_and_state(run: runs.Run, state: str) -> None:
-    """The run's name, and its state as a badge."""
+    """The run's name, and its state as a badge; another where it was not made here."""
     state = chance.state(run, state)
     color, icon = LOOKS[state]
     st.subheader(escaping.markdown(called(run)), anchor=False, width="content")
     st.badge(state, icon=icon, color=color)
+    if run.origin:
+        st.badge("from a report", icon=":material/upload_file:", color="gray")
 
 
 def picker(run: runs.Run) -> None:

@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import functools
 import logging
+import os
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Iterator
@@ -21,7 +22,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.starlette import App
 
+from ensemble.jobs import launch
 from ensemble.machine import open_files
+from ensemble.ui.sign_in import starting
+from ensemble.ui.sign_in.middleware import SignInMiddleware
 
 # Of a page nothing comes from elsewhere, and nobody else frames it. Streamlit's own pages need
 # styles and programs within them, and figures programs that are made while they are drawn.
@@ -42,6 +46,8 @@ HEALTH = "/_stcore/health"
 SCARCE_SECONDS = 10
 RESERVE = 32  # open files: for pages, and for `forget_closed`
 SOCKET = "/_stcore/stream"
+# "1" where all ends with the server, as in a container: it has runs stop with a checkpoint first.
+STOP_WITH_SERVER = "ENSEMBLE_STOP_WITH_SERVER"
 FEW = (
     "The system allows this server {limit:,} open files, enough for about {tabs:,} browser tabs "
     "at once: for more, raise the limit (`ulimit -Hn`, or the service's own setting) and start it "
@@ -54,14 +60,15 @@ TOO_FEW = (
 
 
 def middleware() -> list[Middleware]:
-    """What every request and answer passes."""
+    """What every request and answer passes; ends the server where others could reach it unasked."""
     few_tabs()  # Before Streamlit reads its settings.
-    return [Middleware(SecurityMiddleware)]
+    starting.check()
+    return [Middleware(SecurityMiddleware), Middleware(SignInMiddleware)]
 
 
 @contextlib.asynccontextmanager
 async def lifespan(app: App) -> AsyncIterator[None]:
-    """What the server does once, before it answers."""
+    """What the server does once, before it answers and after it has."""
     if few := few_tabs():
         logging.getLogger("ensemble").warning(few)
         app.state["forgetting"] = asyncio.create_task(forget_closed(app))
@@ -69,6 +76,8 @@ async def lifespan(app: App) -> AsyncIterator[None]:
         # Streamlit opens the browser itself only for a script without middleware.
         threading.Timer(0.5, webbrowser.open, [address()]).start()
     yield
+    if os.environ.get(STOP_WITH_SERVER) == "1":
+        await asyncio.to_thread(launch.stop_children)
 
 
 async def forget_closed(app: ASGIApp) -> None:
@@ -149,6 +158,9 @@ class SecurityMiddleware:
         if scope["type"] == "websocket" and scope["client"] and not has_room():
             # The browser tries again by itself, until others are closed.
             return await send({"type": "websocket.close", "code": 1013})
+        headers = Headers(scope=scope) if scope["type"] in ("http", "websocket") else Headers()
+        if scope["type"] == "websocket" and not may_connect(headers):
+            return await send({"type": "websocket.close", "code": 1008})
         if scope["type"] != "http":  # Streamlit checks a WebSocket's Host itself.
             return await self._app(scope, receive, send)
 
@@ -158,7 +170,7 @@ class SecurityMiddleware:
             await send(message)
 
         answer = self._app
-        if scope["path"] != based(HEALTH) and not is_allowed(Headers(scope=scope).get("host", "")):
+        if scope["path"] != based(HEALTH) and not is_allowed(headers.get("host", "")):
             answer = PlainTextResponse("This name is not among server.allowedHosts.\n", 400)
         await answer(scope, receive, with_headers)
 
@@ -169,6 +181,27 @@ def has_room() -> bool:
         return True
     left = open_files.left()
     return left is None or left > RESERVE
+
+
+def may_connect(headers: Headers) -> bool:
+    """Whether the page that opens a WebSocket is one of this server's, by its Origin.
+
+    Streamlit looks too, but asks a machine on the internet for this one's address before it says
+    no, and serves nobody until it has an answer or has waited for it.
+    """
+    origin = headers.get("origin")
+    if origin is None or not st.get_option("server.enableCORS"):
+        return True  # Browsers always send one.
+    known = ("localhost", "127.0.0.1", "0.0.0.0", st.get_option("browser.serverAddress"))
+    try:
+        page = urlsplit(origin)
+        allowed = [urlsplit(one.strip()) for one in st.get_option("server.corsAllowedOrigins")]
+    except ValueError:
+        return False
+    return bool(page.hostname) and (
+        page.netloc == headers.get("host")
+        or page.hostname in (*known, *(one.hostname for one in allowed))
+    )
 
 
 def is_allowed(host: str) -> bool:

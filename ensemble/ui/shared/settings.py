@@ -12,7 +12,8 @@ from ensemble import architectures
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.settings import choices_of
 from ensemble.ui.shared import widget
-from ensemble.wording import formats, varied
+from ensemble.wording import formats
+from ensemble.wording.runs import varied
 
 FIELDS = {field.name: field for field in dataclasses.fields(EnsembleConfig)}
 MAIN = ("dataset", "network", "members", "learning_rate", "momentum", "epochs", "batch_size",

@@ -17,7 +17,7 @@ from ensemble.ui.classify.state import Overrule, Row, Source
 if TYPE_CHECKING:
     from ensemble.analysis.quality.averaging import Ints
     from ensemble.config import EnsembleConfig
-    from ensemble.exchange import MemberOutputs
+    from ensemble.exchange import Capsule, MemberOutputs
     from ensemble.jobs.placement import Placement
     from ensemble.regression.settings import LbfgsConfig
     from ensemble.sweeps.settings import SweepConfig
@@ -93,6 +93,17 @@ class Tab:
     # The run that was shown last, for screens that are opened without one in their address.
     run_shown = Remembered[str]("run_last_shown", "")
 
+    # On a shared server: who this tab was opened by, and why its visitor was refused; each is
+    # written down once.
+    seen_as = Remembered[str]("seen_as", "")
+    refused_because = Remembered[str]("refused_because", "")
+
+    # Whether terms of the trade are hidden; the address says so too.
+    plain_words = Remembered[bool]("plain_words_on", False)
+
+    # Why: what the person took an image for, by its run and number; None for no answer of theirs.
+    guesses = Remembered[Mapping[tuple[str, int], int | None]]("why_guesses", {})
+
     # Why a job could not be asked to stop: told once.
     stop_problem = Remembered[str]("stop_problem", "")
 
@@ -112,8 +123,8 @@ class Tab:
     importing = Remembered[bool]("importing", False)
     # The uploaded files that were read last, by their ids, and what they hold or why they cannot
     # be taken.
-    import_read: Remembered[tuple[tuple[str, ...], MemberOutputs | str] | None] = Remembered(
-        "import_read", None
+    import_read: Remembered[tuple[tuple[str, ...], MemberOutputs | list[Capsule] | str] | None] = (
+        Remembered("import_read", None)
     )
 
     # Predictions, Inspect and Classify.

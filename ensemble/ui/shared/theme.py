@@ -18,7 +18,11 @@ OPTIONS = {
 
 def palette() -> Palette:
     """The colours that this browser shows the page in."""
-    usual = DARK if st.context.theme.type == "dark" else LIGHT
+    return of_page(DARK if st.context.theme.type == "dark" else LIGHT)
+
+
+def of_page(usual: Palette) -> Palette:
+    """The page's colours in the theme of this palette, as whoever runs the app has set them."""
     colors = {
         name: str(st.get_option(f"theme.{usual.mode}.{option}") or getattr(usual, name))
         for name, option in OPTIONS.items()

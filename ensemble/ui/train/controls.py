@@ -3,16 +3,18 @@
 import streamlit as st
 
 from ensemble import datasets, runs
+from ensemble.access import Action
 from ensemble.datasets import DatasetInfo, registry
 from ensemble.jobs import dataset_fetch
 from ensemble.ui.shared import job_panel, settings
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
 from ensemble.ui.train import network, precision, presets, where
 from ensemble.ui.train.varied import control as varied
 from ensemble.wording import escaping, run_names
 from ensemble.wording import jobs as jobs_words
-from ensemble.wording import networks as networks_words
+from ensemble.wording.runs import networks as networks_words
 
 
 def panel(shown: runs.Run | None) -> None:
@@ -132,8 +134,9 @@ def fetch_progress(info: DatasetInfo, was_active: bool) -> None:
     help = (
         f"{info.source}. {info.train_size:,} images to learn from and {info.test_size:,} to test."
     )
-    if st.button(f"Fetch {info.title} ({megabytes})", icon=":material/download:", help=help,
-                 key=f"fetch_{info.name}", width="stretch"):  # fmt: skip
+    if st.button(f"Fetch {info.title} ({megabytes})", icon=":material/download:",
+                 key=f"fetch_{info.name}", width="stretch",
+                 **rights.given(Action.ADD_DATA, help=help)):  # fmt: skip
         with guarded():
             dataset_fetch.start(info.name)
             st.rerun()

@@ -23,6 +23,7 @@ SCRIPTS = (
     "scales.js", "panel.js", "ends.js", "disputed.js", "save.js", "values.js", "pointer.js",
     "chart.js",
 )  # fmt: skip
+TITLE = "Learning curves"
 # How the line of a split is broken, and that of a mean: each in its own way, never by hue alone.
 DASHES = {"test": "", "validation": "dash-dotted", "train": "dashed"}
 
@@ -40,6 +41,7 @@ def learning_curves(
     smoothing: float = 0.0,
     images: dict[str, Any] | None = None,
     varied: Mapping[str, Sequence[float]] | None = None,
+    about: str = "",
 ) -> None:
     """Draw loss, accuracy and disagreement of the members over the epochs, and disputed images.
 
@@ -55,11 +57,14 @@ def learning_curves(
       smoothing: how strongly to average training curves, in [0, 1).
       images: what stands under the pictures, from `disputed.latest`; None for nothing.
       varied: the members' values of each setting that differs: their colours are by these then.
+      about: the caption of a saved picture that has a size of its own.
     """
     places = panels.of_run(rows, members=members, n_test=n_test, log=log, smoothing=smoothing)
     chart = {
         "run": run_id,
         "caption": caption,
+        "title": TITLE,
+        "about": about or f"{TITLE} · {caption}",
         "x": {"label": "epochs", "max": x_end(rows, epochs)},
         "styles": {name: style(name, members) for name in names(members)},
         "legend": legend(members, validation),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from ensemble import architectures, datasets, runs
+from ensemble.access import Action
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import DatasetInfo
 from ensemble.datasets.entry import Entry
@@ -20,13 +21,15 @@ from ensemble.machine.estimate import Past, estimate, members_per_device, memory
 from ensemble.machine.network_cost import Cost
 from ensemble.machine.this_machine import machine
 from ensemble.ui.devices import loader, probe
+from ensemble.ui.frame import room
 from ensemble.ui.shared import loaders, run_panel, settings
 from ensemble.ui.shared.guard import problem
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
 from ensemble.ui.train import network, where
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
-from ensemble.wording import networks as networks_words
+from ensemble.wording.runs import networks as networks_words
 
 DOUBLE_CLICK_SECONDS = 2.0
 TOLD_BY = {
@@ -50,6 +53,8 @@ def plan() -> Plan:
     """What Launch will do with the settings as they stand."""
     members = settings.value("members")
     label = f"Launch {formats.count(members, 'member')}"
+    if why := rights.why_not(Action.LAUNCH):
+        return Plan(None, label, why)
     try:
         config = settings.chosen()
     except ConfigError as error:
@@ -189,6 +194,7 @@ def launch_body(key: str, was_waiting: bool) -> None:
         st.caption(f":material/block: {escaping.markdown(planned.reason)}")
     if planned.note:
         st.caption(escaping.markdown(planned.note))
+    room.tell()
     if pressed and planned.config:
         launch(planned.config, planned.placement)
 

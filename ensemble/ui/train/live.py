@@ -15,13 +15,15 @@ from ensemble.ui.shared import job_panel, loaders, run_advice, run_figures, sett
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import may_end
 from ensemble.ui.train import disputed, history, measured
-from ensemble.ui.train.curves import learning_curves
+from ensemble.ui.train.curves import TITLE, learning_curves
 from ensemble.ui.train.varied import best
-from ensemble.wording import formats, varied
-from ensemble.wording import groups as groups_words
+from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
-from ensemble.wording import training as training_words
+from ensemble.wording.provenance import figure_caption
 from ensemble.wording.run_names import called
+from ensemble.wording.runs import groups as groups_words
+from ensemble.wording.runs import training as training_words
+from ensemble.wording.runs import varied
 
 SECONDS_TO_THE_FIRST, SECONDS_BETWEEN, SECONDS_AT_MOST = 0.5, 1.0, 5.0
 # Of each pause before the first curve the server spends so long looking at the file: that costs
@@ -105,7 +107,8 @@ def place_for(words: str) -> None:
 def progress(run: runs.Run) -> None:
     """How far the run is, and the button that stops it or goes on with it."""
     if run.state not in ("finished", "diverged", "imported"):
-        job_panel.show(run, stage(run), resume=lambda: resume(run))
+        again = (lambda: resume(run)) if run.may_resume else None
+        job_panel.show(run, stage(run), resume=again)
 
 
 def stage(run: runs.Run) -> str:
@@ -161,6 +164,7 @@ def charts(run: runs.Run, rows: list[dict[str, Any]]) -> None:
     learning_curves(
         run.id, measured.completed(run, rows),
         caption=f"{called(run)} · {info.title} · {settings.summary(run.config)}",
+        about=figure_caption(run, TITLE),
         epochs=run.config.epochs, members=run.config.members, n_test=info.test_size,
         validation=bool(run.config.validation),
         log=scale == "Log", smoothing=smoothing, images=disputed.latest(run, rows),

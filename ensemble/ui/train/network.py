@@ -13,7 +13,7 @@ from ensemble.ui.shared import settings
 from ensemble.ui.train import asked
 from ensemble.ui.train.asked import Known
 from ensemble.wording import escaping
-from ensemble.wording import networks as networks_words
+from ensemble.wording.runs import networks as networks_words
 
 
 def control() -> None:

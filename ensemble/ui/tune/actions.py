@@ -6,6 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from ensemble import runs, sweeps
+from ensemble.access import Action
 from ensemble.config import EnsembleConfig
 from ensemble.errors import EnsembleError
 from ensemble.runs.annotations.tags import write_tags
@@ -14,6 +15,7 @@ from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.frame import danger
 from ensemble.ui.shared import address, guard, loaders, settings, widget
 from ensemble.ui.shared.tab import Tab, tab
+from ensemble.ui.sign_in import rights
 from ensemble.ui.tune import answer, hyper_deep, loader, picker
 from ensemble.wording import escaping, formats
 from ensemble.wording.run_names import called, told_apart
@@ -50,8 +52,9 @@ def removal(sweep: Sweep) -> None:
         sure(sweep)
         return
     why = "Stop it first." if sweep.active else None
-    danger.ask_button("Delete…", key="tune_delete", disabled=sweep.active, on_click=ask,
-                      args=(sweep.id,), help=why)  # fmt: skip
+    danger.ask_button("Delete…", key="tune_delete", on_click=ask, args=(sweep.id,),
+                      **rights.given(Action.DELETE, sweep.path, disabled=sweep.active,
+                                     help=why))  # fmt: skip
 
 
 def use(sweep: Sweep, best: Trial) -> None:
@@ -83,9 +86,10 @@ def seeds(sweep: Sweep, best: Trial) -> None:
         return
     st.button(
         f"Again with {SEEDS} seeds", key="tune_seeds", icon=":material/casino:",
-        on_click=attempt, args=(lambda: launch_seeds(sweep, best),),
-        help=f"Trains the best settings {SEEDS} times with seeds that had no part in the choice: "
-        "what they come to on average is not flattered by it.",
+        on_click=attempt, args=(lambda: launch_seeds(sweep, best),), **rights.given(
+            Action.LAUNCH, help=f"Trains the best settings {SEEDS} times with seeds that had no "
+            "part in the choice: what they come to on average is not flattered by it.",
+        ),
     )  # fmt: skip
 
 
@@ -110,7 +114,8 @@ def more(sweep: Sweep) -> None:
         widget.begin(MORE, sweep.config.trials)
         count = st.number_input("How many more", 1, MOST_MORE, key=MORE)
         st.button(f"Add {formats.count(count, 'trial')}", key="tune_enlarge", type="primary",
-                  on_click=attempt, args=(lambda: sweeps.enlarge(sweep.id, count),))  # fmt: skip
+                  on_click=attempt, args=(lambda: sweeps.enlarge(sweep.id, count),),
+                  **rights.given(Action.CHANGE, sweep.path))  # fmt: skip
 
 
 def ask(sweep_id: str | None) -> None:

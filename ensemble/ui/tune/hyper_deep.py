@@ -5,9 +5,11 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from ensemble import runs
+from ensemble.access import Action
 from ensemble.datasets.split import held_out
 from ensemble.sweeps import Sweep, Trial, selection
 from ensemble.ui.shared import address, loaders, settings, widget
+from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 
 SIZE, AGAIN, USUAL = "tune_members", "tune_again", 4
@@ -32,6 +34,7 @@ def show(sweep: Sweep, trials: Sequence[Trial], attempt: Attempt) -> None:
         st.button(
             f"Build it of {formats.count(size, 'member')}", key="tune_build", type="primary",
             on_click=attempt, args=(lambda: build(sweep.id, size, again),),
+            **rights.given(Action.LAUNCH),
         )  # fmt: skip
 
 

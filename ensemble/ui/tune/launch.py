@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from ensemble import datasets, sweeps
+from ensemble.access import Action
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError, EnsembleError
@@ -17,6 +18,7 @@ from ensemble.sweeps.settings import PRUNERS, SAMPLERS, VALIDATION
 from ensemble.ui.devices import probe
 from ensemble.ui.shared import guard, settings, widget
 from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
 from ensemble.ui.train.launch import TOLD_BY, rounded
 from ensemble.ui.tune import length, loader, picker, space
 from ensemble.wording import escaping, formats
@@ -199,7 +201,7 @@ def launch_body(was_waiting: bool) -> None:
     planned = plan()
     pressed = st.button(planned.label, type="primary", icon=":material/play_arrow:",
                         key="tune_launch", width="stretch",
-                        disabled=planned.config is None)  # fmt: skip
+                        **rights.given(Action.LAUNCH, disabled=planned.config is None))  # fmt: skip
     if planned.reason:
         st.caption(f":material/block: {escaping.markdown(planned.reason)}")
     if planned.note:
@@ -214,7 +216,7 @@ def quick_button() -> None:
     """The button of the first visit: an example that is searched within a minute or so."""
     said = f"Try {formats.count(QUICK.trials, 'learning rate')} on digits, logistic regression"
     if st.button(said, type="primary", icon=":material/play_arrow:", key="tune_quick",
-                 width="stretch"):  # fmt: skip
+                 width="stretch", **rights.given(Action.LAUNCH)):  # fmt: skip
         launch(QUICK)
 
 

@@ -100,7 +100,7 @@ def by_setting(sweep: Sweep, complete: Sequence[Trial], goal: str, name: str) ->
     which = ": the diamond is the best trial." if best else "."
     figure_panel.show(
         loader.once("slice", (sweep.id, goal, name, loader.stamp(complete), palette), draw),
-        key=f"tune_slice_{name}", name=f"{sweep.id}-{goal}-by-{name}", title=title,
+        key=f"tune_slice_{name}", of=sweep, name=f"{sweep.id}-{goal}-by-{name}", title=title,
         alt=f"{values.label} of {formats.count(len(complete), 'trial')} by {column.label}",
         table=lambda: table(sweep, complete), sees=f"By {column.spoken}{which}",
     )  # fmt: skip
@@ -129,7 +129,7 @@ def weighed(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     title = f"What {SHORT[goal]} depends on · {called(sweep)}"
     figure_panel.show(
         importances.figure(shares, title, theme.palette()), key="tune_weights",
-        name=f"{sweep.id}-{goal}-importances", title=title, help=WEIGHTS,
+        of=sweep, name=f"{sweep.id}-{goal}-importances", title=title, help=WEIGHTS,
         alt="Importances: " + ", ".join(f"{label(name)} {formats.percent(share, places=0)}"
                                         for name, share in shares.items()),
         table=lambda: pd.DataFrame({"setting": list(shares), "share": list(shares.values())}),
@@ -154,7 +154,7 @@ def traded(sweep: Sweep, trials: Sequence[Trial], goal: str) -> None:
     figure_panel.show(
         front_figure.figure(x, y, [one in front for one in complete], names, title,
                             theme.palette()),
-        key="tune_front", name=f"{sweep.id}-front", title=title,
+        key="tune_front", of=sweep, name=f"{sweep.id}-front", title=title,
         alt=f"{title}: {len(front)} of {len(complete)} trials on the front",
         table=lambda: table(sweep, complete),
         sees=f"**{formats.count(len(front), 'trial')}** of {len(complete):,} "

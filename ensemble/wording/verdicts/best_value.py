@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from ensemble.analysis.best_value import BestValue
-from ensemble.wording import formats, varied
+from ensemble.wording import formats
+from ensemble.wording.runs import varied
 from ensemble.wording.verdicts import chance
 
 PLURALS = {"learning_rate": "rates", "momentum": "momenta", "weight_decay": "weight decays"}

@@ -8,7 +8,7 @@ from ensemble.budget.widths import own_width
 from ensemble.comparison.differences import Difference
 from ensemble.runs.store import trained_here
 from ensemble.wording import formats
-from ensemble.wording.networks import operations
+from ensemble.wording.runs.networks import operations
 from ensemble.wording.verdicts.inspect import p_value, signed
 from ensemble.wording.verdicts.side_by_side import columns, with_ends
 

@@ -1,6 +1,9 @@
 """Calibration in words: one claim in one line, and the figures that carry it in the next."""
 
 import math
+from collections.abc import Mapping
+
+import pandas as pd
 
 from ensemble.analysis.quality.calibration_noise import CalibrationError
 from ensemble.analysis.quality.calibration_test import (
@@ -15,6 +18,9 @@ from ensemble.wording.formats import plural
 from ensemble.wording.verdicts.inspect import p_value
 
 DIRECTIONS = {"less sure": "Less sure than it could be", "too sure": "Surer than it should be"}
+# The columns of `in_words`, of several members and of one alone.
+TEMPERED = {"as_it_is": "as it is", "before": "before averaging", "after": "after averaging"}
+ALONE = {"as_it_is": "as it is", "after": "with a temperature"}
 
 
 def verdict(found: CalibrationTest, noun: str) -> str:
@@ -141,3 +147,31 @@ def ends(low: float, high: float) -> str:
     return " to ".join(
         ("−" if end < 0 else "") + formats.significant(abs(end), 2) for end in (low, high)
     )
+
+
+def in_words(scaled: Temperatures, named: Mapping[str, str]) -> pd.DataFrame:
+    """One column each as it is, tempered before, and tempered after averaging."""
+    fields = {"NLL": "nll", "ECE": "ece", "adaptive ECE": "adaptive_ece", "MCE": "mce"}
+    columns: dict[str, list[str]] = {"figure": ["temperature", *fields, "NLL saved"]}
+    for field, name in named.items():
+        one: Tempered = getattr(scaled, field)
+        figures = [one.temperature, *(getattr(one.quality, figure) for figure in fields.values())]
+        saved = "–" if field == "as_it_is" else saving(one)
+        columns[name] = [*(formats.significant(value) for value in figures), saved]
+    return pd.DataFrame(columns)
+
+
+def notes(noun: str) -> str:
+    """How to read `in_words`."""
+    return (
+        f"A temperature below 1 makes it surer, above 1 less sure; which {plural(noun)} it gets "
+        "right hardly changes. NLL: what the label's probability costs, in nats; saved: the 95 % "
+        "interval of how much less than as it is. ECE: how far confidence and accuracy lie apart, "
+        "over 15 bins of equal width; adaptive: of equal count; MCE: in the worst bin, which may "
+        "hold a single one."
+    )
+
+
+def too_few(least: int, noun: str) -> str:
+    """Why nothing is said of a temperature."""
+    return f"Fewer than {least} test {plural(noun)}: too few to tell what a temperature saves."

@@ -8,7 +8,8 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import Entry, find
 from ensemble.errors import ConfigError
 from ensemble.runs import Run
-from ensemble.wording import formats, networks
+from ensemble.wording import formats
+from ensemble.wording.runs import networks
 
 # A rate and a momentum that work on every dataset here: no advice goes above what they come to,
 # nor on images of colour above the half of it where that was needed.
@@ -52,8 +53,11 @@ def state(run: Run, state: str) -> str:
 
 
 def in_a_word(run: Run) -> str:
-    """The state for a narrow column: "guesses" where it has finished and only does that."""
-    return "guesses" if at_chance(run) else run.state
+    """The state for a narrow column: "guesses" where it has finished and only does that.
+
+    "imported" of one that came in a report, whatever its state was: it was not made here.
+    """
+    return "guesses" if at_chance(run) else "imported" if run.origin else run.state
 
 
 def verdict(run: Run) -> str:

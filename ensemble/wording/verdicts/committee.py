@@ -1,9 +1,17 @@
 """How many members are enough, in words: the verdict in a line, and what carries it."""
 
+from collections.abc import Sequence
 from math import comb
 
+import numpy as np
+import pandas as pd
+
+from ensemble.analysis.members import committee as committees
+from ensemble.analysis.members.committee import Committee
 from ensemble.analysis.members.enough import Enough, SizeVerdict
+from ensemble.analysis.members.subsets import drawn_at_most
 from ensemble.wording import formats
+from ensemble.wording.verdicts import chosen
 
 # What each figure is called in a sentence, and where it is counted in something, in what.
 FIGURES = {"accuracy": "accuracy", "nll": "NLL", "brier": "the Brier score"}
@@ -105,4 +113,78 @@ def of_size(found: Enough, one: SizeVerdict, noun: str) -> str:
     return (
         f"{open_}. {formats.count(found.n, noun)} cannot settle that margin: if nothing is really "
         f"lost it takes about {formats.significant(one.examples, 2)}."
+    )
+
+
+def everyone(M: int) -> str:
+    """All M members."""
+    return "both members" if M == 2 else f"all {M} members"
+
+
+def looked_at(judged: Committee) -> str:
+    """Whether these are all committees, in words."""
+    if judged.exact:
+        return f"All {len(judged.size):,} committees that {judged.members} members can form"
+    there_are = formats.significant(2**judged.members - 1)
+    return (
+        f"{len(judged.size):,} of about {there_are} committees that {judged.members} members can "
+        f"form: of each size all, or {drawn_at_most(judged.members)} drawn at random (seed 0)"
+    )
+
+
+def worth(judged: Committee, noun: str) -> pd.DataFrame:
+    """What is lost without each member."""
+    found, M = committees.worth(judged), judged.members
+    return pd.DataFrame(
+        {
+            "member": [str(member) for member in range(1, M + 1)],
+            "alone": [formats.percent(share, judged.n) for share in judged.accuracy[:M]],
+            "without it": [formats.digits(-share * judged.n, noun) for share in found.accuracy],
+            "NLL without it": [signed(loss) for loss in found.nll],
+        }
+    )
+
+
+def signed(value: float) -> str:
+    """A difference to two significant figures, with its sign."""
+    sign = "+" if value > 0 else "−" if value < 0 else "±"
+    return f"{sign}{formats.significant(abs(value), 2)}"
+
+
+def best_by(held_out: bool) -> str:
+    """By what and on which images the best committees are chosen."""
+    if not held_out:
+        return f"By NLL, {chosen.ON_TEST}."
+    return f"By NLL, {chosen.ON_VALIDATION}; the figures are those of all test images."
+
+
+def best(judged: Committee, picked: Sequence[tuple[int, ...]]) -> pd.DataFrame:
+    """The best committee of each size, the smallest first, with its figures."""
+    rows = [row_of(judged, who) for who in picked]
+    return pd.DataFrame(
+        {
+            "size": [str(size) for size in range(1, judged.members + 1)],
+            "NLL": [formats.significant(judged.nll[row]) for row in rows],
+            "accuracy": [formats.percent(judged.accuracy[row], judged.n) for row in rows],
+            "members": [spoken(who, judged.members) for who in picked],
+        }
+    )
+
+
+def row_of(judged: Committee, who: tuple[int, ...]) -> int:
+    """Where the committee of these members stands."""
+    mask = sum(1 << member for member in who)
+    return int(np.flatnonzero(judged.masks == np.uint64(mask))[0])
+
+
+def spoken(who: tuple[int, ...], members: int) -> str:
+    """The members of a committee: "1, 3, 4"; "all" of them."""
+    return "all" if len(who) == members else ", ".join(str(member + 1) for member in who)
+
+
+def without(members: int) -> str:
+    """What stands below `worth`."""
+    return (
+        f"Without it: {everyone(members)} against all but this one. A member that is poor alone "
+        "can still be worth having, if it errs elsewhere."
     )

@@ -3,9 +3,12 @@
 import statistics
 from collections.abc import Sequence
 
+import pandas as pd
+
 from ensemble.analysis.members.ece_gain import EceGain
 from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.summary import Qualities, Quality
 from ensemble.wording import formats
 from ensemble.wording.formats import plural
 
@@ -186,3 +189,39 @@ def signed(value: float, places: int | None = None) -> str:
     size = abs(value)
     said = formats.significant(size, 2) if places is None else f"{size:,.{places}f}"
     return f"{'+' if value > 0 else '−' if float(said.replace(',', '')) else '±'}{said}"
+
+
+def rows(found: Qualities) -> list[tuple[str, Quality]]:
+    """Who, and the figures: the ensemble first; one member alone is all there is."""
+    if len(found.members) == 1:
+        return [("member 1", found.ensemble)]
+    each = [(f"member {m + 1}", one) for m, one in enumerate(found.members)]
+    return [("ensemble", found.ensemble), ("mean member", found.mean), *each]
+
+
+def exact_frame(found: Qualities) -> pd.DataFrame:
+    """The figures to keep, all in [0, 1] or nats."""
+    return pd.DataFrame([
+        {
+            "who": who, "accuracy": one.accuracy, "accuracy low": one.low,
+            "accuracy high": one.high, "NLL": one.nll, "Brier": one.brier, "ECE": one.ece,
+            "adaptive ECE": one.adaptive_ece, "MCE": one.mce,
+        }
+        for who, one in rows(found)
+    ])  # fmt: skip
+
+
+def figures(found: Qualities) -> pd.DataFrame:
+    """The same to read: each figure as it is written on every screen."""
+    return pd.DataFrame([
+        {
+            "who": who,
+            "accuracy": f"{formats.percent(one.accuracy, one.n)} "
+            f"{formats.plus_minus(one.accuracy, one.n)}",
+            **{name: formats.significant(value) for name, value in (
+                ("NLL", one.nll), ("Brier", one.brier), ("ECE", one.ece),
+                ("adaptive ECE", one.adaptive_ece), ("MCE", one.mce),
+            )},
+        }
+        for who, one in rows(found)
+    ])  # fmt: skip

@@ -10,10 +10,12 @@ from ensemble.analysis.members.diversity import (
     disagreement_matrix,
     double_fault,
     mean_kl,
+    oracle_accuracy,
     q_statistic,
 )
 from ensemble.analysis.predictions import Predictions
 from ensemble.wording import formats
+from ensemble.wording.formats import plural
 
 Matrix = NDArray[np.float64]
 
@@ -126,3 +128,18 @@ MEASURES = {
 def matrix(made: Predictions, key: str) -> Matrix:
     """(M, M) of the measure of that key."""
     return MEASURES[key].compute(made)
+
+
+def oracle(made: Predictions, noun: str) -> str:
+    """What the members know together, were one to choose rightly among them; in Markdown."""
+    n = len(made.labels)
+    share = oracle_accuracy(made.votes, made.labels)
+    missing = round((1 - share) * n)
+    left = f"{formats.count(missing, noun)} no member gets right" if missing else (
+        f"there is no {noun} that all members miss"
+    )  # fmt: skip
+    more = round((share - made.right.mean()) * n)
+    return (
+        f"At least one member is right on **{formats.percent(share, n)}** of the "
+        f"{plural(noun)}, {formats.digits(more, noun)} over the ensemble; {left}."
+    )

@@ -1,14 +1,18 @@
 """Conformal sets in words: a set, what is promised of sets, and what they came to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.quality.conformal import Calibrated
 from ensemble.analysis.quality.coverage import Achieved, by_chance
 from ensemble.wording import formats
 from ensemble.wording.formats import plural
+
+Judged = Mapping[str, tuple[Calibrated, Achieved]]
 
 METHODS = {"aps": "Adaptive (APS)", "raps": "Regularised (RAPS)", "lac": "Smallest (LAC)"}
 BROKEN = 0.05  # of the draws in which the promise is kept, so many are called broken at most
@@ -129,3 +133,70 @@ def not_exchangeable(noun: str, set_on: str = "test") -> str:
         f"Promised for {plural(noun)} like {whose}. Yours were written and photographed otherwise, "
         "so here it is a hint: the set may miss more often."
     )
+
+
+WORST = 30  # classes in a table of many
+
+
+def sees(found: Achieved, noun: str) -> str:
+    """What to see in the picture."""
+    n = found.n
+    said = (
+        f"{formats.percent(found.singletons / n, n)} of the {plural(noun)} get a set of one class"
+    )
+    several = n - found.singletons - found.empties
+    said += f", {formats.percent(several / n, n)} two or more"
+    if found.empties:
+        said += f", {formats.percent(found.empties / n, n)} none: nothing is likely enough"
+    return f"{said}. Orange: sets that miss what it is."
+
+
+def by_method(each: Judged) -> pd.DataFrame:
+    """A row for each kind of sets."""
+    return pd.DataFrame(
+        [
+            {
+                "sets": METHODS[name],
+                "hold it": held(found.covered, found.n),
+                "mean size": formats.significant(found.mean_size),
+                "one class": f"{found.singletons:,}",
+                "none": f"{found.empties:,}",
+                "largest": f"{found.sizes.nonzero()[0].max():,}",
+                "threshold": formats.significant(made.threshold) if made.enough else "none",
+            }
+            for name, (made, found) in each.items()
+        ]
+    )
+
+
+def worst(found: Achieved, most: int = WORST) -> list[int]:
+    """The classes to list: all, or of many those whose sets hold the label least often."""
+    classes = np.arange(len(found.class_n))
+    if len(classes) <= most:
+        return [int(one) for one in classes]
+    seen = classes[found.class_n > 0]
+    share = found.class_covered[seen] / found.class_n[seen]
+    return [int(one) for one in seen[np.lexsort((-found.class_n[seen], share))[:most]]]
+
+
+def by_class(found: Achieved, names: Sequence[str], listed: Sequence[int]) -> pd.DataFrame:
+    """A row for each class: the promise is for all together, and some classes may get less."""
+    rows = (
+        (names[c], int(found.class_n[c]), int(found.class_covered[c]), found.class_size[c])
+        for c in listed
+    )
+    return pd.DataFrame(
+        [
+            {"class": name, "images": f"{n:,}", "hold it": held(covered, n),
+             "mean size": formats.significant(float(size)) if n else "–"}
+            for name, n, covered, size in rows
+        ]
+    )  # fmt: skip
+
+
+def held(covered: int, n: int) -> str:
+    """A share of sets with the ends of its 95 % interval: "96.4 % (93.3 to 98.1 %)"."""
+    if not n:
+        return "–"
+    ends = formats.percents(*wilson(covered, n), places=formats.decimals(n))
+    return f"{formats.percent(covered / n, n)} ({ends})"

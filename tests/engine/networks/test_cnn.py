@@ -12,7 +12,7 @@ from ensemble.engine.networks.registry import bind
 from ensemble.engine.predict import predict_probabilities
 from ensemble.engine.step import create_members
 from ensemble.race import howto
-from tests.engine.conftest import stock
+from tests.engine.conftest import plainly_compiled, stock
 from tests.networks import CNN
 
 
@@ -79,10 +79,10 @@ def test_of_any_width_it_is_that_of_stock_layers(width, form):
         return (logits**2).sum(), logits
 
     ours, stock_ = (
-        jax.jit(jax.value_and_grad(lambda p, apply=apply: loss(apply, p), has_aux=True))(params)
-        for apply in (
-            lambda p: network.apply(p, images, arithmetic),
-            lambda p: Stock(width).apply({"params": p}, images),
+        compiled(jax.value_and_grad(lambda p, apply=apply: loss(apply, p), has_aux=True))(params)
+        for compiled, apply in (
+            (jax.jit, lambda p: network.apply(p, images, arithmetic)),
+            (plainly_compiled, lambda p: Stock(width).apply({"params": p}, images)),
         )
     )
     for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(stock_), strict=True):
@@ -92,10 +92,10 @@ def test_of_any_width_it_is_that_of_stock_layers(width, form):
 def test_of_width_32_it_is_the_howtos_operation_by_operation():
     image = jax.ShapeDtypeStruct((2, 28, 28, 1), np.float32)
     traced = []
-    for width in (0, 32):
+    for width in (0, 32, 0, 32):  # what JAX remembers of a first trace shows in how it is printed
         network = bind("cnn", (28, 28, 1), 10, width)
         params = jax.eval_shape(network.init, jax.random.key(0))
         forms = [Arithmetic("tower"), Arithmetic("grouped"), USUAL]
         traced.append([str(jax.make_jaxpr(lambda p, x, n=network, a=form: n.apply(p, x, a))(
             params, image)) for form in forms])  # fmt: skip
-    assert traced[0] == traced[1]
+    assert traced[2] == traced[3]

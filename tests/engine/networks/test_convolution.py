@@ -1,13 +1,12 @@
 """The tower's forms against XLA's own convolution, in double precision."""
 
-import functools
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from ensemble.engine.networks import convolution
+from tests.engine.conftest import plainly_compiled
 
 SHAPES = [(2, 28, 28, 1), (3, 14, 14, 32), (1, 7, 8, 3), (5, 4, 3, 6)]
 
@@ -22,10 +21,13 @@ def drawn(shape, features, seed=0):
     return [draw.normal(size=size) for size in [shape, (3, 3, shape[-1], features), (features,)]]
 
 
-@functools.partial(jax.jit, static_argnums=0)
-def value_and_gradients(operator, args, weights):
+def value_with_gradients(operator, args, weights):
     y, pull = jax.vjp(operator, *args)
     return y, pull(weights)
+
+
+value_and_gradients = jax.jit(value_with_gradients, static_argnums=0)
+of_reference = plainly_compiled(value_with_gradients, static_argnums=0)
 
 
 def conv_in_double(x, kernel, bias):
@@ -37,7 +39,7 @@ def compared(operator, args, seed=1, wanted_of=conv_in_double):
     with jax.enable_x64(True):
         shape = jax.eval_shape(wanted_of, *args).shape
         weights = np.random.default_rng(seed).normal(size=shape)
-        wanted = jax.device_get(value_and_gradients(wanted_of, args, weights))
+        wanted = jax.device_get(of_reference(wanted_of, args, weights))
     single = [np.float32(one) for one in args]
     got = jax.device_get(value_and_gradients(operator, single, np.float32(weights)))
     return zip(jax.tree.leaves(got), jax.tree.leaves(wanted), strict=True)
@@ -116,6 +118,7 @@ def test_rounded_is_bfloat16_where_nothing_multiplies_it(channels):
         (131, "float32"),
         (1, "bfloat16"),
         (33, "bfloat16"),
+        (17, "bfloat16_winograd"),
         (9, "rounded"),
     ],
 )

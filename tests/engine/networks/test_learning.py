@@ -15,7 +15,7 @@ from ensemble.engine.forward import Forward
 from ensemble.engine.networks import calling
 from ensemble.engine.networks.arithmetic import USUAL
 from ensemble.race.howto import epoch_perms, member_keys
-from tests.engine.conftest import devices, small_config, train_epochs
+from tests.engine.conftest import devices, plainly_compiled, small_config, train_epochs
 from tests.engine.networks import modules
 
 MODULES = modules.__name__
@@ -55,11 +55,11 @@ def plain_loop(name: str, data: Dataset, epochs: int) -> tuple[np.ndarray, list[
     rng, own = member_keys(0, MEMBERS)
     images = data.train_images.astype(np.float32) / 255
     still = calling.passes(module, train=False)
-    init = jax.jit(lambda key: module.init(key, images[:1], **still))
+    init = plainly_compiled(lambda key: module.init(key, images[:1], **still))
     states = [init(key) for key in own]
     opts = [tx.init(one["params"]) for one in states]
 
-    @jax.jit
+    @plainly_compiled
     def step(variables, opt, x, y, key):
         rest = [one for one in variables if one != "params"]
 
@@ -98,7 +98,7 @@ def test_a_member_learns_as_in_a_plain_loop_and_is_asked_as_flax_asks_it(name, c
     module = network.make(4, 0, USUAL)
     images = colour.test_images.astype(np.float32) / 255
     judged, still = ours.evaluate(state), calling.passes(module, train=False)
-    ask = jax.jit(lambda variables: jax.nn.softmax(module.apply(variables, images, **still)))
+    ask = plainly_compiled(lambda one: jax.nn.softmax(module.apply(one, images, **still)))
     for m, variables in enumerate(states):
         # Flax's own tree, whose other collections stand beside the layers.
         flat = {**variables["params"], **{k: v for k, v in variables.items() if k != "params"}}

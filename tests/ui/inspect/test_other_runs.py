@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from ensemble.analysis.members.gain import Gain, paired_gain
+from ensemble.comparison.seeds import Seeds, seeds
 from ensemble.ui.inspect import compared_runs
 from ensemble.ui.inspect.compared_runs import Against
-from ensemble.ui.inspect.seeds import Seeds, seeds
 from tests.pages.ensembles import trained
 
 

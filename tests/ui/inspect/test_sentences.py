@@ -7,10 +7,12 @@ from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.analysis.quality.selective import Choice
 from ensemble.analysis.quality.summary import qualities
-from ensemble.ui.inspect import answer, metrics
-from ensemble.ui.inspect.certainty import selective
-from ensemble.ui.inspect.members import combining
-from ensemble.ui.inspect.shift import job, ood
+from ensemble.figures.inspect import entropies
+from ensemble.ui.inspect import metrics
+from ensemble.ui.inspect.members.combining import compared
+from ensemble.ui.inspect.shift import job
+from ensemble.wording.verdicts import combining, selective
+from ensemble.wording.verdicts import inspect as answer
 
 N = 60
 
@@ -37,7 +39,7 @@ def erring_in_turn() -> Predictions:
 def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() -> None:
     made = outvoted()
     assert not made.right.any()
-    combined, _ = combining.compared(made)
+    combined, _ = compared(made)
     n = int(combined.judged.sum())
     assert (combined.majority.gain.won, combined.majority.gain.lost) == (n, 0)
     said = combining.answer(combined, "digit")
@@ -54,7 +56,7 @@ def test_a_lower_nll_is_not_hidden_behind_as_many_right() -> None:
     """One member is right, the other knows nothing: weights leave it out, nobody errs."""
     members = np.full((2, N, 10), 0.1)
     members[0, :, 0], members[0, :, 1:] = 0.55, 0.05
-    combined, _ = combining.compared(judge(members, np.zeros(N, int)))
+    combined, _ = compared(judge(members, np.zeros(N, int)))
     said = combining.answer(combined, "digit")
     assert said == (
         "All four ways get the same digits right; NLL: geometric mean higher, fitted weights lower."
@@ -91,7 +93,7 @@ def test_who_is_surer_of_what_it_has_never_seen_is_said_to_be(
 ) -> None:
     figures = {"auroc": auroc, "fpr95": 0.2}
     one = {"title": "Noise", "images": images, "ensemble": figures, "members": [figures, figures]}
-    said = ood.sentence(one, "digit")
+    said = entropies.sentence(one, "digit")
     assert ("it is surer of what it has never seen" in said) == fooled
     assert ("20.0 % of the out-of-distribution images pass too" in said) != fooled
 

@@ -7,6 +7,7 @@ from benchmarks.screens import sizes
 from ensemble.analysis.predictions import Predictions, judge
 from ensemble.ui.inspect.certainty import conformal
 from ensemble.ui.predictions import downloads
+from ensemble.wording.verdicts import sets as words
 
 C, N = 1_000, 2_100
 NAMES = [f"class {c}" for c in range(C)]
@@ -19,14 +20,14 @@ def made() -> Predictions:
 
 def test_the_worst_covered_classes_are_listed_and_absent_ones_are_not(made: Predictions) -> None:
     _, found = conformal.judged(made, 0.2)["lac"]
-    listed = conformal.worst(found)
+    listed = words.worst(found)
     share = found.class_covered / np.maximum(found.class_n, 1)
     seen = np.flatnonzero(found.class_n)
     rest = np.setdiff1d(seen, listed)
-    assert len(listed) == conformal.WORST
+    assert len(listed) == words.WORST
     assert found.class_n[listed].min() > 0
     assert share[listed].max() <= share[rest].min()
-    frame = conformal.by_class(found, NAMES, [int(seen[0]), int(np.argmin(found.class_n))])
+    frame = words.by_class(found, NAMES, [int(seen[0]), int(np.argmin(found.class_n))])
     assert len(frame) == 2
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble.ui.shared import address
+from ensemble.ui.shared import address, entry
 
 WORDS = {name: one for name, one in vars(address).items() if isinstance(one, address.Word)}
 
@@ -122,15 +122,16 @@ def test_a_view_takes_its_own_words_with_it_and_leaves_the_run() -> None:
     assert set(at.run().query_params) == {"run", "epoch"}
 
 
-def test_what_a_drawing_that_was_cut_short_had_set_is_set_again() -> None:
+def test_what_a_drawing_that_was_cut_short_had_set_is_set_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A browser shows what a widget was told, and it was told in a drawing that never came."""
+    monkeypatch.setattr(entry, "through_app", lambda: None)
 
     def script() -> None:
         import streamlit as st
 
         from ensemble.ui.shared import address, entry
-
-        entry.through_app = lambda: None
 
         def main() -> None:
             address.choose(address.VIEW, "View", {"a": "A", "b": "B"}, "a")

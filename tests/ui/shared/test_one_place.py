@@ -12,6 +12,14 @@ ALLOWED = {
     "session_state": {f"{SHARED}/tab.py", f"{SHARED}/widget.py"},
     "query_params": {f"{SHARED}/address.py"},
 }
+# What there is no other way to, and why.
+NEEDED = {
+    "ensemble/ui/sign_in/messages.py": {  # has an open tab leave what it shows, and ask no more
+        "streamlit.proto.ForwardMsg_pb2.ForwardMsg",
+        "streamlit.proto.BackMsg_pb2.BackMsg",
+    },
+    "ensemble/ui/sign_in/uploads.py": {"streamlit.runtime"},  # counts what it holds in memory
+}
 # What Streamlit's reference does not list; its names may change with any version.
 INTERNAL = {"commands", "elements", "proto", "runtime", "testing", "util", "web"}
 
@@ -56,7 +64,7 @@ def test_a_store_is_touched_in_its_own_place_alone(store: str) -> None:
 def test_streamlits_internals_are_left_alone() -> None:
     found = {path.relative_to(REPO).as_posix(): internals(path.read_text("utf-8"))
              for path in SOURCES}  # fmt: skip
-    assert {path: names for path, names in found.items() if names} == {}
+    assert {path: names for path, names in found.items() if names} == NEEDED
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The server as it answers: to which names, with which headers, and with few open files."""
 
+import asyncio
 import http.client
 import os
 import resource
@@ -10,13 +11,14 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from email.message import Message
 from pathlib import Path
 
 import pytest
+import streamlit as st
+from starlette.types import Message, Receive, Scope, Send
 
 from ensemble.machine import open_files
-from ensemble.ui.shared.serving import is_allowed
+from ensemble.ui.shared.serving import SecurityMiddleware, is_allowed
 from tests.browser.serving import OF_THE_CLONE, REPO, Server, serving
 
 FEW = 96  # open files: room for some ten tabs
@@ -41,7 +43,7 @@ class Answer:
     """What the server says to a request."""
 
     status: int
-    headers: Message
+    headers: http.client.HTTPMessage
     body: bytes
 
 
@@ -84,6 +86,7 @@ def test_a_name_that_is_not_allowed_is_answered_nothing(server: Server, path: st
 
 def test_another_sites_page_opens_no_connection_and_hands_in_no_file(server: Server) -> None:
     assert open_tab(server, "http://rebound.example") is None
+    assert "external IP" not in server.log.read_text(), "the internet was asked"
     tab = open_tab(server, "http://localhost")
     assert tab is not None
     tab.close()
@@ -91,6 +94,46 @@ def test_another_sites_page_opens_no_connection_and_hands_in_no_file(server: Ser
     cookies = asked(server, "/_stcore/health").headers.get_all("Set-Cookie") or []
     assert [one.partition("=")[0] for one in cookies] == ["_streamlit_xsrf"]
     assert "samesite=strict" in cookies[0].lower()
+
+
+@pytest.mark.parametrize(
+    ("origin", "host", "heard"),
+    [
+        (None, "localhost:8501", True), ("http://localhost:8501", "localhost:8501", True),
+        ("https://lab.example.org", "lab.example.org", True),
+        ("http://127.0.0.1:9", "localhost:8501", True), ("http://a.example", "localhost", True),
+        ("http://rebound.example", "localhost:8501", False), ("null", "localhost", False),
+        ("http://localhost.rebound.example", "localhost", False), ("", "localhost", False),
+        ("http://[", "localhost", False),    ],
+)  # fmt: skip
+def test_another_sites_page_does_not_have_the_internet_asked_who_we_are(
+    origin: str | None, host: str, heard: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Streamlit asks, for seconds in which it serves nobody, before it refuses a connection."""
+    options = {
+        "browser.serverAddress": "localhost",
+        "server.corsAllowedOrigins": ["http://a.example"],
+    }
+    before = st.get_option
+    monkeypatch.setattr(st, "get_option", lambda name: options.get(name, before(name)))
+    headers = [
+        (b"host", host.encode()),
+        *([(b"origin", origin.encode())] if origin is not None else []),
+    ]
+    told: list[str] = []
+
+    async def streamlit(scope: Scope, receive: Receive, send: Send) -> None:
+        told.append("heard")
+
+    async def send(message: Message) -> None:
+        told.append(f"{message['type']} {message['code']}")
+
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    scope = {"type": "websocket", "path": "/_stcore/stream", "headers": headers, "client": None}
+    asyncio.run(SecurityMiddleware(streamlit)(scope, receive, send))
+    assert told == (["heard"] if heard else ["websocket.close 1008"])
 
 
 def test_who_looks_whether_it_lives_may_use_any_name(server: Server) -> None:

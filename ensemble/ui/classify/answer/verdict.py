@@ -88,7 +88,7 @@ def chart(shown: Shown) -> None:
         sees = "The probabilities that the one member gives."
     pictures.show(
         figure(digit, names, title, theme.palette()), key="classify_verdict",
-        name=f"{shown.stem}-verdict",
+        of=shown.run, epoch=shown.epoch, name=f"{shown.stem}-verdict",
         title="The probabilities", alt=alt(digit, names), table=lambda: table(digit, names),
         sees=sees,
     )  # fmt: skip

@@ -37,7 +37,8 @@ def show(shown: Shown) -> None:
     both = ours, Side(theirs, f"{beside(other, shown.run)}, epoch {epoch}")
     pictures.show(
         figure(*both, shown.names, f"{shown.called} · {shown.name}", theme.palette()),
-        key="classify_compare", name=f"{shown.stem}-against-{other.id}-epoch-{epoch}",
+        key="classify_compare", of=shown.run, epoch=shown.epoch,
+        name=f"{shown.stem}-against-{other.id}-epoch-{epoch}",
         title="Both probabilities", alt=alt(*both, shown.names),
         table=lambda: table(*both, shown.names), sees=sentence(*both, shown.names),
     )  # fmt: skip

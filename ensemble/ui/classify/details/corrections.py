@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from ensemble.errors import StorageError
+from ensemble.errors import EnsembleError
 from ensemble.pictures import corrections
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.shared import address, guard, widget
@@ -94,7 +94,7 @@ def keep(shown: Shown, label: int | None) -> None:
         for other in range(len(shown.names)):
             if other != label:
                 corrections.undo(shown.image, other)
-    except StorageError as error:
+    except EnsembleError as error:
         tab.correction_problem = str(error)
     count.clear()
 

@@ -37,7 +37,8 @@ def show(shown: Shown) -> None:
     title = f"Rejected or accepted · {shown.source}"
     pictures.show(
         figure(threshold, shown.digit.score, known, title, theme.palette()),
-        key="classify_rejection", name=f"{shown.stem}-threshold", title="OOD scores and threshold",
+        key="classify_rejection", of=shown.run, epoch=shown.epoch,
+        name=f"{shown.stem}-threshold", title="OOD scores and threshold",
         alt=alt(threshold, known), table=lambda: table(threshold, known, shown.digit.score),
         sees=sentence(threshold, noun), help=SCORE,
     )  # fmt: skip

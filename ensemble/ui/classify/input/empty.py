@@ -37,7 +37,7 @@ def no_runs() -> None:
         "Give an ensemble a digit of your own",
         "Upload it, draw it or hold it up to the camera, and see what each network makes of it, "
         "and when they had better not be believed. It takes a run that has finished an epoch: "
-        "on `digits`, about a minute.",
+        "the quick one on Train does in well under a minute.",
     )
 
 

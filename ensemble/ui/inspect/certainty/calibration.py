@@ -1,25 +1,19 @@
 """Calibration: whether the ensemble is right as often as it says."""
 
-import pandas as pd
 import streamlit as st
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality import temperature
 from ensemble.analysis.quality.calibration_noise import ensemble_error
 from ensemble.analysis.quality.calibration_test import CalibrationTest, calibration_test
-from ensemble.analysis.quality.temperature import Temperatures, Tempered
-from ensemble.figures.inspect.calibration import alt, diagrams, figure, table
+from ensemble.analysis.quality.temperature import Temperatures
+from ensemble.figures.inspect.calibration import alt, diagrams, figure, sees, table
 from ensemble.ui.inspect.loader import measured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
-from ensemble.wording import formats
-from ensemble.wording.formats import plural
 from ensemble.wording.verdicts import calibration as words
-
-TEMPERED = {"as_it_is": "as it is", "before": "before averaging", "after": "after averaging"}
-ALONE = {"as_it_is": "as it is", "after": "with a temperature"}
 
 
 def show(shown: Inspected) -> None:
@@ -37,16 +31,17 @@ def show(shown: Inspected) -> None:
         title = f"Reliability · {shown.source}"
         pictures.show(
             figure(whole, members, shown.noun, title, theme.palette()), key="calibration",
+            of=shown.run, epoch=shown.epoch,
             name=f"{shown.stem}-calibration", title="Confidence against accuracy",
             alt=alt(whole, shown.noun), table=lambda: table(whole, members),
-            sees=f"A point above the dashed line: {plural(shown.noun)} that it is more often "
-                 "right about "
-            "than it says. Below the picture, how many answers there are of each confidence.",
+            sees=sees(shown.noun),
         )  # fmt: skip
     with right:
         improvement(scaled, shown.noun, least(fitting))
         if scaled:
-            temperature_table(scaled, shown.noun, TEMPERED if shown.members > 1 else ALONE)
+            temperature_table(
+                scaled, shown.noun, words.TEMPERED if shown.members > 1 else words.ALONE
+            )
 
 
 def least(fitting: Fitting | None) -> int:
@@ -68,9 +63,7 @@ def judged(made: Predictions) -> CalibrationTest:
 def improvement(scaled: Temperatures | None, noun: str, least: int) -> None:
     """What a temperature is worth, or why that is not known."""
     if not scaled:
-        st.caption(
-            f"Fewer than {least} test {plural(noun)}: too few to tell what a temperature saves."
-        )
+        st.caption(words.too_few(least, noun))
         return
     st.markdown(f"**{words.temperature(scaled, noun)}**")
     st.caption(words.temperature_evidence(scaled, noun))
@@ -78,24 +71,5 @@ def improvement(scaled: Temperatures | None, noun: str, least: int) -> None:
 
 def temperature_table(scaled: Temperatures, noun: str, named: dict[str, str]) -> None:
     """The table of temperatures, and how to read it."""
-    st.dataframe(in_words(scaled, named), hide_index=True, key="calibration_table")
-    st.caption(
-        f"A temperature below 1 makes it surer, above 1 less sure; which {plural(noun)} it gets "
-        "right "
-        "hardly changes. NLL: what the label's probability costs, in nats; saved: the 95 % "
-        "interval of how much less than as it is. ECE: how far confidence and accuracy lie apart, "
-        "over 15 bins of equal width; adaptive: of equal count; MCE: in the worst bin, which may "
-        "hold a single one."
-    )
-
-
-def in_words(scaled: Temperatures, named: dict[str, str]) -> pd.DataFrame:
-    """One column each as it is, tempered before, and tempered after averaging."""
-    fields = {"NLL": "nll", "ECE": "ece", "adaptive ECE": "adaptive_ece", "MCE": "mce"}
-    columns: dict[str, list[str]] = {"figure": ["temperature", *fields, "NLL saved"]}
-    for field, name in named.items():
-        one: Tempered = getattr(scaled, field)
-        figures = [one.temperature, *(getattr(one.quality, figure) for figure in fields.values())]
-        saved = "–" if field == "as_it_is" else words.saving(one)
-        columns[name] = [*(formats.significant(value) for value in figures), saved]
-    return pd.DataFrame(columns)
+    st.dataframe(words.in_words(scaled, named), hide_index=True, key="calibration_table")
+    st.caption(words.notes(noun))

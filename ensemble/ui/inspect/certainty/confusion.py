@@ -4,13 +4,13 @@ import numpy as np
 import streamlit as st
 
 from ensemble.analysis.predictions import ordered
-from ensemble.figures.inspect.confusion import MOST, Cell, Matrix, confusion, figure, table
+from ensemble.figures.inspect.confusion import Cell, Matrix, confusion, figure, sees, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import controls
 from ensemble.ui.shared import address, figure_panel, widget
-from ensemble.wording import escaping, formats
+from ensemble.wording import formats
 from ensemble.wording.formats import plural
 
 KEY = "inspect_confusion"
@@ -28,14 +28,22 @@ def show(shown: Inspected) -> None:
             pictured(shown, lambda palette: figure(
                 matrix, cell, shown.names, shown.noun, title, palette
             ), KEY, cell),
-            key=KEY, name=f"{shown.stem}-confusion",
+            key=KEY, of=shown.run, epoch=shown.epoch, name=f"{shown.stem}-confusion",
             title="The confusion matrix", table=lambda: table(matrix, shown.names),
             alt=f"What {formats.count(shown.n, shown.noun)} are against what the ensemble says",
-            sees=sees(shown, matrix), on_select=pressed,
+            sees=sees(matrix, shown.names, shown.noun) + pressable(shown, matrix),
+            on_select=pressed,
         )  # fmt: skip
     with right:
         choose_cell(shown, matrix, cell)
         digits_of(shown, cell)
+
+
+def pressable(shown: Inspected, matrix: Matrix) -> str:
+    """What a press on the picture does, where there is a mistake to press."""
+    if not (matrix - np.diag(np.diag(matrix))).any():
+        return ""
+    return f" Press a square to see its {plural(shown.noun)}."
 
 
 def digits_of(shown: Inspected, cell: Cell | None) -> None:
@@ -65,24 +73,6 @@ def pressed() -> None:
     """Callback of the picture: the cell that was pressed, or none any more."""
     points = widget.value(KEY).selection.points
     address.CELL.put(tuple(points[0]["customdata"]) if points else None)
-
-
-def sees(shown: Inspected, matrix: Matrix) -> str:
-    """The commonest mistake."""
-    wrong = matrix - np.diag(np.diag(matrix))
-    if not wrong.any():
-        return f"The ensemble gets every {shown.noun} right: all stand on the diagonal."
-    row, column = divmod(int(wrong.argmax()), len(wrong))
-    some = "" if len(matrix) <= MOST else (
-        f"Of {len(matrix):,} classes these are the {MOST} of the commonest mistakes; the table "
-        "has all. "
-    )  # fmt: skip
-    return some + (
-        f"The commonest mistake is {escaping.markdown(shown.names[row])} taken for "
-        f"{escaping.markdown(shown.names[column])}: "
-        f"{int(wrong.max()):,} of {formats.count(int(wrong.sum()), 'mistake')}. "
-        f"Press a square to see its {plural(shown.noun)}."
-    )
 
 
 def choose_cell(shown: Inspected, matrix: Matrix, cell: Cell | None) -> None:

@@ -9,22 +9,15 @@ import streamlit as st
 from ensemble.analysis.members.uncertainty import Uncertainty, uncertainty
 from ensemble.analysis.predictions import ordered
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.figures.inspect.uncertainty import figure, points, thinning
+from ensemble.figures.inspect.uncertainty import GLOSS, figure, points, sees, thinning
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import figure_panel
 from ensemble.wording import formats
-from ensemble.wording.formats import plural
 
 KEY = "inspect_scatter"
-GLOSS = (
-    "Aleatoric: what each member is unsure of by itself, as of one that is hard to tell "
-    "(the mean of the members' entropies). Epistemic: what the members disagree about, as of "
-    "one unlike those they learnt from (mutual information). Together they are the entropy of "
-    "the averaged probabilities; in nats, 0 is sure."
-)
 
 
 def show(shown: Inspected) -> None:
@@ -48,10 +41,11 @@ def picture(shown: Inspected, measures: Uncertainty, drawn: Ints) -> Any:
         pictured(shown, lambda palette: figure(
             shown.made, measures, drawn, shown.names, shown.noun, title, palette
         ), KEY),
-        key=KEY, name=f"{shown.stem}-uncertainty", title="Both uncertainties of every image",
+        key=KEY, of=shown.run, epoch=shown.epoch,
+        name=f"{shown.stem}-uncertainty", title="Both uncertainties of every image",
         alt="Aleatoric against epistemic uncertainty of "
         f"{formats.count(shown.n, shown.noun)}, right and wrong marked",
-        table=lambda: table(shown, measures), sees=sees(shown, measures),
+        table=lambda: table(shown, measures), sees=sees(shown.made, measures, shown.noun),
         help=GLOSS, on_select="rerun", selection_mode=("points", "box", "lasso"),
     )  # fmt: skip
 
@@ -68,24 +62,6 @@ def digits_of(shown: Inspected, measures: Uncertainty, chosen: Ints) -> None:
         )
         numbers = np.argsort(-measures.information, kind="stable")
     images.show(shown, numbers, key="inspect_scatter_digits", rows=4)
-
-
-def sees(shown: Inspected, measures: Uncertainty) -> str:
-    """Whether the wrong ones stand apart from the right ones."""
-    right = shown.made.right
-    if right.all():
-        return f"The ensemble gets every {shown.noun} right: no cross stands here."
-    if not right.any():
-        return f"The ensemble gets no {shown.noun} right: every point is a cross."
-    median = np.median(measures.predictive[~right])
-    share = float((measures.predictive[right] < median).mean())
-    surer = formats.percent(share, shown.n)
-    said = (
-        f"Half of the mistakes are less sure than {surer} of the {plural(shown.noun)} it gets right"
-    )
-    part = float(measures.information[~right].sum() / (measures.predictive[~right].sum() or 1))
-    doubt = formats.percent(part, places=0)
-    return f"{said}; {doubt} of the doubt about mistakes is the members' disagreement."
 
 
 def chosen_numbers(state: Any, shown: Inspected) -> Ints:

@@ -2,16 +2,13 @@
 
 import streamlit as st
 
-from ensemble.analysis.members.diversity import oracle_accuracy
-from ensemble.analysis.predictions import Predictions
 from ensemble.figures.inspect.pairs import figure, table
 from ensemble.ui.inspect.certainty import decomposition
 from ensemble.ui.inspect.loader import measured, pictured
 from ensemble.ui.inspect.members import lists
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, figure_panel
-from ensemble.wording import formats
-from ensemble.wording.formats import plural
+from ensemble.wording.verdicts import pairs as words
 from ensemble.wording.verdicts.pairs import MEASURES, matrix
 
 
@@ -44,6 +41,7 @@ def pairs(shown: Inspected) -> None:
             measure, values, shown.n, shown.noun, title, palette
         ), "pairs", key),
         key="inspect_pairs",
+        of=shown.run, epoch=shown.epoch,
         name=f"{shown.stem}-{key.replace('_', '-')}", title=measure.title,
         alt=f"{measure.title} of every pair of {shown.members} members",
         table=lambda: table(values), sees=measure.sees(values, shown.n, shown.noun),
@@ -52,19 +50,7 @@ def pairs(shown: Inspected) -> None:
 
 def oracle(shown: Inspected) -> None:
     """What the members know together, were one to choose rightly among them."""
-    share = measured(shown, oracle_of)
-    missing = round((1 - share) * shown.n)
-    left = f"{formats.count(missing, shown.noun)} no member gets right" if missing else (
-        f"there is no {shown.noun} that all members miss"
-    )  # fmt: skip
-    more = round((share - shown.made.right.mean()) * shown.n)
     st.markdown(
-        f"At least one member is right on **{formats.percent(share, shown.n)}** of the "
-        f"{plural(shown.noun)}, {formats.digits(more, shown.noun)} over the ensemble; {left}.",
+        measured(shown, words.oracle, shown.noun),
         help="Oracle accuracy: what one would reach who always knew which member to believe.",
     )
-
-
-def oracle_of(made: Predictions) -> float:
-    """The oracle accuracy of the members."""
-    return oracle_accuracy(made.votes, made.labels)

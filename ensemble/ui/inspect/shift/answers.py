@@ -38,12 +38,15 @@ def answers(run: runs.Run, number: int, kind: str) -> Answers:
       RunError: the run has no checkpoint yet, or none that can be read.
     """
     tick = shift.last_tick(run.path)
-    if tick is None:
+    if tick is None and not run.origin:
         raise RunError(
             "The members are needed for this, and no checkpoint of them is there yet: one is kept "
             "at the end of the first epoch."
         )
-    seen = loaders.version(run.path / "checkpoints" / str(tick))
+    place = run.path / "parameters" if run.origin else run.path / "checkpoints" / str(tick)
+    seen = loaders.version(place)
+    if loaders.test_set(run).images is None:
+        raise RunError("The images are needed for this, and are not here: fetch the dataset first.")
     return _answers(run.id, seen, number, kind, run)
 
 

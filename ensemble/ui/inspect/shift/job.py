@@ -3,7 +3,9 @@
 import streamlit as st
 
 from ensemble import runs, shift
+from ensemble.access import Action
 from ensemble.errors import EnsembleError
+from ensemble.figures.inspect.shift import place
 from ensemble.jobs.placement import Placement
 from ensemble.jobs.queue import ahead_of
 from ensemble.jobs.remote.record import placement_of
@@ -15,6 +17,7 @@ from ensemble.ui.devices import elsewhere
 from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import guard, job_panel
 from ensemble.ui.shared.tab import Tab, tab
+from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.formats import plural
@@ -29,6 +32,11 @@ def show(shown: Inspected, stress: Stress) -> None:
     """What the job does, has done or would do, with its button."""
     if stress.job and stress.active:
         working(stress.job)
+    elif shown.run.origin:
+        if not stress.results:
+            st.info("This had not been measured when the report of this run was written: measure "
+                    "it where the run was trained, and have the report written again.",
+                    icon=":material/upload_file:")  # fmt: skip
     elif stress.last_tick is None:
         st.info(
             "The members are needed for this, and no checkpoint of them is there yet: one is kept "
@@ -77,7 +85,7 @@ def resting(shown: Inspected, stress: Stress) -> None:
     where = elsewhere.control("stress_where", before)
     st.button(label, key="stress_start", type="primary", icon=":material/play_arrow:",
               on_click=start, args=(shown.run.id, asked_for(stress, results), where, before),
-              help=help)  # fmt: skip
+              **rights.given(Action.CHANGE, shown.run.path, help=help))  # fmt: skip
     if problem := Tab.stress_problem.take():
         guard.problem(problem)
 
@@ -141,12 +149,6 @@ def rough(seconds: float) -> float:
     """Seconds as one says them: to five up to a minute, then to half minutes, then to minutes."""
     step = 5 if seconds < 60 else 30 if seconds < 300 else 60
     return max(step, step * round(seconds / step))
-
-
-def place(results: Results) -> str:
-    """Which members were measured: "epoch 4", or "epoch 4 and 12 steps"."""
-    more = f" and {formats.count(results.steps_after, 'step')}" if results.steps_after else ""
-    return f"epoch {results.epoch}{more}"
 
 
 def measured(shown: Inspected, stress: Stress, results: Results) -> str:

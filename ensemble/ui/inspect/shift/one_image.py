@@ -126,7 +126,7 @@ def picture(shown: Inspected, number: int, asked: Answers, kind: Kind, place: in
     title = f"Test {shown.noun} {number} · {kind.title} · {called(shown.run)}"
     pictures.show(
         figure(asked, kind, place, names, title, theme.palette()), key="stress_digit",
-        name=f"{shown.run.id}-{shown.noun}-{number}-{kind.name}",
+        of=shown.run, name=f"{shown.run.id}-{shown.noun}-{number}-{kind.name}",
         title=f"One {shown.noun} under stress", alt=alt(asked, kind, names),
         table=lambda: table(asked, kind, names), sees=sentence(asked, kind, shown.noun),
     )  # fmt: skip

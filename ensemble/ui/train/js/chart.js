@@ -51,6 +51,12 @@ function button(parent, label, help, act) {
   return made
 }
 
+// The page's menus of figures may come after this picture.
+function listSizes(place) {
+  if (window.ensembleFigures) window.ensembleFigures.sizesIn(place)
+  else setTimeout(() => listSizes(place), 200)
+}
+
 function make(root, data) {
   const chart = { root, data, state: remembered(data.run) }
   root.innerHTML = '<div class="bar"><div class="legend"></div><div class="tools"></div></div>' +
@@ -58,8 +64,12 @@ function make(root, data) {
   const tools = root.querySelector('.tools')
   chart.reset = button(tools, 'Reset zoom', 'Drag over a chart to zoom; double-click resets.',
     () => resetZoom(chart))
-  button(tools, 'PNG', 'Save the picture as PNG', () => savePng(chart))
-  button(tools, 'SVG', 'Save the picture as SVG', () => saveSvg(chart))
+  const sizes = document.createElement('span')
+  tools.append(sizes)
+  listSizes(sizes)
+  for (const format of ['PNG', 'SVG', 'PDF']) {
+    button(tools, format, `Save the picture as ${format}`, () => save(chart, format.toLowerCase()))
+  }
   button(tools, 'CSV', 'Save the curves shown as CSV', () => saveCsv(chart))
   chart.tip = root.querySelector('.tip')
   chart.views = data.places.map((_, i) => makePanel(root.querySelector('.panels'), i))

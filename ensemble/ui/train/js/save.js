@@ -8,19 +8,39 @@ function hand(name, blob) {
   setTimeout(() => URL.revokeObjectURL(link.href), 10000)
 }
 
-function picture(chart) {
-  const { data, state, views, root } = chart
+// The panels drawn anew beside the page, each so wide: what is saved is laid out for its size.
+function panelsOf(chart, width) {
+  const box = document.createElement('div')
+  box.style.cssText = 'position: absolute; left: 0; top: 0; visibility: hidden'
+  chart.root.append(box)
+  const views = chart.data.places.map((_, place) => {
+    const view = makePanel(box, `saved-${place}`)
+    view.box.style.cssText = `width: ${width}px; height: 310px`
+    drawPanel(view, panelAt(chart, place), chart.data, { ...chart.state, lit: null })
+    return view
+  })
+  box.remove()
+  return views
+}
+
+// As the panels stand on the page, or so many pixels wide: as many in a row then as fit.
+function picture(chart, size, look) {
+  const { data, state, root } = chart
   const style = getComputedStyle(root)
   const gap = 16
-  const width = views.reduce((sum, view) => sum + view.frame.width + gap, gap)
+  const columns = size ? Math.max(1, Math.floor((size.width - gap) / 336)) : chart.views.length
+  const views = size ? panelsOf(chart, (size.width - gap) / columns - gap) : chart.views
+  const width = size?.width ?? views.reduce((sum, view) => sum + view.frame.width + gap, gap)
   const out = document.createElementNS(SVG, 'svg')
-  const ground = style.getPropertyValue('--st-background-color').trim() || '#ffffff'
+  const ground = look?.ground ?? (style.getPropertyValue('--st-background-color').trim() || '#ffffff')
   const sheet = node(out, 'rect', { width, fill: ground })
-  const body = node(out, 'g', { fill: style.color, color: style.color })
-  node(body, 'text', { x: gap, y: 24, 'font-size': 13 }, data.caption)
-  const top = legendRows(body, chart, 44, width) + 10
-  let left = gap
-  for (const view of views) {
+  const ink = look?.ink ?? style.color
+  const body = node(out, 'g', { fill: ink, color: ink })
+  if (!size) node(body, 'text', { x: gap, y: 24, 'font-size': 13 }, data.caption)
+  let top = legendRows(body, chart, size ? 20 : 44, width) + 10
+  let left = gap, low = top
+  views.forEach((view, place) => {
+    if (place && place % columns === 0) [left, top] = [gap, low + gap]
     const copy = view.svg.cloneNode(true)
     copy.querySelectorAll('.brush, circle').forEach((extra) => extra.remove())
     copy.querySelectorAll('text').forEach((words) => words.setAttribute('font-size', 12))
@@ -30,12 +50,13 @@ function picture(chart) {
     copy.setAttribute('y', top)
     body.append(copy)
     left += view.frame.width + gap
-  }
-  const height = top + Math.max(...views.map((view) => view.frame.height)) + gap
+    low = Math.max(low, top + view.frame.height)
+  })
+  const height = low + gap
   sheet.setAttribute('height', height)
-  for (const [key, value] of Object.entries({ xmlns: SVG, width, height,
-    viewBox: `0 0 ${width} ${height}`, 'font-family': 'sans-serif' })) out.setAttribute(key, value)
-  return { width, height, source: new XMLSerializer().serializeToString(out), hidden: state.hidden }
+  for (const [key, value] of Object.entries({ xmlns: SVG, width, height, 'viewBox': `0 0 ${width} ${height}`,
+    'font-family': size ? 'Helvetica, Arial, sans-serif' : 'sans-serif' })) out.setAttribute(key, value)
+  return { width, height, svg: out, source: new XMLSerializer().serializeToString(out), hidden: state.hidden }
 }
 
 // Draws the legend from `y` down, broken into rows; returns where it ends.
@@ -55,21 +76,12 @@ function legendRows(body, chart, y, width) {
   return y
 }
 
-function saveSvg(chart) {
-  hand(`${chart.data.run}.svg`, new Blob([picture(chart).source], { type: 'image/svg+xml' }))
-}
-
-function savePng(chart) {
-  const { width, height, source } = picture(chart)
-  const image = new Image()
-  image.onload = () => {
-    const canvas = document.createElement('canvas')
-    canvas.width = 2 * width
-    canvas.height = 2 * height
-    canvas.getContext('2d').drawImage(image, 0, 0, canvas.width, canvas.height)
-    canvas.toBlob((blob) => hand(`${chart.data.run}.png`, blob), 'image/png')
-  }
-  image.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(source)
+// The page's menus of figures know the sizes, and make the files: see `ui.frame.figure_menu`.
+async function save(chart, format) {
+  const { data } = chart
+  const file = await window.ensembleFigures.drawn(format, (size, look) => picture(chart, size, look),
+    { name: data.run, title: data.title, text: data.about })
+  hand(file.name, file.blob)
 }
 
 function saveCsv(chart) {

@@ -17,8 +17,9 @@ from ensemble.runs.final_losses import FinalLosses, final_losses
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import loaders, theme
 from ensemble.ui.train import history
-from ensemble.wording import escaping, varied
+from ensemble.wording import escaping
 from ensemble.wording.run_names import called
+from ensemble.wording.runs import varied
 from ensemble.wording.verdicts import best_value as words
 
 if TYPE_CHECKING:
@@ -101,18 +102,13 @@ def answer(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerat
         own = tuple(values[m] for m in losses.members)
         best = _best(run.id, losses.epoch, own, losses.on, losses.each)
         above.markdown(f"##### {escaping.markdown(words.headline(best, setting, not run.active))}")
-    each = dict(zip(losses.members, losses.loss.tolist(), strict=True))
-    points = Points(
-        setting, values, [each.get(m) for m in range(len(values))],
-        varied.names(found, len(values)), words.LOSSES[losses.on],
-        best.range if best else None,
-        run.status.set_aside,
-    )  # fmt: skip
+    points = loss_by_value.points_of(run, setting, losses, best)
     told = words.evidence(best, setting, losses.on, losses.epoch, values) if best else ""
     title = f"Loss by {varied.TITLES[setting]} · {called(run)} · epoch {losses.epoch}"
     place = (run.id, losses.epoch, losses.on, setting, losses.members, losses.each is None, title)
     pictures.show(
         _pictured(place, theme.palette(), points, title), key="loss_by_value",
+        of=run,
         name=f"{run.id}-loss-by-value", title="Loss by value", alt=loss_by_value.alt(points),
         table=lambda: loss_by_value.table(points), sees=escaping.markdown(told),
     )  # fmt: skip

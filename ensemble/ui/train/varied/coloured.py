@@ -5,7 +5,8 @@ from statistics import median
 from typing import Any
 
 from ensemble.figures import palette
-from ensemble.wording import formats, varied
+from ensemble.wording import formats
+from ensemble.wording.runs import varied
 
 OPACITY = 0.9
 LOSSES = ("loss", "diversity")  # pictures of them, by their names

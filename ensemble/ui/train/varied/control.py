@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from ensemble import varying
-from ensemble.config import EnsembleConfig
+from ensemble.config import EnsembleConfig, varying
 from ensemble.errors import ConfigError
 from ensemble.ui.shared import settings, widget
 from ensemble.wording import escaping
-from ensemble.wording import varied as words
+from ensemble.wording.runs import varied as words
 
 ALIKE, TEXT = "", "text"
 WHICH = {ALIKE: "nothing", **words.TITLES, TEXT: "several, as text"}

@@ -8,7 +8,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.figures import palette
 from ensemble.ui.train import curves, panels
 from ensemble.ui.train.varied import coloured
-from ensemble.wording import varied
+from ensemble.wording.runs import varied
 from tests.ui.train.test_curves import many
 from tests.ui.train.test_history import epoch, steps
 

@@ -1,0 +1,90 @@
+"""Printed characters: glyphs of the fonts that Debian packages bring, as a pen can set them.
+
+The fonts are those of fonts-dejavu, fonts-liberation, fonts-lato, fonts-roboto, fonts-urw-base35,
+fonts-font-awesome and fonts-symbola; where one is missing, `font_file` says so in a sentence.
+"""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image, ImageDraw, ImageFont
+
+FOLDERS = (Path("/usr/share/fonts"), Path("/usr/local/share/fonts"), Path.home() / ".fonts")
+PACKAGES = {
+    "DejaVu": "fonts-dejavu", "Liberation": "fonts-liberation", "Lato": "fonts-lato",
+    "Roboto": "fonts-roboto", "fontawesome": "fonts-font-awesome", "Symbola": "fonts-symbola",
+}  # fmt: skip
+OTHERS = "fonts-urw-base35"
+TEXT_FONTS = (
+    "DejaVuSans.ttf", "LiberationSerif-Regular.ttf", "Roboto-Regular.ttf", "C059-Italic.otf",
+    "Lato-Regular.ttf", "DejaVuSerif.ttf", "LiberationSans-Regular.ttf", "P052-Roman.otf",
+    "URWGothic-Book.otf", "DejaVuSansMono.ttf", "Z003-MediumItalic.otf",
+)  # fmt: skip
+ICONS, SYMBOLS, SCRIPTS = "fontawesome-webfont.ttf", "Symbola_hint.ttf", "DejaVuSans.ttf"
+HIGH = 200  # pixels of a glyph before it is set
+
+
+@cache
+def font_file(name: str) -> Path:
+    """Where a font lies on this machine.
+
+    Raises:
+      SystemExit: it is not there; says which package has it.
+    """
+    for folder in FOLDERS:
+        for found in sorted(folder.rglob(name)):
+            return found
+    package = next((package for start, package in PACKAGES.items() if start in name), OTHERS)
+    raise SystemExit(
+        f"These pictures need the font {name}, which is not on this machine: "
+        f"install the package {package} (Debian: apt-get install {package})."
+    )
+
+
+def missing() -> list[str]:
+    """The fonts that are not on this machine."""
+    wanted = {*TEXT_FONTS, ICONS, SYMBOLS, SCRIPTS}
+    return sorted(name for name in wanted if not any(any(one.rglob(name)) for one in FOLDERS))
+
+
+@cache
+def glyph(characters: str, font: str) -> np.ndarray:
+    """Characters of a font as a cover (h, w) float32 in 0..1, about `HIGH` pixels high."""
+    drawn = ImageFont.truetype(font_file(font), HIGH)
+    left, top, right, bottom = drawn.getbbox(characters)
+    image = Image.new("L", (round(right - left) + 4, round(bottom - top) + 4))
+    ImageDraw.Draw(image).text((2 - left, 2 - top), characters, fill=255, font=drawn)
+    box = image.getbbox() or (0, 0, 1, 1)
+    return np.asarray(image.crop(box), np.float32) / 255
+
+
+def outline_distance(characters: str, font: str) -> np.ndarray:
+    """Distance to a glyph's ink in heights of it, as pens.middle_distance gives a digit's line.
+
+    A pen of hardly any width that follows it prints the glyph.
+    """
+    from scipy import ndimage
+
+    cover = glyph(characters, font)
+    height = cover.shape[0]
+    pad = height // 4
+    away = ndimage.distance_transform_edt(np.pad(cover, pad) < 0.5)
+    return (away / height).astype(np.float32)
+
+
+def paragraph(text: str, font: str, size: int, shape: tuple[int, int]) -> np.ndarray:
+    """Lines of text as a cover (h, w) in 0..1, broken where a line is full."""
+    drawn = ImageFont.truetype(font_file(font), size)
+    height, width = shape
+    lines: list[str] = []
+    for word in text.split():
+        if lines and drawn.getlength(f"{lines[-1]} {word}") < 0.86 * width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    image = Image.new("L", (width, height))
+    ImageDraw.Draw(image).text(
+        (0.07 * width, 0.05 * height), "\n".join(lines), 255, drawn, spacing=round(0.45 * size)
+    )
+    return np.asarray(image, np.float32) / 255

@@ -1,0 +1,89 @@
+"""The time from the bytes of a picture to the verdict: classify --speed."""
+
+import io
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from benchmarks import common
+from benchmarks.pictures import photos, rendering, styles
+
+REFUSE, ROUNDS, MEMBERS = 0.03, 30, 8
+
+
+def timed_pictures() -> dict[str, bytes]:
+    """A photo of 12 megapixels with one digit, one with a number, and a drawing of 280×280."""
+    digits = photos.Digits(("digits",))
+    made = {
+        "photo_12_megapixels": ("12 megapixels", 1),
+        "number_12_megapixels": ("12 megapixels", 5),
+        "drawing_280": ("drawn sheet", 1),
+    }
+    found = {}
+    for title, (name, count) in made.items():
+        line = [digits.take(0)[0] for _ in range(count)]
+        draws = np.random.default_rng(1)
+        content = rendering.photo([line], styles.STYLES[name], draws).content
+        found[title] = content
+        print(title, Image.open(io.BytesIO(content)).size, f"{len(content):,} bytes", flush=True)
+    return found
+
+
+def stages(classifier: Any, content: bytes) -> dict[str, float]:
+    """Milliseconds of each stage from bytes to verdict; finding the ink alone is done twice."""
+    from ensemble.pictures.files.opening import open_picture
+    from ensemble.pictures.ink.extraction import Choices, find_ink
+
+    spent = {}
+
+    def timed(name: str, work: Callable[[], Any]) -> Any:
+        began = time.perf_counter()
+        done = work()
+        spent[name] = 1e3 * (time.perf_counter() - began)
+        return done
+
+    picture = timed("decode", lambda: open_picture(content))
+    prepared = timed("prepare", lambda: classifier.prepare(picture))
+    timed("ink", lambda: find_ink(prepared.picture.pixels, Choices()))
+    timed("ensemble and rejection", lambda: classifier.read_marks(prepared.marks, refuse=REFUSE))
+    spent["marks and shape"] = spent["prepare"] - spent["ink"]
+    spent["total"] = spent["decode"] + spent.pop("prepare") + spent["ensemble and rejection"]
+    return spent
+
+
+def times(run_id: str) -> dict[str, Any]:
+    """Medians over ROUNDS of each stage, for each of the pictures; the first is not counted."""
+    from ensemble.recognition.classifier import open_classifier
+
+    classifier, found = open_classifier(run_id), {}
+    for title, content in timed_pictures().items():
+        rounds = [stages(classifier, content) for _ in range(ROUNDS + 1)][1:]
+        found[title] = {
+            f"{name}_ms": round(statistics.median(one[name] for one in rounds), 1)
+            for name in rounds[0]
+        } | {"fastest_total_ms": round(min(one["total"] for one in rounds), 1)}
+    return found
+
+
+def times_apart() -> dict[str, Any]:
+    """The times of a new run of eight members, in processes and a folder of their own."""
+    with tempfile.TemporaryDirectory(prefix="ensemble-benchmark-") as folder:
+        runs = {**os.environ, "ENSEMBLE_RUNS": folder}
+        words = ["-m", "ensemble", "train", "--dataset", "digits", "--epochs", "1"]
+        subprocess.run([sys.executable, *words, "--members", str(MEMBERS)], env=runs, check=True)
+        (run,) = (one.name for one in Path(folder).iterdir() if (one / "config.json").exists())
+        output = subprocess.run(
+            [sys.executable, "-m", "benchmarks.pictures.classify", "--run", run, "--times"],
+            env=runs, check=True, capture_output=True, text=True, cwd=common.ROOT,
+        )  # fmt: skip
+        return json.loads(output.stdout.splitlines()[-1])

@@ -1,0 +1,22 @@
+"""What may be asked for, by the names that the audit log has for it."""
+
+from enum import Enum
+
+
+class Action(Enum):
+    """Something that one may do or not: its name in the audit log, and the words that refuse it."""
+
+    LOOK = "look"
+    CLASSIFY = "classify"
+    LAUNCH = "launch"
+    IMPORT = "import"
+    ADD_DATA = "add data"
+    RESUME = "resume"
+    STOP = "stop"
+    CHANGE = "change"
+    DELETE = "delete"
+
+
+# What is written down besides what people do to runs and datasets.
+OPENED, SIGNED_OUT, UPLOADED, REFUSED = "open", "sign out", "upload", "refused"
+EVENTS = (*(action.value for action in Action), OPENED, SIGNED_OUT, UPLOADED, REFUSED)

@@ -1,0 +1,154 @@
+"""Who may come to a shared server, and as what: addresses and domains, each with a role.
+
+`ENSEMBLE_ALLOW` has them separated by commas, the file that `ENSEMBLE_ALLOW_FILE` names a line
+each; that file is read again once it has changed. No list lets nobody in.
+"""
+
+import functools
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ensemble.access.owners import MOST_LETTERS
+from ensemble.access.people import Role
+from ensemble.errors import ConfigError
+
+LIST, FILE = "ENSEMBLE_ALLOW", "ENSEMBLE_ALLOW_FILE"
+ANYBODY = "*"
+ROLES = {role.name.lower(): role for role in (Role.VIEWER, Role.MEMBER, Role.ADMIN)}
+EXAMPLE = "ann@example.org=admin,@example.org=viewer"
+MOST_BYTES = 1_000_000
+_NAME = re.compile(r"[a-z0-9.!#$%&'*+/?^_`{|}~-]{1,64}")
+_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+
+
+@dataclass(frozen=True)
+class AllowList:
+    """Who may come in, in the form that `normalized` gives.
+
+    Attributes:
+      addresses: the role of each address.
+      domains: the role of whoever has an address at exactly this domain, unless it is named.
+      anybody: the role of everybody else; `NOBODY` but where a proxy has let them in.
+    """
+
+    addresses: Mapping[str, Role] = field(default_factory=dict)
+    domains: Mapping[str, Role] = field(default_factory=dict)
+    anybody: Role = Role.NOBODY
+
+    def __bool__(self) -> bool:
+        return bool(self.addresses or self.domains or self.anybody)
+
+    def role_of(self, address: str) -> Role:
+        """The role of who has this address; the entry that says most of it holds."""
+        if not (known := normalized(address)):
+            return Role.NOBODY
+        domain = known.rpartition("@")[2]
+        return self.addresses.get(known, self.domains.get(domain, self.anybody))
+
+
+def normalized(address: str) -> str:
+    """An address in small letters, its domain as DNS has it; "" where it is not plainly one.
+
+    Letters that only look like others, or become others when they are simplified, make another
+    address or none.
+    """
+    name, _, domain = address.strip().rpartition("@")
+    name, domain = name.lower() if name.isascii() else "", _ascii(domain)
+    found = f"{name}@{domain}"
+    return found if _NAME.fullmatch(name) and domain and len(found) <= MOST_LETTERS else ""
+
+
+def parse(text: str) -> AllowList:
+    """The list that a text spells out: `name@domain`, `@domain` or `*`, each with `=role` or not.
+
+    Raises:
+      ConfigError: an entry is none of these, or is there twice.
+    """
+    addresses: dict[str, Role] = {}
+    domains: dict[str, Role] = {}
+    anybody: dict[str, Role] = {}
+    lines = (line.partition("#")[0] for line in text.splitlines())
+    for entry in filter(None, (one.strip() for line in lines for one in line.split(","))):
+        who, _, said = (part.strip() for part in entry.partition("="))
+        role = ROLES.get(said.lower() or "member")
+        domain = _ascii(who.removeprefix("*").removeprefix("@"))
+        if role is None:
+            raise ConfigError(
+                f"“{entry:.80}” in {LIST} names no role: choose {', '.join(ROLES)}, such as "
+                f"{EXAMPLE}."
+            )
+        if who == ANYBODY:
+            where, key = anybody, ANYBODY
+        elif who.startswith(("@", "*@")) and domain:
+            where, key = domains, domain
+        elif found := normalized(who):
+            where, key = addresses, found
+        else:
+            raise ConfigError(
+                f"“{entry:.80}” in {LIST} is neither an address nor a domain: write {EXAMPLE}."
+            )
+        if where.get(key, role) is not role:
+            raise ConfigError(f"“{who:.80}” is in {LIST} with two roles: keep one of them.")
+        where[key] = role
+    return AllowList(addresses, domains, anybody.get(ANYBODY, Role.NOBODY))
+
+
+def read() -> AllowList:
+    """The list as it is now, of both the variable and the file.
+
+    Raises:
+      ConfigError: an entry is amiss, or the file cannot be read.
+    """
+    text, path = os.environ.get(LIST, ""), os.environ.get(FILE, "")
+    if not path:
+        return _parsed(text)
+    try:
+        seen = Path(path).stat()
+        return _with_file(text, path, (seen.st_mtime_ns, seen.st_size, seen.st_ino))
+    except (OSError, ValueError) as error:
+        raise ConfigError(
+            f"The list that {FILE} names, {path:.200}, cannot be read ({error}): nobody is let in "
+            "until it can."
+        ) from error
+
+
+def is_given() -> bool:
+    """Whether a list is spelt out or named, be it empty."""
+    return bool(os.environ.get(LIST, "").strip() or os.environ.get(FILE))
+
+
+@functools.lru_cache(maxsize=8)
+def _parsed(text: str) -> AllowList:
+    return parse(text)
+
+
+@functools.lru_cache(maxsize=2)
+def _with_file(text: str, path: str, version: tuple[int, int, int]) -> AllowList:
+    with Path(path).open("rb") as file:
+        found = file.read(MOST_BYTES + 1)
+    if len(found) > MOST_BYTES:  # What stands behind an address would be cut off: its role.
+        raise ValueError(f"it is longer than {MOST_BYTES:,} bytes")
+    return parse(f"{text}\n{found.decode('utf-8')}")
+
+
+def _ascii(domain: str) -> str:
+    """A domain as DNS has it, in small letters; "" where it is none."""
+    labels = []
+    for said in domain.split("."):
+        label = said.lower()
+        if label.isascii() and not said.isascii():
+            return ""  # The sign of Kelvin becomes a k.
+        try:
+            encoded = label if label.isascii() else label.encode("idna").decode("ascii")
+            # What simplifying changes is no name of its own: a wide letter becomes a plain one.
+            if not label.isascii() and encoded.encode("ascii").decode("idna") != label:
+                return ""
+        except UnicodeError:
+            return ""
+        if not _LABEL.fullmatch(encoded):
+            return ""
+        labels.append(encoded)
+    return ".".join(labels)

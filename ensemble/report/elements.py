@@ -1,0 +1,174 @@
+"""Sections to HTML: every text from outside is escaped here, and nowhere else."""
+
+import html
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ensemble.report.contents import (
+    Copied,
+    Listing,
+    Part,
+    Picture,
+    Pictures,
+    Said,
+    Section,
+    Table,
+    Tile,
+    Tiles,
+)
+from ensemble.report.drawn import Spec, spec
+from ensemble.wording.escaping import JOINER, seen
+
+ESCAPED = re.compile(r"\\([\\`*~$|<>&\[\]{}_#+=.)-])")
+BOLD = re.compile(r"\*\*(.+?)\*\*")
+HIDDEN = re.compile(r"\x00(\d+)\x00")
+
+
+class Page:
+    """The elements of a page as they come, and the figures that stand in it."""
+
+    def __init__(self) -> None:
+        self.figures: list[Spec] = []
+        self.headings: list[tuple[str, str]] = []
+
+    def section(self, one: Section) -> str:
+        """A section with its heading; the contents' list knows it by its number."""
+        name = f"s{len(self.headings)}"
+        self.headings.append((name, one.title))
+        tag, parts = f"h{one.level}", "\n".join(map(self.part, one.parts))
+        breaks = ' class="breaks"' if one.breaks else ""
+        return (
+            f'<section id="{name}"{breaks} aria-labelledby="{name}h">'
+            f'<{tag} id="{name}h">{text(one.title)}</{tag}>\n{parts}\n</section>'
+        )
+
+    def part(self, part: Part) -> str:
+        """One part of a section."""
+        match part:
+            case Said():
+                said = marked(part.text) if part.marked else text(part.text)
+                return f'<p class="{part.role}">{said}</p>'
+            case Table():
+                return table(part)
+            case Pictures():
+                return self.pictures(part)
+            case Tiles():
+                return tiles(part)
+            case Listing():
+                return listing(part)
+            case Copied():
+                return (
+                    f'<figure class="copied"><figcaption>{text(part.label)}</figcaption>'
+                    f'<pre tabindex="0">{text(part.text)}</pre></figure>'
+                )
+
+    def pictures(self, part: Pictures) -> str:
+        """One figure, or several with buttons of which one is pressed."""
+        shown = [self.picture(one, place == 0) for place, one in enumerate(part.each)]
+        if len(part.each) == 1:
+            return shown[0]
+        buttons = "".join(
+            f'<button type="button" aria-pressed="{"false" if place else "true"}">'
+            f"{text(one.label)}</button>"
+            for place, one in enumerate(part.each)
+        )
+        label = attribute(part.choice)
+        return (
+            f'<div class="several"><div class="choice" role="group" aria-label="{label}">{buttons}'
+            f"</div>{''.join(shown)}</div>"
+        )
+
+    def picture(self, one: Picture, shown: bool) -> str:
+        """A figure's place, which is drawn in the browser, with what to see above it."""
+        number = len(self.figures)
+        self.figures.append(made := spec(one))
+        sees = marked(one.sees) if one.marked else text(one.sees)
+        high = height(made)
+        return (
+            f'<figure class="drawn"{"" if shown else " hidden"}><figcaption>{sees}</figcaption>'
+            f'<div class="plot" role="img" aria-label="{attribute(one.alt)}" data-figure="{number}"'
+            f' style="min-height:{high}px"></div></figure>'
+        )
+
+
+def height(made: Spec) -> int:
+    """The pixels that a figure needs, so that nothing moves when it is drawn."""
+    return round(made["figure"].get("layout", {}).get("height") or 450)
+
+
+def text(said: Any) -> str:
+    """A text as it stands."""
+    return html.escape(seen(said).replace(JOINER, ""), quote=False)
+
+
+def attribute(said: Any) -> str:
+    """A text within the quotes of an attribute, on one line."""
+    return html.escape(" ".join(seen(said).replace(JOINER, "").replace("**", "").split()))
+
+
+def marked(said: str) -> str:
+    """A sentence in Markdown as the pages have them: bold words, and escaped signs."""
+    letters: list[str] = []
+
+    def hide(found: re.Match[str]) -> str:
+        letters.append(found[1])
+        return f"\x00{len(letters) - 1}\x00"
+
+    plain = ESCAPED.sub(hide, seen(said))
+    bold = BOLD.sub(r"<strong>\1</strong>", html.escape(plain.replace(JOINER, ""), quote=False))
+    return HIDDEN.sub(lambda found: html.escape(letters[int(found[1])], quote=False), bold)
+
+
+def table(part: Table) -> str:
+    """A table with its caption; its first column names the rows."""
+    frame = part.frame
+    head = "".join(f'<th scope="col">{text(name)}</th>' for name in frame.columns)
+    body = "".join(row(values) for values in frame.itertuples(index=False, name=None))
+    caption = text(part.caption)
+    inner = (
+        f'<div class="wide" role="region" aria-label="{attribute(part.caption)}" tabindex="0">'
+        f"<table>{'' if part.folded else f'<caption>{caption}</caption>'}"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    ) + (f'<p class="note">{text(part.note)}</p>' if part.note else "")
+    return fold(part.caption, inner) if part.folded else inner
+
+
+def row(values: Sequence[Any]) -> str:
+    """A row, its first cell the heading."""
+    first, *rest = values
+    cells = "".join(f"<td>{text(value)}</td>" for value in rest)
+    return f'<tr><th scope="row">{text(first)}</th>{cells}</tr>'
+
+
+def fold(title: str, inner: str) -> str:
+    """What stands behind a fold; on paper it is open."""
+    return f"<details><summary>{text(title)}</summary>{inner}</details>"
+
+
+def listing(part: Listing) -> str:
+    """Names with their values."""
+    rows = "".join(
+        f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>" for name, value in part.rows
+    )
+    inner = f"<dl>{rows}</dl>"
+    return fold(part.fold, inner) if part.fold else inner
+
+
+def tiles(part: Tiles) -> str:
+    """The images, each a window onto the one picture of all, with verdict and votes below it."""
+    each = "".join(tile(place, one) for place, one in enumerate(part.each))
+    size = f"--w:{part.width}px;--h:{part.height}px;--n:{len(part.each)}"
+    strip = f"--strip:url('{part.strip}')"  # base64, which has no quotes
+    return f'<ul class="tiles" style="{attribute(f"{size};{strip}")}">{each}</ul>'
+
+
+def tile(place: int, one: Tile) -> str:
+    """One image."""
+    how = "right" if one.right else "wrong"
+    votes = "".join(f"<span>{text(line)}</span>" for line in one.votes)
+    return (
+        f'<li><div class="image" role="img" aria-label="{attribute(one.alt)}" '
+        f'style="--at:{place}"></div>'
+        f'<strong class="{how}">{text(one.verdict)}</strong>{votes}</li>'
+    )

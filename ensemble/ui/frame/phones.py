@@ -1,0 +1,98 @@
+"""Show on phones: a QR code and a readable address of this page, where others can reach it.
+
+The address is never guessed: it is `ENSEMBLE_ADDRESS`, or the name that this browser came by where
+`server.allowedHosts` names it. A server that only this machine reaches shows none.
+"""
+
+import io
+import os
+import re
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from ensemble.ui.shared import address, serving
+from ensemble.wording import escaping
+
+GIVEN = "ENSEMBLE_ADDRESS"
+HOST = re.compile(r"(?i)([a-z0-9._-]+|\[[0-9a-f:]+\])(:\d{1,5})?")
+MOST = 600  # letters of a link in a code that a phone still reads off a projector
+PIXELS = 320
+
+
+def shared_address() -> str | None:
+    """Where others find this server, without a slash at its end; None where they cannot."""
+    if given := os.environ.get(GIVEN, "").strip():
+        return given_address(given)
+    if is_here(st.get_option("server.address") or "0.0.0.0"):
+        return None
+    host = st.context.headers.get("Host") or ""
+    allowed = st.get_option("server.allowedHosts")
+    named = bool(allowed) and "*" not in allowed and serving.is_allowed(host)
+    if not named or not HOST.fullmatch(host) or is_here(urlsplit(f"//{host}").hostname or ""):
+        return None
+    scheme = "https" if st.get_option("server.sslCertFile") else "http"
+    return f"{scheme}://{host}{serving.based('')}"
+
+
+def given_address(given: str) -> str | None:
+    """The address that whoever runs the server has set, below its sub-path; None where it is none.
+
+    Args:
+      given: such as "https://lab.example.org/ensemble", with the sub-path or without.
+    """
+    try:
+        parts = urlsplit(given)
+        known = parts.scheme in ("http", "https") and HOST.fullmatch(parts.netloc)
+    except ValueError:
+        return None
+    if not known:
+        return None
+    path = parts.path.rstrip("/") or serving.based("")
+    return f"{parts.scheme}://{parts.netloc}{path}"
+
+
+def is_here(host: str) -> bool:
+    """Whether a name leads to this machine alone."""
+    name = host.lower().strip("[]").rstrip(".")
+    return name in ("localhost", "::1") or name.startswith("127.") or name.endswith(".localhost")
+
+
+def link(base: str, page: str, words: dict[str, str]) -> str:
+    """The address of a page as it stands; of the page alone where that would be too long."""
+    whole = f"{base}/{page}?{urlencode(words)}" if words else f"{base}/{page}"
+    return whole if len(whole) <= MOST else f"{base}/{page}"
+
+
+def code(text: str) -> str:
+    """A QR code of a text as an SVG picture: black on white in either theme, with its margin."""
+    import segno  # here, for only this needs it
+
+    buffer = io.BytesIO()
+    segno.make(text, error="m", micro=False).save(
+        buffer, kind="svg", scale=8, border=4, dark="#000", light="#fff", xmldecl=False
+    )
+    return buffer.getvalue().decode()
+
+
+def offer(page: str) -> None:
+    """A button that opens the code; nothing where nobody else can reach the server.
+
+    Args:
+      page: the page's word in the address.
+    """
+    base = shared_address()
+    if base and st.button("Show on phones", key="phones", icon=":material/qr_code_2:",
+                          type="tertiary"):  # fmt: skip
+        show(base, page)
+
+
+@st.dialog("Show on phones", width="medium")
+def show(base: str, page: str) -> None:
+    """The code, and the address in letters that can be read from the last row."""
+    st.markdown(f"## {escaping.markdown(base.partition('://')[2])}")
+    full = link(base, page, address.every())
+    st.image(code(full), width=PIXELS)
+    st.caption("Phones in this network open this very page with it; the address above leads to "
+               "the first one.")  # fmt: skip
+    st.code(full, language=None, wrap_lines=True)

@@ -1,0 +1,75 @@
+"""Predictions made elsewhere, as the dialog shows them: how to save them, what was understood."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from ensemble import exchange
+from ensemble.access import Action
+from ensemble.analysis.quality.averaging import average
+from ensemble.errors import EnsembleError
+from ensemble.exchange import SNIPPETS, MemberOutputs, Snippet
+from ensemble.jobs.folders import NAME_LENGTH
+from ensemble.ui.shared import guard, widget
+from ensemble.ui.sign_in import rights
+from ensemble.wording import escaping, formats
+
+SHOWN = 8  # names of classes
+
+
+def how_to_save() -> None:
+    """Five lines for each library; none of them needs anything of ours."""
+    libraries = {one.library: one for one in SNIPPETS}
+    chosen = st.segmented_control(
+        "How to save them", list(libraries), key="import_library", persist_state="session",
+        help="Lines that save what your members predict, with nothing of this program.",
+    )  # fmt: skip
+    if chosen:
+        snippet(libraries[chosen])
+
+
+def snippet(one: Snippet) -> None:
+    """A library's lines, and what they take for given."""
+    st.code(one.code, language="python")
+    st.caption("; ".join(f"`{name}` is {what}" for name, what in one.names.items()) + ".")
+
+
+def preview(found: MemberOutputs) -> None:
+    """What was understood, before anything is kept."""
+    last = average(found.probabilities[-1])
+    right = float((last.argmax(axis=1) == found.labels).mean())
+    counts = [
+        formats.count(found.members, "member"), formats.count(found.examples, "example"),
+        f"{found.classes:,} classes",
+        *([formats.count(found.epochs, "epoch")] if found.epochs > 1 else []),
+        "with images" if found.images is not None else "without images",
+    ]  # fmt: skip
+    st.markdown(f"##### {' · '.join(counts)}")
+    names = ", ".join(found.class_names[:SHOWN])
+    more = f" and {found.classes - SHOWN:,} more" if found.classes > SHOWN else ""
+    said = f"Averaged, they get {formats.percent(right, found.examples)} right. Classes: "
+    st.markdown(f"{said}{escaping.markdown(names)}{more}.")
+    for note in found.notes:
+        st.caption(escaping.markdown(note))
+
+
+def accept(
+    found: MemberOutputs, names: Sequence[str], then: Callable[[Sequence[str]], None]
+) -> None:
+    """Its name, and the button that keeps it; `then` is told the new run's id."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input(
+            "Name", key="import_name", max_chars=NAME_LENGTH, placeholder="What to call it"
+        )
+        pressed = st.button("Keep it as a run", type="primary", icon=":material/check:",
+                            key="import_keep", **rights.given(Action.IMPORT))  # fmt: skip
+    if not pressed:
+        return
+    with st.spinner("Writing it down …"):
+        try:
+            source = ", ".join(names)[:200]
+            run = exchange.import_run(found, widget.value("import_name", ""), source)
+        except EnsembleError as error:
+            guard.problem(error)
+            return
+    then([run.id])

@@ -1,0 +1,78 @@
+"""A report that was handed in: which runs it holds, and which of them to keep."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from ensemble import exchange
+from ensemble.access import Action
+from ensemble.errors import EnsembleError
+from ensemble.exchange import Capsule
+from ensemble.ui.shared import guard, widget
+from ensemble.ui.sign_in import rights
+from ensemble.wording import escaping, formats
+
+KEPT = (
+    "Its figures are as the file has them. It gets an id of its own and says wherever it is shown "
+    "that it is from a report; nothing of yours is replaced."
+)
+
+
+def show(
+    found: Sequence[Capsule], names: Sequence[str], then: Callable[[Sequence[str]], None]
+) -> None:
+    """What is in the reports, a line a run, and the button that keeps them.
+
+    Args:
+      found: the runs, at least one.
+      names: of the files.
+      then: told the ids of the new runs.
+    """
+    title = exchange.report_of(", ".join(names), found)
+    st.markdown(f"##### {escaping.markdown(title)}")
+    for capsule in found:
+        st.markdown(escaping.markdown(line(capsule)))
+        for note in capsule.notes:
+            st.caption(escaping.markdown(note))
+    st.caption(KEPT)
+    wanted = choose(found)
+    count = "it as a run" if len(found) == 1 else formats.count(len(wanted), "run")
+    pressed = st.button(f"Keep {count}", type="primary", icon=":material/check:",
+                        key="import_keep",
+                        **rights.given(Action.IMPORT, disabled=not wanted))  # fmt: skip
+    if pressed:
+        keep(wanted, then)
+
+
+def line(capsule: Capsule) -> str:
+    """What there is of a run, with its name where it has one."""
+    header = capsule.header
+    return f"{header.name or header.id} · {exchange.said_of(capsule)}"
+
+
+def choose(found: Sequence[Capsule]) -> list[Capsule]:
+    """Those to keep: the one there is, or those that are chosen, all at first."""
+    if len(found) == 1:
+        return list(found)
+    places = {str(place): capsule for place, capsule in enumerate(found)}
+    st.multiselect("Runs to keep", list(places), default=list(places), key="import_chosen",
+                   format_func=lambda place: called(places[place]))  # fmt: skip
+    chosen = widget.value("import_chosen", list(places))
+    return [places[place] for place in chosen if place in places]
+
+
+def called(capsule: Capsule) -> str:
+    """A run by its name and its id."""
+    header = capsule.header
+    return f"{header.name} · {header.id}" if header.name else header.id
+
+
+def keep(wanted: Sequence[Capsule], then: Callable[[Sequence[str]], None]) -> None:
+    """Makes a run of each; what cannot be made is said, and those before it stay."""
+    with st.spinner("Writing it down …"):
+        try:
+            made = [exchange.import_capsule(capsule).id for capsule in wanted]
+        except EnsembleError as error:
+            guard.problem(error)
+            return
+    then(made)

@@ -1,0 +1,48 @@
+"""The cookie that Streamlit gives who signed in, read where Streamlit itself asks for none.
+
+Streamlit reads it when a tab opens its WebSocket; pictures, uploads and downloads it hands to
+whoever knows an address. Its own functions for it are no part of what it documents, so the form is
+read here, with the library that it is signed with. Another form lets nobody in.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from itsdangerous import BadData, URLSafeTimedSerializer
+
+NAME = "_streamlit_user"
+_CHUNKS = re.compile(r"chunks-([1-9][0-9]?)")
+
+
+def claims_in(
+    cookies: Mapping[str, str], secret: str, origin: str, most_seconds: float
+) -> dict[str, Any]:
+    """What the provider said of who sends these cookies; {} of who has not signed in.
+
+    Args:
+      cookies: of a request.
+      secret: that they are signed with.
+      origin: of this server, for which alone they are good.
+      most_seconds: for which they are good, from when they were signed.
+    """
+    if not secret or not origin:
+        return {}
+
+    def part(name: str) -> str:
+        said = URLSafeTimedSerializer(secret, salt=name).loads(
+            cookies[name], max_age=int(most_seconds) + 1
+        )
+        return str(said)
+
+    try:
+        text = part(NAME)
+        if match := _CHUNKS.fullmatch(text):
+            count = int(match[1])
+            text = "".join(part(f"{NAME}_{number}") for number in range(1, count + 1))
+        found = json.loads(text)
+    except (KeyError, BadData, ValueError):
+        return {}
+    mine = isinstance(found, dict) and found.get("origin") == origin and found.get("is_logged_in")
+    return found if mine is True else {}

@@ -1,0 +1,43 @@
+"""Before the server listens: whether it may, as it is configured."""
+
+import sys
+
+import streamlit as st
+from streamlit import config
+
+from ensemble.access.exposure import Sharing, is_loopback
+from ensemble.errors import EnsembleError
+from ensemble.ui.sign_in import provider, visitors
+
+ALLOWED_HOSTS = "server.allowedHosts"
+
+
+def check() -> None:
+    """Go on where only this machine reaches the server, or it knows who comes; else end it.
+
+    Said in a sentence and with the exit status of a bad setting, not by an exception: Streamlit
+    would show its traceback.
+    """
+    try:
+        if visitors.begin() is Sharing.SIGN_IN:
+            answer_to(provider.host())
+    except EnsembleError as error:
+        print(f"Error: {error}", file=sys.stderr, flush=True)
+        raise SystemExit(error.exit_code) from None
+
+
+def why_not_drawn() -> str:
+    """Why a page that is served without `app.py` is not drawn; "" where only this machine sees it.
+
+    Nothing stands before it then that would ask who comes.
+    """
+    if visitors.has_begun() or is_loopback(st.get_option("server.address") or ""):
+        return ""
+    return "A page alone is for its own machine: start app.py, as docs/serving.md says."
+
+
+def answer_to(host: str) -> None:
+    """Have the server answer to the name that people come by, beside those that it answers to."""
+    allowed = list(st.get_option(ALLOWED_HOSTS))
+    if host and allowed and host not in allowed:
+        config.set_option(ALLOWED_HOSTS, [*allowed, host])

@@ -1,0 +1,69 @@
+"""What each person has uploaded that the server still holds in memory, in whichever tabs.
+
+Streamlit keeps a file until its tab is closed, whether a page ever reads it or not.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import streamlit as st
+from starlette.datastructures import Headers
+from starlette.types import Scope
+from streamlit import runtime
+
+_owners: dict[str, str] = {}  # of tabs with files, by the tab's id
+_coming: Counter[str] = Counter()  # bytes that are on their way, by person
+
+
+@contextmanager
+def coming(person: str, tab: str, nbytes: int, most: float) -> Iterator[bool]:
+    """Within this an upload comes in; whether it may, beside what the person has here already.
+
+    Args:
+      person: by name.
+      tab: whose id stands in the upload's address.
+      nbytes: of the upload.
+      most: bytes that one person may have at once.
+    """
+    there = in_memory()
+    for gone in _owners.keys() - there.keys() - {tab}:
+        del _owners[gone]
+    _owners[tab] = person
+    held = sum(
+        len(file.data)
+        for one in [one for one, owner in _owners.items() if owner == person]
+        for file in tuple(there.get(one, {}).values())
+    )
+    if held + _coming[person] + nbytes > most:
+        yield False
+        return
+    _coming[person] += nbytes
+    try:
+        yield True
+    finally:
+        _coming[person] -= nbytes
+        if not _coming[person]:
+            del _coming[person]
+
+
+def in_memory() -> Mapping[str, Mapping[str, Any]]:
+    """The files that Streamlit keeps, by tab and by their own ids."""
+    if not runtime.exists():
+        return {}
+    return dict(getattr(runtime.get_instance().uploaded_file_mgr, "file_storage", {}))
+
+
+def size_of(scope: Scope) -> int:
+    """How many bytes a request hands in, at most; what it does not say is bounded by Streamlit."""
+    said = Headers(scope=scope).get("content-length", "")
+    if said.isascii() and said.isdecimal() and len(said) < 16:
+        return int(said)
+    return int(st.get_option("server.maxUploadSize")) << 20
+
+
+def forget() -> None:
+    """As when the server starts."""
+    _owners.clear()
+    _coming.clear()

@@ -1,0 +1,1 @@
+"""The screen Why: one disputed image, in five steps."""

@@ -1,0 +1,131 @@
+"""Settings that differ from member to member, in words."""
+
+from collections.abc import Mapping, Sequence
+
+from ensemble.config import EnsembleConfig, ImportedConfig, varying
+from ensemble.errors import ConfigError
+from ensemble.runs.store import Run
+from ensemble.wording import formats
+
+TITLES = {
+    "learning_rate": "learning rate", "momentum": "momentum", "weight_decay": "weight decay",
+}  # fmt: skip
+SHORT = {"learning_rate": "rate", "momentum": "momentum", "weight_decay": "decay"}
+SAID = 6  # letters of a value that is said as it stands
+NAMED = 7  # members whose values a line names; of more the first ones and the last
+FIRST = 3
+
+
+def of(config: EnsembleConfig | ImportedConfig) -> dict[str, tuple[float, ...]]:
+    """What differs from member to member in a run: its values (M,) by setting; {} for nothing."""
+    return differing(config.vary, config.members) if isinstance(config, EnsembleConfig) else {}
+
+
+def differing(text: str, members: int) -> dict[str, tuple[float, ...]]:
+    """The values (M,) by setting that a text of `vary` says; {} for one that says nothing yet."""
+    try:
+        return varying.values(text, members)
+    except ConfigError:
+        return {}
+
+
+def main(found: Mapping[str, Sequence[float]]) -> str:
+    """The setting that members are told apart by where several differ: the rate, if it is one."""
+    several = [name for name in varying.NAMES if len(set(found.get(name, ()))) > 1]
+    return several[0] if several else ""
+
+
+def is_log(values: Sequence[float]) -> bool:
+    """Whether values are drawn on a log axis: all above 0, and over more than a factor of 5."""
+    return min(values) > 0 and max(values) > 5 * min(values)
+
+
+def texts(values: Sequence[float]) -> list[str]:
+    """Each value, as briefly as they can still be told apart: "0.01", "0.032"."""
+    for figures in range(2, 9):
+        said = [_brief(value, figures) for value in values]
+        if len(set(said)) == len(set(values)):
+            break
+    return said
+
+
+def spread(values: Sequence[float]) -> str:
+    """All values at once: "0.01 to 1", "0.8 and 0.9", or the only one."""
+    said = dict(zip(values, texts(values), strict=True))
+    if len(said) == 1:
+        return formats.plain(values[0])
+    ends = [said[min(values)], said[max(values)]]
+    return (" and " if len(said) == 2 else " to ").join(ends)
+
+
+def value(config: EnsembleConfig, name: str) -> str:
+    """A setting's value in a run, or all that its members have: "0.1", "0.01 to 1"."""
+    found = of(config).get(name)
+    return spread(found) if found else formats.plain(getattr(config, name))
+
+
+def each(found: Mapping[str, Sequence[float]]) -> str:
+    """What each member gets: "Members 1 to 8 get learning rate 0.01, 0.019, 0.037, … 1."."""
+    if not found:
+        return ""
+    members = len(next(iter(found.values())))
+    who = f"Members 1 to {members} get" if members > 1 else "The one member gets"
+    what = [f"{TITLES[name]} {listed(values)}" for name, values in found.items()]
+    return f"{who} {'; '.join(what)}."
+
+
+def listed(values: Sequence[float]) -> str:
+    """Values one after the other, of many the first ones and the last."""
+    said = texts(values)
+    if len(said) <= NAMED:
+        return ", ".join(said)
+    return f"{', '.join(said[:FIRST])}, … {said[-1]}"
+
+
+def names(found: Mapping[str, Sequence[float]], members: int) -> list[str]:
+    """What members are called: "member 3 · rate 0.1"; "member 3" where nothing differs."""
+    said = {SHORT[name]: texts(values) for name, values in found.items()}
+    return [
+        " · ".join([f"member {m + 1}", *(f"{name} {said[name][m]}" for name in said)])
+        for m in range(members)
+    ]
+
+
+def counted(run: Run) -> str:
+    """How members are counted where some were set aside; "" where none was.
+
+    For screens on one epoch's predictions, which hold the others alone.
+    """
+    aside, left = sorted(run.status.set_aside), run.remaining()
+    if not aside or not left:
+        return ""
+    who = f"Member {aside[0] + 1} was" if len(aside) == 1 else f"Members {numbers(aside)} were"
+    moved = [place for place, m in enumerate(left) if place != m]
+    if not moved:
+        return f"{who} set aside: later epochs are without {'it' if len(aside) == 1 else 'them'}."
+    here = [left[place] for place in moved]
+    if len(moved) == 1:
+        one = f"member {moved[0] + 1} here is the run's {here[0] + 1}"
+        return f"{who} set aside: of later epochs {one}."
+    return (
+        f"{who} set aside: of later epochs members {numbers(moved)} here are the run's "
+        f"{numbers(here)}."
+    )
+
+
+def numbers(members: Sequence[int]) -> str:
+    """Members' numbers as people count them, given from 0, rising: "3", "3 and 5", "3 to 7"."""
+    said = [f"{m + 1}" for m in members]
+    if len(said) > 2 and members[-1] - members[0] == len(members) - 1:
+        return f"{said[0]} to {said[-1]}"
+    return joined(said)
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Parts of a sentence: "one", "one and two", "one, two and three"."""
+    return " and ".join(filter(None, (", ".join(parts[:-1]), *parts[-1:])))
+
+
+def _brief(value: float, figures: int) -> str:
+    exact = formats.plain(value)
+    return exact if len(exact) <= SAID else formats.plain(float(f"{value:.{figures}g}"))

@@ -1,0 +1,90 @@
+"""The terms of the trade: each with plain words that may stand in its place, and what it means."""
+
+import re
+from typing import NamedTuple
+
+
+class Term(NamedTuple):
+    """A term.
+
+    Attributes:
+      name: as engineers know and search for it.
+      plain: what stands in its place where terms are hidden.
+      gloss: what it means, in a sentence.
+      view: the view of Inspect that shows it; "" for none.
+    """
+
+    name: str
+    plain: str
+    gloss: str
+    view: str = ""
+
+
+TERMS = (
+    Term("ensemble", "all members together",
+         "Several networks that answer as one: the average of their probabilities.", "agreement"),
+    Term("member", "one network", "One of the networks; each started from its own random numbers."),
+    Term("seed", "starting number", "What the random numbers of a run follow from."),
+    Term("epoch", "pass over the training images", "Once through all images that are learnt."),
+    Term("accuracy", "share right", "How many of the test images are right, of all.", "committee"),
+    Term("confidence", "how sure it is", "The averaged probability of the answer.", "calibration"),
+    Term("NLL", "price of being sure but wrong",
+         "Negative log-likelihood: the mean of −ln of the probability given to what it is, in "
+         "nats. Sure and wrong costs most; lower is better.", "combining"),
+    Term("Brier", "distance from the truth",
+         "The mean squared distance of the probabilities from the truth, from 0 to 2.",
+         "combining"),
+    Term("ECE", "sureness off by",
+         "Expected calibration error: how far confidence is from accuracy.", "calibration"),
+    Term("adaptive ECE", "sureness off by, equal groups",
+         "ECE over groups that hold equally many images.", "calibration"),
+    Term("MCE", "sureness off by at most",
+         "Maximum calibration error: the group that is farthest off.", "calibration"),
+    Term("calibration", "whether 90 % sure means 90 % right",
+         "Whether answers are right as often as they are sure.", "calibration"),
+    Term("aleatoric", "unclear in itself",
+         "What each member is unsure of by itself: the mean of their entropies.", "uncertainty"),
+    Term("epistemic", "members disagree",
+         "What the members disagree about: the mutual information.", "uncertainty"),
+    Term("entropy", "doubt", "How spread out probabilities are: 0 nats is sure.", "uncertainty"),
+    Term("committee", "some of the members",
+         "A few members whose probabilities are averaged.", "committee"),
+    Term("selective prediction", "answering only where sure",
+         "Below a threshold of confidence, an image goes to a person.", "selective"),
+    Term("conformal sets", "sets of answers",
+         "Several classes as one answer, right as often as is asked for.", "selective"),
+)  # fmt: skip
+BY_NAME = {term.name: term for term in TERMS}
+# What is replaced in sentences: abbreviations, which tell a beginner nothing. Longer ones first.
+ABBREVIATED = ("adaptive ECE", "NLL", "ECE", "MCE")
+IN_SENTENCES = re.compile(rf"\b({'|'.join(ABBREVIATED)})\b")
+
+
+def say(name: str, plain: bool) -> str:
+    """A term within a sentence: its plain words, with the term in brackets unless it is hidden."""
+    term = BY_NAME[name]
+    return term.plain if plain else f"{term.plain} ({term.name})"
+
+
+def heading(name: str, plain: bool) -> str:
+    """What stands over a figure: the term, or its plain words where terms are hidden."""
+    if not plain:
+        return name
+    # A unit after the term, as in "NLL (nats)", stays.
+    bare, unit = (name.partition(" (")[0], name.partition(" (")[1:])
+    words = BY_NAME[bare].plain if bare in BY_NAME else bare
+    return f"{words[:1].upper()}{words[1:]}{''.join(unit)}"
+
+
+def reworded(sentence: str, plain: bool) -> str:
+    """A sentence whose abbreviations are said in plain words where terms are hidden."""
+    if not plain:
+        return sentence
+    said = IN_SENTENCES.sub(lambda found: BY_NAME[found[1]].plain, sentence)
+    return said[:1].upper() + said[1:]
+
+
+def behind(name: str, help: str, plain: bool) -> str:
+    """The help of a figure: where its term is hidden, the term stands here."""
+    bare = name.partition(" (")[0]
+    return f"**{bare}**: {help}" if plain and bare in BY_NAME else help

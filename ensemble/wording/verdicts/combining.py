@@ -1,0 +1,113 @@
+"""Whether another way of combining the members than their mean makes a better answer."""
+
+import numpy as np
+import pandas as pd
+
+from ensemble.analysis.members import combining
+from ensemble.analysis.members.combining import Combined
+from ensemble.analysis.members.gain import LUCK
+from ensemble.wording import formats
+from ensemble.wording.formats import plural
+from ensemble.wording.verdicts import inspect as inspect_words
+
+# The four ways by their names in `Combined`.
+RULES = {
+    "arithmetic": "arithmetic mean",
+    "geometric": "geometric mean",
+    "majority": "majority vote",
+    "weighted": "fitted weights",
+}
+NOTES = (
+    "± is half the 95 % interval of the accuracy; both ends stand where it is not symmetric. "
+    "Won and lost: against the arithmetic mean. "
+    "Votes are no probabilities: a label that nobody votes for costs the majority vote up to "
+    "87 nats, so its NLL is high."
+)
+
+
+def answer(combined: Combined, noun: str) -> str:
+    """Whether some way is shown to be better or worse than the mean: one claim."""
+    n = combined.arithmetic.quality.n
+    ways = {name: getattr(combined, name).gain for name in combining.OTHERS}
+    shown = {name: ways[name] for name, (p, _) in combined.adjusted.items() if p < LUCK}
+    alike = not any(one.won + one.lost for one in ways.values())
+    nll = ", ".join(
+        f"{RULES[name]} {'lower' if ways[name].nll > 0 else 'higher'}"
+        for name, (_, p) in combined.adjusted.items() if p < LUCK
+    )  # fmt: skip
+    if nll and not shown:
+        lead = f"All four ways get the same {plural(noun)} right" if alike else (
+            "No way is shown to get more right"
+        )  # fmt: skip
+        return f"{lead}; NLL: {nll}."
+    if alike:
+        return f"All four ways of combining get the same of {n:,} {plural(noun)} right."
+    if not shown:
+        return (
+            f"These {n:,} {plural(noun)} show no way of combining that gets more right than "
+            "the mean."
+        )
+    said = ", ".join(
+        f"{RULES[name]} {abs(one.digits):,} {'more' if one.digits > 0 else 'fewer'} right"
+        for name, one in shown.items()
+    )
+    return f"Against the mean, on {n:,} {plural(noun)}: {said}."
+
+
+def evidence(combined: Combined, noun: str) -> str:
+    """Each way's figures against the mean, with p adjusted for all of them."""
+    told = []
+    for name, (p, nll_p) in combined.adjusted.items():
+        found = getattr(combined, name).gain
+        nll = "" if np.isnan(nll_p) or not (found.nll_low or found.nll_high) else (
+            f", NLL {inspect_words.nll_change(found)}, {inspect_words.p_value(nll_p)}"
+        )  # fmt: skip
+        told.append(
+            f"{RULES[name]} {formats.digits(found.digits, noun)} "
+            f"{inspect_words.digits_interval(found)}, {inspect_words.p_value(p)}{nll}"
+        )
+    return (
+        f"Against the mean: {'; '.join(told)}. Each p is adjusted for all of these tests (Holm), "
+        "each interval is of one alone; from p = 0.05 on a difference is not shown, which does not "
+        "mean that there is none."
+    )
+
+
+def sees(combined: Combined) -> str:
+    """How to read the picture."""
+    judged = combined.arithmetic.quality.n
+    where = (
+        f"one half of the test images ({combined.fitted:,}), all four ways are judged on the other "
+        f"({judged:,})" if combined.held_out else
+        f"the validation images ({combined.fitted:,}), all four ways are judged on the test images "
+        f"({judged:,})"
+    )  # fmt: skip
+    return (
+        "The arithmetic mean in bold is what the ensemble says everywhere else. Weights are "
+        f"fitted on {where}. Below, what each member weighs; the dashed line is the same for all."
+    )
+
+
+def in_words(combined: Combined, noun: str) -> pd.DataFrame:
+    """One row a way: its figures, and what it wins and loses against the mean."""
+    rows = []
+    adjusted = combined.adjusted
+    for name, words in RULES.items():
+        one = getattr(combined, name)
+        found, gained = one.quality, one.gain
+        versus = "" if name not in adjusted else (
+            f"{formats.digits(gained.digits, noun)} ({gained.won:,} won, {gained.lost:,} lost, "
+            f"{inspect_words.p_value(adjusted[name][0])})"
+        )  # fmt: skip
+        rows.append(
+            {
+                "rule": words,
+                "accuracy": f"{formats.percent(found.accuracy, found.n)} "
+                f"{formats.plus_minus(found.accuracy, found.n)}",
+                "against the mean": versus,
+                "NLL": formats.significant(found.nll),
+                "Brier": formats.significant(found.brier),
+                "ECE": formats.significant(found.ece),
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,174 @@
+"""Whoever may not do something is refused where it is done, whichever button or request asked."""
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from ensemble import runs
+from ensemble.access import Action, Person, Role, audit, identify_by, owners
+from ensemble.config import EnsembleConfig
+from ensemble.datasets.own import entries, staging
+from ensemble.errors import AccessError
+from ensemble.jobs import dataset_fetch
+from ensemble.jobs.folders import new_run, race_folder
+from ensemble.jobs.job import STOP_FILE
+from ensemble.jobs.launch import start_process
+from ensemble.jobs.uploads import dataset_upload
+from ensemble.jobs.uploads.handed_in import Request
+from ensemble.pictures import corrections
+from ensemble.race.commands import queue_race, usual_race
+from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.store import create_solve, delete_solve
+from ensemble.runs.annotations import baseline, names, notes, tags
+from ensemble.shift.commands import queue_stress
+from ensemble.storage.folders import runs_folder
+from ensemble.sweeps import store as sweeps
+from ensemble.sweeps.archive import Archive
+from ensemble.sweeps.claims import Claim, claim
+from ensemble.sweeps.settings import SweepConfig
+
+ANN, BOB = (Person(f"{name}@example.org", Role.MEMBER) for name in ("ann", "bob"))
+VIEWER, ADMIN = Person("eve@example.org", Role.VIEWER), Person("root@example.org", Role.ADMIN)
+SMALL = EnsembleConfig(dataset="digits", members=2, epochs=1)
+HELD_OUT = replace(SMALL, validation=0.1)
+IMAGE: NDArray[np.uint8] = np.zeros((8, 8), np.uint8)
+
+
+@pytest.fixture(autouse=True)
+def nobody_is_asked_afterwards() -> Iterator[None]:
+    yield
+    identify_by(None)
+
+
+def as_(person: Person) -> None:
+    identify_by(lambda: person)
+
+
+def audited() -> list[tuple[str, str, str]]:
+    lines = [json.loads(line) for line in (runs_folder() / audit.FILE).read_text().splitlines()]
+    return [(line["who"], line["action"], line["subject"]) for line in lines]
+
+
+BEGINNINGS: dict[str, Callable[[], object]] = {
+    "launch a run": lambda: runs.launch(SMALL),
+    "begin a regression": lambda: create_solve(LbfgsConfig()),
+    "begin a sweep": lambda: sweeps.create(SweepConfig(base=HELD_OUT)),
+    "measure the machine": lambda: queue_race(usual_race()),
+    "take predictions in": lambda: new_run("import", 0.0).__enter__(),
+    "fetch a dataset": lambda: dataset_fetch.start("mnist"),
+    "hand images in": lambda: dataset_upload.receive(io.BytesIO(b""), Request("a.zip")),
+    "add a dataset": lambda: staging.put_in_place(Path("gone"), "leaves"),
+    "start a process": lambda: start_process(runs_folder() / "log.txt", "--version"),
+    "pin a baseline": lambda: baseline.write_baseline("digits", None),
+    "correct a picture": lambda: corrections.keep(IMAGE, 3, "5", "", 1),
+    "take a correction back": lambda: corrections.undo(IMAGE, 3),
+}
+
+
+@pytest.mark.parametrize("what", BEGINNINGS)
+def test_a_viewer_begins_nothing_and_leaves_nothing_behind(what: str) -> None:
+    as_(VIEWER)
+    with pytest.raises(AccessError, match="look and classify"):
+        BEGINNINGS[what]()
+    assert {path.name for path in runs_folder().glob("*")} <= {audit.FILE}
+    assert not dataset_upload.uploads_folder().exists()
+    assert not (race_folder() / "status.json").exists()
+
+
+CHANGES: dict[str, Callable[[str], object]] = {
+    "rename": lambda run_id: names.rename(run_id, "mine"),
+    "note": lambda run_id: notes.write_note(run_id, "mine"),
+    "tag": lambda run_id: tags.write_tags(run_id, ["mine"]),
+    "stop": runs.request_stop,
+    "resume": runs.resume,
+    "delete": runs.delete,
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+@pytest.mark.parametrize("person", [VIEWER, BOB], ids=["a viewer", "another member"])
+def test_nobody_else_changes_a_members_run(what: str, person: Person) -> None:
+    as_(ANN)
+    run = runs.create(SMALL)
+    if what == "resume":
+        (run.path / "status.json").write_text('{"state": "stopped"}')
+    before = {file: file.read_bytes() for file in sorted(run.path.rglob("*"))}
+    as_(person)
+    with pytest.raises(AccessError, match=r"belongs to ann@example.org|look and classify"):
+        CHANGES[what](run.id)
+    assert {file: file.read_bytes() for file in sorted(run.path.rglob("*"))} == before
+
+
+def test_members_do_as_they_like_with_their_own_and_an_admin_with_all() -> None:
+    as_(ANN)
+    mine, other = runs.create(SMALL), runs.create(SMALL)
+    assert owners.read_owner(mine.path) == ANN.name
+    names.rename(mine.id, "mine")
+    runs.request_stop(mine.id)
+    assert (mine.path / STOP_FILE).exists()
+    as_(ADMIN)
+    (other.path / "status.json").write_text('{"state": "stopped"}')
+    runs.delete(other.id)
+    assert audited() == [
+        (ANN.name, "launch", mine.id), (ANN.name, "launch", other.id),
+        (ANN.name, "change", mine.id), (ANN.name, "stop", mine.id),
+        (ADMIN.name, "delete", other.id),
+    ]  # fmt: skip
+
+
+def test_what_is_in_a_runs_folder_is_its_owners() -> None:
+    as_(ANN)
+    run = runs.create(SMALL)
+    (run.path / "shift").mkdir()
+    assert owners.owner_of(run.path / "shift") == ANN.name
+    as_(BOB)
+    with pytest.raises(AccessError, match="belongs to ann"):
+        owners.check_own(Action.STOP, run.path / "shift")
+
+
+def test_measuring_another_members_run_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    as_(ANN)
+    run = runs.create(SMALL)
+    monkeypatch.setattr("ensemble.shift.commands.last_tick", lambda folder: 1)
+    as_(BOB)
+    with pytest.raises(AccessError, match="belongs to ann"):
+        queue_stress(run.id)
+    assert not (run.path / "shift").exists()
+
+
+def test_what_nobody_is_known_to_own_is_an_admins() -> None:
+    solve = create_solve(LbfgsConfig())  # from the command line, say
+    as_(ANN)
+    with pytest.raises(AccessError, match="no owner that is known"):
+        delete_solve(solve.id)
+    assert solve.path.exists()
+
+
+def test_a_dataset_is_removed_by_whoever_added_it() -> None:
+    as_(ANN)
+    entries.folder().mkdir(parents=True, exist_ok=True)
+    made = entries.folder() / ".made"
+    made.mkdir()
+    staging.put_in_place(made, "anns_leaves")
+    as_(BOB)
+    with pytest.raises(AccessError, match="belongs to ann"):
+        staging.remove("anns_leaves")
+    as_(ANN)
+    staging.remove("anns_leaves")
+    assert [line[1:] for line in audited()] == [("add data", "anns_leaves"), ("refused", "delete"),
+                                               ("delete", "anns_leaves")]  # fmt: skip
+
+
+def test_a_trial_belongs_to_whoever_asked_for_its_sweep() -> None:
+    as_(ANN)
+    sweep = sweeps.create(SweepConfig(base=HELD_OUT))
+    identify_by(None)  # as in the sweep's worker
+    claimed = claim(sweep, Archive(sweep.id, sweep.path, sweep.config))
+    assert isinstance(claimed, Claim)
+    assert owners.read_owner(runs.find(claimed.run_id).path) == ANN.name

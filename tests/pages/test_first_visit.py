@@ -1,0 +1,64 @@
+"""Before any launch Predictions, Inspect and Why show a recorded run, which is nobody's own."""
+
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from streamlit.testing.v1 import AppTest
+
+from ensemble import runs
+from ensemble.cli.program import main
+from ensemble.ui.inspect.views import GROUPS
+from ensemble.ui.train.example import recording
+from tests.pages.ensembles import trained
+from tests.pages.predictions_screen import opened, tiles, value
+
+BAND = "Recorded example: not a run of yours"
+
+
+def said(at: AppTest) -> str:
+    words: Any = (*at.markdown, *at.caption, *at.info, *at.subheader)
+    return " ".join(str(one.value) for one in words)
+
+
+@pytest.mark.parametrize("page", ["predictions", "inspect", "why"])
+def test_it_is_marked_and_leads_to_a_first_launch(page: str) -> None:
+    at = opened(page=page)
+    assert BAND in said(at)
+    assert any(link.page == "train" for link in at.get("page_link"))
+    assert value(at, "run") is None, "no link can name it"
+    assert not [one for one in at.selectbox if (one.key or "").startswith("run_picker")]
+
+
+@pytest.mark.parametrize("page", ["predictions", "inspect", "why"])
+def test_it_is_gone_where_there_is_a_run_of_ones_own(page: str) -> None:
+    assert BAND not in said(opened(trained(members=2), page=page))
+
+
+def test_predictions_show_its_images_at_every_epoch() -> None:
+    at = opened(page="predictions", epoch=2, show="wrong")
+    made = recording.predictions(2)
+    assert {one["number"] for one in tiles(at)} <= set((~made.right).nonzero()[0].tolist())
+    assert f"gets {int(made.right.sum())} of 500 digits right" in said(at)
+
+
+@pytest.mark.parametrize("view", [view for views in GROUPS.values() for view in views])
+def test_inspect_shows_each_view_that_needs_no_member(view: str) -> None:
+    at = opened(page="inspect", view=view)
+    assert not at.error
+    if view in ("compare", "shift", "digit"):
+        assert "needs runs of your own" in said(at)
+    else:
+        assert at.get("plotly_chart")
+
+
+def test_no_list_no_command_and_no_address_finds_it() -> None:
+    assert runs.list_runs() == []
+    listed = CliRunner().invoke(main, ["runs", "list", "--json"])
+    assert recording.ID not in listed.output
+    assert listed.exit_code == 0
+    for page in ("runs", "compare"):
+        assert "ecorded" not in said(opened(page=page))
+    at = opened(page="inspect", run=recording.ID)
+    assert BAND not in said(at)
+    assert at.warning

@@ -1,0 +1,103 @@
+"""On a shared server: what a role may not do is disabled, with the reason; all may be looked at."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ensemble.access import Person, Role, identify_by, owners
+from ensemble.access.claims import Visit
+from ensemble.access.exposure import Sharing
+from ensemble.exchange import capsule
+from ensemble.exchange.in_memory import outputs_of
+from ensemble.runs import Run
+from ensemble.ui.runs.imports import predictions, report
+from ensemble.ui.shared import loaders
+from ensemble.ui.sign_in import visitors
+from tests.exchange.capsule.pages import written
+from tests.exchange.given import LABELS, PROBABILITIES
+from tests.pages import uploads
+from tests.pages.ensembles import trained
+from tests.pages.predictions_screen import opened
+
+ANN = "ann@example.org"
+Comes = Callable[[Role], None]
+
+
+@pytest.fixture
+def comes(monkeypatch: pytest.MonkeyPatch) -> Iterator[Comes]:
+    """Has every tab be that of somebody of a role."""
+
+    def somebody(role: Role) -> None:
+        # What a tab without a browser cannot have are the headers of a proxy.
+        visit = Visit(Person(ANN, role))
+        monkeypatch.setattr(visitors, "here", lambda: visit)
+        monkeypatch.setattr(visitors._Server, "sharing", Sharing.PROXY)
+        identify_by(visitors.person)
+
+    yield somebody
+    identify_by(None)
+
+
+def why(control: object) -> str:
+    """Why a control is disabled; "" where it is not."""
+    return str(control.help) if control.disabled else ""  # type: ignore[attr-defined]
+
+
+def test_a_viewer_adds_no_data_and_is_told_why(
+    comes: Comes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+    job = uploads.read_through()
+    comes(Role.VIEWER)
+    at = opened(page="data", upload=job.id)
+    for key in ("data_accept", "data_discard", "data_reread"):
+        assert "not add data: ask an admin" in why(at.button(key=key))
+    comes(Role.MEMBER)
+    assert not opened(page="data", upload=job.id).button(key="data_accept").disabled
+
+
+def test_a_viewer_keeps_nothing_that_was_handed_in(comes: Comes, tmp_path: Path) -> None:
+    found = capsule.read(written(tmp_path, trained(members=1, epochs=1)))
+    theirs = outputs_of(PROBABILITIES, LABELS)
+
+    def keeps(which: object) -> AppTest:
+        # The script that it becomes knows no names of this file: the annotation is text.
+        def page(show: "Callable[[], None]") -> None:
+            show()
+
+        return AppTest.from_function(page, args=(which,)).run(timeout=30)
+
+    dialogs = (
+        lambda: report.show(found, ["a.html"], lambda _: None),
+        lambda: predictions.accept(theirs, ["a.npz"], lambda _: None),
+    )
+    for show in dialogs:
+        comes(Role.VIEWER)
+        assert "not import: ask an admin" in why(keeps(show).button(key="import_keep"))
+        comes(Role.MEMBER)
+        assert not keeps(show).button(key="import_keep").disabled
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.MEMBER, Role.ADMIN])
+def test_a_run_without_an_owner_opens_and_is_an_admins_to_change(
+    comes: Comes, role: Role, no_owner: Run
+) -> None:
+    comes(role)
+    at = opened(page="runs", run=no_owner.id)
+    (tags,) = [one for one in at.multiselect if one.label == "Tags"]
+    wanted = {Role.VIEWER: "not change: ask an admin", Role.MEMBER: "has no owner that is known"}
+    for control in (tags, at.text_input(key=f"name_of_{no_owner.id}")):
+        assert wanted.get(role, "") in why(control)
+        assert bool(why(control)) == (role is not Role.ADMIN)
+    assert opened(page="inspect", run=no_owner.id).get("plotly_chart")
+
+
+@pytest.fixture
+def no_owner() -> Run:
+    """A run as versions without owners left it."""
+    run = trained(members=2, epochs=1)
+    assert not (run.path / owners.FILE).exists()
+    loaders.forget_runs()
+    return run

@@ -1,0 +1,30 @@
+"""Ink is found in pictures that end where their ink ends, as in those with a margin."""
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from ensemble import datasets
+from ensemble.pictures.ink.extraction import find_ink
+
+
+def cut_out(number: int, side: int) -> np.ndarray:
+    """A digit enlarged and cut off at its ink: float (h, w), 255 ink."""
+    image = datasets.load("digits").test_images[number, :, :, 0]
+    large = np.asarray(Image.fromarray(image).resize((side, side), Image.Resampling.BICUBIC))
+    rows, columns = (np.flatnonzero((large > 100).any(axis=axis)) for axis in (1, 0))
+    return large[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1].astype(float)
+
+
+def likeness(picture: np.ndarray, cover: np.ndarray) -> float:
+    """Shared ink by the ink of both together."""
+    grey = np.rint(picture).clip(0, 255).astype(np.uint8)
+    mask, truth = find_ink(np.repeat(grey[..., None], 3, axis=2)).mask, cover > 127
+    return float((mask & truth).sum() / (mask | truth).sum())
+
+
+@pytest.mark.parametrize("side", [48, 128, 400])
+@pytest.mark.parametrize("number", [0, 2, 5])
+def test_a_digit_without_any_margin_is_found_whole(number: int, side: int) -> None:
+    cover = cut_out(number, side)
+    assert likeness(255 - cover, cover) > 0.8

@@ -1,0 +1,26 @@
+"""What was measured under shift stands in the report, as on the screen; damaged, it is left out."""
+
+from ensemble.figures.inspect import entropies
+from ensemble.report import html_of
+from ensemble.report.reading import reported
+from ensemble.report.views.shift import sections
+from ensemble.shift.corruptions import KINDS
+from ensemble.shift.status import stress_folder
+from tests.pages.ensembles import trained
+from tests.pages.stressed import measured
+from tests.report.pages import Page
+
+
+def test_every_corruption_and_every_other_set_of_images_is_there() -> None:
+    run = trained(epochs=2)
+    results = measured(run)
+    page = Page(html_of([run]))
+    assert "Shift" in [one.text for one in page.all("h2")]
+    labels = [one.text for one in page.all("button")]
+    assert {kind.title for kind in KINDS.values()} <= set(labels)
+    for one in results.ood:
+        assert entropies.sentence(one, "digit").replace("**", "") in page.said
+    titles = [one["figure"]["layout"]["title"]["text"] for one in page.figures]
+    assert titles[-2:] == [one["title"] for one in results.ood]
+    (stress_folder(run.path) / "results.json").write_text("{")
+    assert list(sections(reported(run))) == []
