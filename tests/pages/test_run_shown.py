@@ -93,6 +93,15 @@ def test_the_run_shown_last_was_deleted_so_the_newest_is_shown(tab: Open) -> Non
     assert address(at) == newer.id
 
 
+def test_a_run_that_is_still_listed_though_deleted_elsewhere_is_not_the_newest(tab: Open) -> None:
+    older, newer = two()
+    assert [run.id for run in loaders.all_runs()] == [newer.id, older.id]
+    runs.delete(newer.id)
+    at = tab()
+    assert not at.warning
+    assert address(at) == older.id
+
+
 def test_the_way_on_from_a_bad_link_leads_to_the_newest_not_to_the_one_before(tab: Open) -> None:
     older, newer = two()
     at = tab(older.id)

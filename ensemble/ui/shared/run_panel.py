@@ -58,8 +58,12 @@ def choose() -> Choice:
             return remember(runs.find(last))
         except RunError:  # deleted meanwhile, on another page or in another tab
             del tab.run_shown
-    newest = loaders.all_runs()[:1]
-    return remember(newest[0]) if newest else Choice(None)
+    for listed in loaders.all_runs():
+        try:
+            return remember(runs.find(listed.id))
+        except RunError:  # deleted elsewhere within the two seconds that the list is kept for
+            continue
+    return Choice(None)
 
 
 def about_a_run(
