@@ -156,14 +156,13 @@ class Company:
         leave(end, self.last_words)
 
     def _listen(self, other: int, wire: Wire) -> None:
+        said_why = False
         try:
-            while True:
-                message = wire.receive()
-                if message.kind == "leaving":
-                    return
+            while (message := wire.receive()).kind != "leaving":
                 self._hear(other, message)
+                said_why |= message.kind == "over"
         except (OSError, EOFError, ValueError):
-            if not self._closed.is_set():
+            if not self._closed.is_set() and not said_why:
                 self._lost(other, "ended without a word: it was killed, or its host is gone")
         finally:
             wire.close()
