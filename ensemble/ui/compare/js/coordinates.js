@@ -3,6 +3,7 @@
 
 const charts = new WeakMap()
 const SETTLED = 2000  // ms after which what the page says counts, whatever was sent last
+const REPLACED = 30000  // ms within which a picture that was taken away may have been replaced
 let left = { focus: null, at: 0 }  // what had the keyboard's focus in a picture that was taken away
 
 function remembered() {
@@ -116,6 +117,14 @@ function adopt(chart, keep) {
   chart.keep = structuredClone(keep)
 }
 
+// A picture that the page has put in another's place has the focus of that one, however long it
+// took, unless the person has gone elsewhere meanwhile.
+function takeBack(chart) {
+  const nowhere = [null, document.body].includes(document.activeElement)
+  if (left.focus && nowhere && performance.now() - left.at < REPLACED) focusOn(chart, left.focus)
+  left.focus = null
+}
+
 export default function ({ data: { chart: words, keep }, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector('.coordinates')
   let chart = charts.get(root)
@@ -130,8 +139,7 @@ export default function ({ data: { chart: words, keep }, parentElement, setTrigg
     chart.data = JSON.parse(words)
     chart.svg.setAttribute('aria-label', chart.data.alt)
     draw(chart)
-    if (left.focus && performance.now() - left.at < SETTLED) focusOn(chart, left.focus)
-    left.focus = null
+    takeBack(chart)
   } else {
     mark(chart)
   }
