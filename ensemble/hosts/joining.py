@@ -17,8 +17,9 @@ from ensemble.hosts.place import ASKED, Place, find_place
 from ensemble.machine.jax_settings import prepare_jax
 
 JOIN_SECONDS = 120.0
-# JAX's own, for what this program's links do not notice.
-HEARTBEAT_SECONDS, SHUTDOWN_SECONDS = 12, 10
+# JAX's own, for what this program's links do not notice: it gives up on a process after between a
+# half and the whole of it. These links, which know more, come first (company.SILENCE_SECONDS).
+HEARTBEAT_SECONDS, SHUTDOWN_SECONDS = 30, 10
 
 
 def asked() -> bool:

@@ -27,6 +27,8 @@ signal.signal(signal.SIGTERM, stop)
 (folder / f"began-{rank}-{attempt}").write_text(f"{os.environ['SLURMD_NODENAME']} {os.getpid()}")
 if attempt == "0":
     if code and rank == "1":
+        while not (folder / "began-0-0").exists():  # Slurm would end the other before it began.
+            time.sleep(0.01)
         sys.exit(code)
     time.sleep(100)
 """

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from ensemble.errors import HostsError
+from ensemble.hosts import company, joining
 from ensemble.hosts.meeting import meet
 from ensemble.hosts.place import Place
 from ensemble.hosts.wire import Wire
@@ -191,3 +192,9 @@ def test_a_port_that_somebody_has_is_said():
         port = server.getsockname()[1]
         with pytest.raises(HostsError, match=f"cannot meet at port {port}"):
             meet(Place("localhost", port, 2, 0), 0.3)
+
+
+def test_these_links_notice_before_those_of_jax():
+    """JAX may give up after half of its time: the cause would not be known yet."""
+    latest = company.SILENCE_SECONDS + 2 * company.BEAT_SECONDS + company.SETTLE_SECONDS
+    assert latest < joining.HEARTBEAT_SECONDS / 2
