@@ -126,9 +126,8 @@ class Layout:
 
         def lay_out(leaf: Any) -> Array:
             host = np.asarray(leaf)  # Taken apart by JAX, every shape would be a program.
-            return self.put(
-                [host[row] if own else None for row, own in zip(index, self.mine, strict=True)]
-            )
+            whose = zip(index, self.mine, strict=True)
+            return self.put([rows(host, row) if own else None for row, own in whose])
 
         return jax.tree.map(lay_out, tree)
 
@@ -193,6 +192,12 @@ class Layout:
 def _sharding(devices: tuple[jax.Device, ...]) -> jax.sharding.NamedSharding:
     mesh = jax.sharding.Mesh(np.array(devices), (AXIS,))
     return jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(AXIS))
+
+
+def rows(host: np.ndarray, which: np.ndarray) -> np.ndarray:
+    """These rows of an array; without a copy where they follow one another."""
+    together = np.array_equal(which, np.arange(which[0], which[0] + len(which)))
+    return host[which[0] : which[0] + len(which)] if together else host[which]
 
 
 def _mapped(

@@ -79,8 +79,13 @@ def create_members(
     which = np.arange(members) if numbers is None else np.asarray(numbers, int)
     drawn = np.asarray(_keys_of(seed, members))
     create = _creation(network, adamw)
-    every = [create(drawn[number]) for number in which]
-    return jax.tree.map(lambda *leaves: np.stack(leaves), *every)
+    every = blank_members(network, len(which), adamw)
+    rooms = jax.tree.leaves(every)
+    for place, number in enumerate(which):  # One by one: otherwise all would be there twice.
+        for room, leaf in zip(rooms, jax.tree.leaves(create(drawn[number])), strict=True):
+            if np.any(leaf):  # Pages of zeros that nothing is written to take no memory.
+                room[place] = leaf
+    return every
 
 
 @functools.partial(jax.jit, static_argnums=1)

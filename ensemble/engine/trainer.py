@@ -27,6 +27,8 @@ from ensemble.engine.optimizer import Hyper, rule_of, values_of
 from ensemble.engine.schedule import learning_rates
 from ensemble.engine.step import Common, MemberState, blank_members, create_members
 
+LARGE_BYTES = 2**28  # of members, above which nothing else is done while they are created
+
 
 class Images(Protocol):
     """What a Trainer needs of a dataset: uint8 (N, H, W, channels) and int32 (N,), twice."""
@@ -127,13 +129,15 @@ class Trainer:
     def start(self, state: Any = None) -> Any:
         """The members on their devices: before their first step, or from `state` (M, …).
 
-        Training is compiled meanwhile, so that the first step need not wait for it.
+        Training is compiled meanwhile; before, where members take much memory, as it does too.
         """
+        begin = self.init if state is None else functools.partial(self.put, state)
+        large = sum(leaf.nbytes for leaf in jax.tree.leaves(self.blank())) > LARGE_BYTES
         with ThreadPoolExecutor() as pool:
-            begin = pool.submit(self.init) if state is None else pool.submit(self.put, state)
+            begun = None if large else pool.submit(begin)
             drawn = pool.submit(self._epoch, 1)
             self._form.compile(lambda: drawn.result()[0])
-            return begin.result()
+            return begun.result() if begun else begin()
 
     def init(self) -> Any:
         """The members before their first step, on their devices."""
@@ -239,9 +243,8 @@ class Trainer:
 
     def _common(self) -> Common:
         """The numbers that all members share."""
-        config = self.config
         return Common(
-            shift_pixels=np.int32(config.shift_pixels),
-            rotation_degrees=np.float32(config.rotation_degrees),
-            label_smoothing=np.float32(config.label_smoothing),
+            shift_pixels=np.int32(self.config.shift_pixels),
+            rotation_degrees=np.float32(self.config.rotation_degrees),
+            label_smoothing=np.float32(self.config.label_smoothing),
         )

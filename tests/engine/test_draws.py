@@ -155,3 +155,7 @@ def test_pace_settles_at_calls_of_about_a_second():
     assert pace.next(1000) == 2
     pace.took(1, 50.0)
     assert pace.next(1000) == 1
+    pace.took(1, 1.4)  # Two at a time, which are cheaper than one and one, while that is soon over.
+    assert pace.next(1000) == 2
+    pace.took(2, 3.2)
+    assert pace.next(1000) == 1

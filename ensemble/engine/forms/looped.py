@@ -19,9 +19,12 @@ from ensemble.engine.forms.work import Epoch, Work
 from ensemble.engine.pace import Pace
 from ensemble.engine.step import MemberState, blank_members
 
-# What a device may hold of probabilities before they are averaged: with many classes fewer steps
-# are done, or images judged, at once.
+# What a device may hold of probabilities before they are averaged: with many classes fewer images
+# are judged at once.
 ROOM_BYTES = 2**28
+# The same of training steps: every call fills, gives back and averages all the room there is, and
+# of many members a second has time for a step or two.
+STEPS_BYTES = 2**24
 
 
 class Judged(NamedTuple):
@@ -69,7 +72,8 @@ class Looped:
         self.devices = len(self._layout.devices)
         self.active = np.ones(work.layout.members, bool)
         classes, lanes = work.network.classes, self._layout.lanes
-        self.rows = fitting(work.steps, 4 * lanes * work.batch_size * classes)
+        step = 4 * lanes * work.batch_size * classes
+        self.rows = max(1, min(work.steps, STEPS_BYTES // step))
         self._blocks = max(1, ROOM_BYTES // (4 * lanes * EVALUATION_BLOCK * classes))
         self._train, self._evaluate = programs(
             self._layout.devices, work.network, self.rows, work.augmentation, work.rule,
@@ -212,7 +216,7 @@ class Looped:
     def _ask(self, blocks: Array, log_p: Array, state: MemberState, span: Part) -> Array:
         """Log-probabilities with some more blocks filled in."""
         spans = self._layout.put(span.starts), self._layout.put(span.counts)
-        log_p = self._evaluate(log_p, (state.params,), spans, (blocks,))
+        log_p, _ = self._evaluate(log_p, (state.params,), spans, (blocks,))
         return jax.block_until_ready(log_p)
 
     def _answered(
@@ -243,8 +247,3 @@ class Looped:
             return None, None
         rows = self._plain.replicate(np.roll(labels, -start, axis=0)[: self.rows])
         return self._of_each(probabilities, rows, self.active)
-
-
-def fitting(units: int, nbytes: int) -> int:
-    """How many of so many units of that size fit into ROOM_BYTES; at least one."""
-    return max(1, min(units, ROOM_BYTES // nbytes))

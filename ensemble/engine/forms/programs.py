@@ -5,8 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
-from jax import lax
+from jax import Array, lax
 
 from ensemble.config import EnsembleConfig
 from ensemble.engine.draws.augment import Augmentation
@@ -56,7 +57,10 @@ def programs(
     steps = functools.partial(
         train_steps, network, rows, augmentation=augmentation, rule=rule, arithmetic=arithmetic
     )
-    test = functools.partial(log_probabilities, network, arithmetic=arithmetic)
+
+    def test(log_p: Array, *asked: Any) -> tuple[Array, tuple[()]]:
+        return log_probabilities(network, log_p, *asked, arithmetic=arithmetic), ()
+
     train, evaluate = over_lanes(steps, arithmetic.form), over_lanes(test, arithmetic.form)
     train = cached("train", train, network, rows, augmentation, rule, arithmetic)
     evaluate = cached("evaluate", evaluate, network, arithmetic)
@@ -74,7 +78,7 @@ def precision(config: EnsembleConfig, form: str) -> str:
 
 
 def over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:
-    """`function(member, *own, start, count, *shared)` for every lane of a device.
+    """`function(member, *own, start, count, *shared)`, a member and figures, for every lane.
 
     The result takes (members, own, spans, shared), spans being starts and counts: all but
     `shared` have a leading axis K. A count of 0 costs nothing where lanes run one after the
@@ -82,11 +86,19 @@ def over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:
     """
 
     def one_after_the_other(members: Any, own: Any, spans: Any, shared: Any) -> Any:
-        def lane(args: Any) -> Any:
-            member, own, span = args
-            return function(member, *own, *span, *shared)
+        def lane(members: Any, args: Any) -> tuple[Any, Any]:
+            number, own, span = args
+            member = jax.tree.map(
+                lambda leaf: lax.dynamic_index_in_dim(leaf, number, keepdims=False), members
+            )
+            member, figures = function(member, *own, *span, *shared)
+            return jax.tree.map(
+                lambda leaf, new: lax.dynamic_update_index_in_dim(leaf, new, number, 0),
+                members, member,
+            ), figures  # fmt: skip
 
-        return lax.map(lane, (members, own, spans))
+        # Carried, so that new members take the places of the old: mapped over, all would be twice.
+        return lax.scan(lane, members, (jnp.arange(len(spans[0])), own, spans))
 
     def side_by_side(members: Any, own: Any, spans: Any, shared: Any) -> Any:
         span = [each.max() for each in spans]

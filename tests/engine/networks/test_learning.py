@@ -165,6 +165,7 @@ def test_many_classes_are_learnt_and_judged_in_shares_with_the_same_figures(
     end, figures = whole.train(whole.start(), 1, 0, 5)
     for module, steps in ((looped, 2), (stepwise, 3)):
         monkeypatch.setattr(module, "ROOM_BYTES", 4 * 4 * BATCH * 2 * steps)
+    monkeypatch.setattr(looped, "STEPS_BYTES", 4 * 4 * BATCH * 2 * 2)
     tight = trainer(name, many)
     assert tight._form.rows < 5
     other_end, others = tight.train(tight.start(), 1, 0, 5)
