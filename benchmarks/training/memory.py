@@ -21,8 +21,6 @@ MEASURED: tuple[dict[str, Any], ...] = (
     {"members": 1},
     {"members": 1, "dataset": "mnist"},
     {"members": 16},
-    {"members": 64},
-    {"members": 64, "dataset": "mnist", "batch_size": 4096},
     {"members": 2, "batch_size": 1024},
     {"members": 2, "width": 128},
     {"members": 8, "network": "mlp", "width": 1024},

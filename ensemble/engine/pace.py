@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 CALL_SECONDS = 1.0
-# Two units where they take no longer than this: with one, every member comes from memory and goes
-# back for a single step, which costs 64 members of the HOWTO's network 6 to 10 % of their rate.
+# Two units where they take no longer than this: with one, each of many members comes from memory
+# and goes back for a single step.
 TWO_SECONDS = 3.0
 
 # Processes on several hosts do the same calls: one decides by its clock, and tells the others.

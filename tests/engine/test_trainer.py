@@ -1,6 +1,9 @@
 """Training as a whole: calls, options, compiled programs, evaluation."""
 
 import dataclasses
+import functools
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -35,6 +38,23 @@ def test_a_state_put_back_goes_on_to_the_same_bits(few):
     straight, _ = trainer.train(state, 1, 3, 3)
     again, _ = trainer.train(trainer.put(kept), 1, 3, 3)
     assert leaves_equal(trainer.get(straight), trainer.get(again))
+
+
+def test_members_that_take_much_memory_come_after_compiling_and_are_the_same(few, monkeypatch):
+    made = Trainer(small_config(), few, devices(2))
+    usual, order = made.get(made.start()), list[str]()
+
+    def noted(name: str, does: Callable[..., Any], *given: Any) -> Any:
+        found = does(*given)
+        order.append(name)
+        return found
+
+    monkeypatch.setattr("ensemble.engine.trainer.LARGE_BYTES", 0)
+    for owner, name in ((made, "init"), (made._form, "compile")):
+        monkeypatch.setattr(owner, name, functools.partial(noted, name, getattr(owner, name)))
+    assert leaves_equal(made.get(made.start()), usual)
+    assert leaves_equal(made.get(made.start(usual)), usual)
+    assert order == ["compile", "init", "compile"]
 
 
 def test_a_member_does_not_depend_on_its_company(few):

@@ -72,8 +72,8 @@ class Looped:
         self.devices = len(self._layout.devices)
         self.active = np.ones(work.layout.members, bool)
         classes, lanes = work.network.classes, self._layout.lanes
-        step = 4 * lanes * work.batch_size * classes
-        self.rows = max(1, min(work.steps, STEPS_BYTES // step))
+        step_bytes = 4 * lanes * work.batch_size * classes
+        self.rows = max(1, min(work.steps, STEPS_BYTES // step_bytes))
         self._blocks = max(1, ROOM_BYTES // (4 * lanes * EVALUATION_BLOCK * classes))
         self._train, self._evaluate = programs(
             self._layout.devices, work.network, self.rows, work.augmentation, work.rule,
