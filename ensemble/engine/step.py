@@ -145,14 +145,17 @@ def train_step(
 
     def loss_fn(trained: Params) -> tuple[Array, tuple[Array, Array, Params]]:
         logits, after = network.learn(trained, rest, images, key, arithmetic)
-        learnt, told = losses(rule, logits, labels, label_smoothing)
+        with jax.named_scope("loss"):
+            learnt, told = losses(rule, logits, labels, label_smoothing)
         return learnt, (told, logits, after)
 
     (_, (loss, logits, after)), grads = jax.value_and_grad(loss_fn, has_aux=True)(trained)
-    moved, opt_state = descend(rule, grads, state.opt_state, trained, rate, hyper)
-    accuracy = jnp.mean(jnp.argmax(logits, -1) == labels)
+    with jax.named_scope("update"):
+        moved, opt_state = descend(rule, grads, state.opt_state, trained, rate, hyper)
     state = MemberState({**moved, **after}, opt_state)
-    return state, Figures(loss, accuracy, jax.nn.softmax(logits))
+    with jax.named_scope("figures"):
+        accuracy = jnp.mean(jnp.argmax(logits, -1) == labels)
+        return state, Figures(loss, accuracy, jax.nn.softmax(logits))
 
 
 def one_step(
@@ -171,7 +174,8 @@ def one_step(
     arithmetic: Arithmetic = USUAL,
 ) -> tuple[MemberState, Figures]:
     """Step `step`, from 0, of an epoch; for the other arguments see `loops.train_steps`."""
-    x, y, drawn = to_unit(images[order[step]]), labels[order[step]], None
+    with jax.named_scope("batch"):
+        x, y, drawn = to_unit(images[order[step]]), labels[order[step]], None
     if network.random or any(augmentation):
         key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
         drawn = jax.random.fold_in(key, keys.DROPOUT) if network.random else None

@@ -88,11 +88,15 @@ def by_windows(x: Array, layers: Sequence[Layer], precision: str) -> Array:
         return jnp.zeros((len(x), rows, columns, features))
 
     methods = [method_for(kernel.shape[2], precision) for kernel, _ in layers]
-    weights = [method.weights(kernel) for method, (kernel, _) in zip(methods, layers, strict=True)]
+    with jax.named_scope("weights"):
+        weights = [
+            method.weights(kernel) for method, (kernel, _) in zip(methods, layers, strict=True)
+        ]
 
     def one_chunk(x: Array) -> Array:
         for n, (_, bias) in enumerate(layers):
-            x = conv_relu_pool(x, weights[n], bias, grid, len(layers) - 1 - n, methods[n])
+            with jax.named_scope(f"convolution_{n}"):
+                x = conv_relu_pool(x, weights[n], bias, grid, len(layers) - 1 - n, methods[n])
         return x
 
     y = lax.map(one_chunk, laid_out(chunked, grid))

@@ -33,7 +33,7 @@ columns alike. The others are a border of zeros; a place that is computed withou
 zero. With B images side by side in each place:
 
         first images          (C, 4ᴸ, S + L, (T + L) · B), L layers, out of which `laid_out` takes
-                              the taps, one by one: the images are small
+                              the taps, one by one: they are small
         images                (C, 4ᵏ, R, Q · B), and with their border (C, 4ᵏ, S + k, (T + k) · B)
         taps of the windows   (4, 4) of (C, 4ᵏ⁻¹, R, Q · B), the R and Q of the next image
         z                     (2, 2) of (O, …) by cpu_products.py, which multiplies
@@ -42,9 +42,8 @@ zero. With B images side by side in each place:
 28 × 28 pixels, two layers: 16 planes of 9 × 9 places; 4 of 8 × 8, 7 × 7 of them computed; 1 of
 7 × 7. 13 × 11 pixels: 16 of 5 × 4; 4 of 4 × 3, 3 × 3 computed for 6 × 5 pixels; 1 of 3 × 2.
 
-The derivative goes the same way back: dz is a quarter of dy where z was positive (kept as four
-bits a window), `products` turns it into the taps' and the kernel's, and each tap's is added to
-its plane at its place.
+The derivative goes the same way back: dz is a quarter of dy where z was positive (four bits a
+window), which becomes the taps' and the kernel's; each tap's is added to its plane at its place.
 """
 
 import functools
@@ -61,8 +60,7 @@ from ensemble.engine.networks.cpu_products import SPOTS, TAPS, Method, Weights, 
 class Grid(NamedTuple):
     """Where the pixels of a tower's images lie, for images of one size, all known beforehand.
 
-    Images at *level* k are those that k more layers are to pool: the first are at level
-    `layers`, the result is at level 0.
+    Images at *level* k are those that k more layers are to pool; the result is at level 0.
 
     Attributes:
       height: of the first images, in pixels.
@@ -108,8 +106,8 @@ class Grid(NamedTuple):
     def begins(self, level: int, tap: tuple[int, int]) -> list[tuple[int, int, int]]:
         """Where the windows of each plane of a level have their tap.
 
-        The plane at level + 1 that holds it, and row and column there of the first computed
-        window's; columns count images, `batch` to a place.
+        The plane at level + 1 that holds it, row and column there of the first computed window's;
+        columns count images, `batch` to a place.
         """
         side, (u, v) = 2 ** (level + 1), tap
         found = []
@@ -146,7 +144,8 @@ def _forward(
     x: Array, weights: Weights, bias: Array, grid: Grid, level: int, method: Method
 ) -> tuple[Array, Any]:
     x = with_border(x, grid, level)
-    z = method.forward(taps(x, grid, level), weights[0])
+    with jax.named_scope("transforms"):
+        z = method.forward(taps(x, grid, level), weights[0])
     z = [spot + bias[:, None, None, None] for spot in z]
     y = sum(jnp.maximum(spot, 0) for spot in z) * quarter(grid, level)
     # One byte a window: which of its spots let the gradient through.
@@ -159,10 +158,10 @@ def _forward(
 def _backward(
     grid: Grid, level: int, method: Method, residuals: Any, dy: Array
 ) -> tuple[Array, Any, Array]:
-    x, weights, positive = residuals
-    dmean = dy * quarter(grid, level)
+    (x, weights, positive), dmean = residuals, dy * quarter(grid, level)
     dz = [jnp.where(positive & (1 << n) != 0, dmean, 0.0) for n in range(len(SPOTS))]
-    dtaps, dweights = method.backward(taps(x, grid, level), weights, dz)
+    with jax.named_scope("transforms"):
+        dtaps, dweights = method.backward(taps(x, grid, level), weights, dz)
     dbias = sum(dz[1:], dz[0]).sum((1, 2, 3))
     return from_taps(dtaps, grid, level), (dweights, None), dbias
 
@@ -176,6 +175,7 @@ def quarter(grid: Grid, level: int) -> np.ndarray | np.float32:
     return np.float32(0.25) if inside.all() else np.repeat(inside, grid.batch, axis=2)
 
 
+@jax.named_scope("taps")
 def with_border(x: Array, grid: Grid, level: int) -> Array:
     """What a layer's `taps` are taken from: images in whole planes. The first come as taps."""
     (rows, columns), (computed, starts) = grid.places(level + 1), grid.computed(level + 1)
@@ -187,6 +187,7 @@ def with_border(x: Array, grid: Grid, level: int) -> Array:
     return materialized(whole)
 
 
+@jax.named_scope("taps")
 def taps(x: Array, grid: Grid, level: int) -> list[Array]:
     """The sixteen taps of all windows, each (C, 4ᵏ, R, Q · B), of images with their border."""
     if level + 1 == grid.layers:
@@ -202,6 +203,7 @@ def taps(x: Array, grid: Grid, level: int) -> list[Array]:
     return found
 
 
+@jax.named_scope("taps")
 def from_taps(dtaps: list[Array], grid: Grid, level: int) -> Array:
     """The transpose of `with_border` and `taps`: the taps' gradients, added up where computed."""
     if level + 1 == grid.layers:
@@ -220,6 +222,7 @@ def from_taps(dtaps: list[Array], grid: Grid, level: int) -> Array:
     return materialized(jnp.concatenate(whole, axis=1))
 
 
+@jax.named_scope("taps")
 def laid_out(x: Array, grid: Grid) -> Array:
     """The taps of first images (chunks, B, H, W, C): (chunks, 16 · C, 4ᴸ⁻¹, R, Q · B).
 

@@ -1,0 +1,172 @@
+"""Where a training step's time goes: python -m benchmarks.speed.parts
+
+Steps of the HOWTO's network on MNIST, in each precision, under JAX's profiler: every operation that
+XLA runs, how often and how long, put down to the part of the program that it comes from (the scopes
+that the engine names), with what it multiplies and what it reads and writes.
+
+What XLA has fused counts where its last part comes from. Bytes are those of operands and results,
+in the caches or not. Times are those of one core. A few products are XLA's threads' (Eigen's), and
+most of their time counts as `between`: what lies between operations, the profiler's time as well.
+--operations N lists single operations, too.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import re
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks import common
+from benchmarks.speed.hlo import Cost, Program
+
+STEPS, MEMBERS, BATCH = 10, 2, 128
+LAYER = re.compile(r"convolution_\d+|Dense_\d+")
+PARTS = ("batch", "weights", "taps", "transforms", "loss", "update", "figures")
+BETWEEN = "between"
+COLUMNS = ("ms", "share", "calls", "mflop", "mb")
+
+
+def part_of(cost: Cost) -> str:
+    """The part of the step that an operation belongs to."""
+    words = re.split(r"[/()]", cost.scope)
+    layer = next((word for word in words if LAYER.fullmatch(word)), "")
+    named = [word for word in words if word in PARTS]
+    if layer and cost.flops:
+        inner = "products"
+    elif layer.startswith("Dense"):
+        inner = "the rest"
+    else:
+        inner = named[-1] if named else ("relu, pooling" if layer else "")
+    direction = "" if not layer else ", backward" if "transpose" in words else ", forward"
+    return " ".join(filter(None, [layer, inner])) + direction or "loops, copies"
+
+
+def traced_events(folder: Path) -> list[dict[str, Any]]:
+    """What the profiler wrote down."""
+    [file] = folder.rglob("*.trace.json.gz")
+    with gzip.open(file) as opened:
+        return [one for one in json.load(opened)["traceEvents"] if one.get("ph") == "X"]
+
+
+def own_seconds(events: list[dict[str, Any]]) -> list[tuple[str, float]]:
+    """Each operation's name and its time without that of what ran within it; "" for none."""
+    threads = defaultdict(list)
+    for one in events:
+        if not one["name"].startswith("end: ") and "wait for" not in one["name"]:
+            threads[one["tid"]].append(one)
+    found: list[tuple[str, float]] = []
+    for mine in threads.values():
+        if not any("hlo_op" in one.get("args", {}) for one in mine):
+            continue
+        rows: list[tuple[str, float]] = []
+        stack: list[tuple[float, int]] = []
+        for one in sorted(mine, key=lambda one: (one["ts"], -one.get("dur", 0))):
+            while stack and stack[-1][0] <= one["ts"]:
+                stack.pop()
+            took = one.get("dur", 0) / 1e6
+            if stack:
+                name, left = rows[stack[-1][1]]
+                rows[stack[-1][1]] = name, left - took
+            stack.append((one["ts"] + one.get("dur", 0), len(rows)))
+            rows.append((one.get("args", {}).get("hlo_op", ""), took))
+        found += rows
+    return found
+
+
+def table(
+    costs: dict[str, Cost], seconds: list[tuple[str, float]], steps: int, single: bool
+) -> Any:
+    """For each part of a member's step, or each operation: its row, those with most time first."""
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0] * 4)
+    for name, took in seconds:
+        cost = costs.get(name)
+        part = part_of(cost) if cost else BETWEEN
+        row = sums[f"{part}: {name}" if single else part]
+        for n, value in enumerate((took, 1, *(cost[1:] if cost else (0, 0)))):
+            row[n] += value
+    whole = sum(row[0] for row in sums.values())
+    rows = [
+        {
+            "part": part,
+            "ms": round(1e3 * took / steps, 3),
+            "share": round(took / whole, 4),
+            "calls": round(count / steps),
+            "mflop": round(flops / steps / 1e6, 1),
+            "mb": round(moved / steps / 1e6, 1),
+        }
+        for part, (took, count, flops, moved) in sums.items()
+    ]
+    return sorted(rows, key=lambda row: -row["ms"])
+
+
+def step_program(written: Path) -> str:
+    """The training steps as XLA compiled them, the largest program that it wrote; it is removed."""
+    files = list(written.glob("*after_optimizations.txt"))
+    text = max(files, key=lambda file: file.stat().st_size).read_text("utf-8")
+    for file in files:
+        file.unlink()
+    return text
+
+
+def measure(precision: str, options: dict[str, Any], written: Path, single: bool) -> Any:
+    """Train some steps under the profiler; XLA writes its programs to a folder."""
+    import jax
+
+    from ensemble import datasets
+    from ensemble.config import EnsembleConfig
+    from ensemble.engine import Trainer
+
+    config = EnsembleConfig(
+        dataset="mnist", members=MEMBERS, batch_size=BATCH, precision=precision, **options
+    )
+    trainer = Trainer(config, datasets.load("mnist"))
+    state, _ = trainer.train(trainer.start(), 1, 0, STEPS)
+    with tempfile.TemporaryDirectory() as folder:
+        with jax.profiler.trace(folder):
+            trainer.train(state, 1, STEPS, STEPS)
+        seconds = own_seconds(traced_events(Path(folder)))
+    costs = Program(step_program(written)).costs()
+    return [table(costs, seconds, STEPS * MEMBERS, each) for each in (False, single)]
+
+
+def say(rows: list[dict[str, Any]]) -> None:
+    """A table in lines."""
+    print(f"{'part':<60}" + "".join(f"{name:>9}" for name in (*COLUMNS, "gflop/s")))
+    for row in rows:
+        rate = row["mflop"] / row["ms"] if row["ms"] else 0
+        cells = f"{row['ms']:>9.2f}{100 * row['share']:>8.1f}%{row['calls']:>9}"
+        print(f"{row['part']:<60}{cells}{row['mflop']:>9.0f}{row['mb']:>9.1f}{rate:>9.0f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--precision", nargs="+", default=["float32", "bfloat16"])
+    parser.add_argument("--augmented", action="store_true", help="shift 2, rotation 10")
+    parser.add_argument("--operations", type=int, default=0, help="list so many as well")
+    asked = parser.parse_args()
+    # A program from the cache tells nothing of the scopes of today's sources.
+    os.environ["JAX_ENABLE_COMPILATION_CACHE"] = "false"
+    options = {"shift_pixels": 2, "rotation_degrees": 10.0} if asked.augmented else {}
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XLA_FLAGS"] = f"--xla_dump_to={folder} --xla_dump_hlo_as_text"
+        from ensemble.machine.jax_settings import prepare_jax
+
+        prepare_jax()
+        for precision in asked.precision:
+            found[precision], single = measure(
+                precision, options, Path(folder), bool(asked.operations)
+            )
+            print(f"\n{precision}, a member's step on {BATCH} images, on one core")
+            say(found[precision])
+            if asked.operations:
+                say(single[: asked.operations])
+    common.keep("parts_augmented" if asked.augmented else "parts", found)
+
+
+if __name__ == "__main__":
+    main()
