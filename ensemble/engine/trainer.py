@@ -129,8 +129,7 @@ class Trainer:
     def start(self, state: Any = None) -> Any:
         """The members on their devices: before their first step, or from `state` (M, …).
 
-        Training is compiled meanwhile, beside one thing at a time: of three that trace none is soon
-        done. It is compiled before where members take much memory, as it does too.
+        Training is compiled beside one thing at a time, or before where members take much memory.
         """
         begin = self.init if state is None else functools.partial(self.put, state)
         large = sum(leaf.nbytes for leaf in jax.tree.leaves(self.blank())) > LARGE_BYTES

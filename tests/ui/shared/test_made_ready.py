@@ -14,7 +14,7 @@ from ensemble.ui.shared import serving
 
 
 @pytest.fixture
-def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[WarmWorker]:
+def ready(monkeypatch: pytest.MonkeyPatch) -> Iterator[WarmWorker]:
     """This server's, wanted as outside of tests."""
     made = WarmWorker()
     monkeypatch.setattr(commands, "_warm_worker", made)
@@ -36,22 +36,22 @@ async def serve() -> None:
             await asyncio.sleep(0.05)
 
 
-def test_it_starts_with_the_server_and_the_page_that_comes_finds_it(kept: WarmWorker) -> None:
+def test_it_starts_with_the_server_and_the_page_that_comes_finds_it(ready: WarmWorker) -> None:
     asyncio.run(serve())
-    assert kept._child is not None
-    assert kept._child.poll() is None
-    first = kept._child.pid
+    assert ready._child is not None
+    assert ready._child.poll() is None
+    first = ready._child.pid
     runs.keep_warm_worker()
-    assert kept._child.pid == first
+    assert ready._child.pid == first
 
 
 @pytest.mark.parametrize("why", ["accelerators", "a run"])
 def test_none_starts_where_memory_or_the_machine_may_be_taken(
-    why: str, kept: WarmWorker, monkeypatch: pytest.MonkeyPatch
+    why: str, ready: WarmWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if why == "accelerators":
         monkeypatch.setenv("JAX_PLATFORMS", "cuda,cpu")
     else:
         runs.create(EnsembleConfig())
     asyncio.run(serve())
-    assert kept._child is None
+    assert ready._child is None
