@@ -5,7 +5,6 @@ at import, and because fixtures of any scope, worker processes included, have to
 """
 
 import gc
-import importlib
 import itertools
 import os
 import shutil
@@ -13,7 +12,6 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
@@ -90,22 +88,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    if "jax" in sys.modules:
-        let_the_cache_grow()
     # Streamlit collects all garbage after each run of a page: it need not look at what stays.
     gc.collect()
     gc.freeze()
-
-
-def let_the_cache_grow() -> None:
-    """Have this process not look whether the cache of compiled programs has become too large.
-
-    JAX (0.10 and 0.11) reads two files of every program there is for each that it adds, and others
-    wait meanwhile: 30 ms where there are a thousand. All of a test run's are far from the bound.
-    """
-    cache: Any = importlib.import_module("jax._src.lru_cache").LRUCache
-    if hasattr(cache, "_evict_if_needed"):
-        cache._evict_if_needed = lambda self, *, additional_size=0: None
 
 
 def _turn(item: pytest.Item) -> int:
