@@ -10,6 +10,8 @@ from ensemble.ui.train import controls, launch, live
 def main() -> None:
     launch.make_ready(drawn=False)  # It starts while the page is drawn.
     choice = run_panel.choose()
+    if not choice.run:
+        launch.make_ready()  # And compiles, for the settings that a first visit begins with.
     with st.sidebar:
         controls.panel(choice.run)
         with st.container(key="launch_bar"):

@@ -12,6 +12,7 @@ from ensemble.cli.outcome import end_with
 from ensemble.cli.placement import one_node_options, take_placement, task_summary
 from ensemble.cli.progress_line import ProgressLine
 from ensemble.regression import LbfgsConfig, Solve, Trace, read_traces
+from ensemble.regression.choosing import read_choice
 from ensemble.shift import Stress
 from ensemble.shift.status import stress_folder
 from ensemble.storage.records.lines import plain
@@ -84,11 +85,11 @@ def solve_summary(solve: Solve) -> dict[str, Any]:
     """What a regression came to: figures of the solves without and with `pmap`.
 
     `objective` and `error` are the last ones, of the solve without `pmap`; None stands where
-    there is none yet.
+    there is none, or none yet. `choice`: what was tried and taken where the faster was asked for.
     """
     traces = read_traces(solve.path)
     both = {"without_pmap": traces.without, "with_pmap": traces.with_pmap}
-    bought = traces.speedup
+    bought, choice = traces.speedup, read_choice(solve.path)
     return plain({
         "run_id": solve.id,
         "state": solve.state,
@@ -97,6 +98,7 @@ def solve_summary(solve: Solve) -> dict[str, Any]:
         "objective_with_pmap": last(traces.with_pmap, "objective"),
         "error_with_pmap": last(traces.with_pmap, "error"),
         "devices": solve.status.devices,
+        "choice": asdict(choice) if choice else None,
         "step_seconds_median": {name: median(trace) for name, trace in both.items()},
         "compile_seconds": {
             name: trace.compile_seconds if trace else None for name, trace in both.items()

@@ -82,7 +82,9 @@ def create_members(
     every = blank_members(network, len(which), adamw)
     rooms = jax.tree.leaves(every)
     for place, number in enumerate(which):  # One by one: otherwise all would be there twice.
-        for room, leaf in zip(rooms, jax.tree.leaves(create(drawn[number])), strict=True):
+        # As NumPy's: of JAX's, looking for zeros would be a program to compile for each shape.
+        leaves = map(np.asarray, jax.tree.leaves(create(drawn[number])))
+        for room, leaf in zip(rooms, leaves, strict=True):
             if np.any(leaf):  # Pages of zeros that nothing is written to take no memory.
                 room[place] = leaf
     return every

@@ -129,14 +129,14 @@ class Trainer:
     def start(self, state: Any = None) -> Any:
         """The members on their devices: before their first step, or from `state` (M, …).
 
-        Training is compiled meanwhile; before, where members take much memory, as it does too.
+        Training is compiled beside one thing at a time, or before where members take much memory.
         """
         begin = self.init if state is None else functools.partial(self.put, state)
         large = sum(leaf.nbytes for leaf in jax.tree.leaves(self.blank())) > LARGE_BYTES
-        with ThreadPoolExecutor() as pool:
+        with ThreadPoolExecutor(1) as pool:
             begun = None if large else pool.submit(begin)
-            drawn = pool.submit(self._epoch, 1)
-            self._form.compile(lambda: drawn.result()[0])
+            pool.submit(self._epoch, 1)
+            self._form.compile()
             return begun.result() if begun else begin()
 
     def init(self) -> Any:

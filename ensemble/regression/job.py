@@ -1,8 +1,11 @@
-"""The work of a regression: solved on one device, on all, and on 1, 2, 4, 8 for the scaling."""
+"""The work of a regression: solved on one device, on all, and on 1, 2, 4, 8 for the scaling.
+
+With `pmap` and without, in one of these ways, or in the faster one, which is found by trying.
+"""
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import jax
@@ -12,9 +15,10 @@ from ensemble.engine import choose_devices
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter
 from ensemble.machine.jax_settings import cpu_cores
+from ensemble.regression.choosing import Choice, faster, keep_choice, read_choice, tried
 from ensemble.regression.cpu_devices import begin_anew
 from ensemble.regression.lbfgs import Solver
-from ensemble.regression.samples import load_problem
+from ensemble.regression.samples import Problem, load_problem
 from ensemble.regression.status import SolveStatus
 from ensemble.regression.store import Solve
 from ensemble.storage.records.lines import append_line
@@ -63,33 +67,56 @@ class Job:
         self._tell(state="solving", message="Drawing the samples." if config.dataset == "synthetic"
                    else "Reading the samples.")  # fmt: skip
         problem = load_problem(config)
-        parts = list(self._parts())
+        parts = self._parts(problem)
         self._tell(
-            iterations=sum(part.iterations for part in parts), devices=parts[1].devices,
+            iterations=sum(part.iterations for part in parts),
+            devices=next((part.devices for part in parts if part.name == "with"), 0),
             cores=cpu_cores(), platform=jax.default_backend(),
         )  # fmt: skip
         for part in parts:
             self._tell(message=f"Compiling for {_counted(part.devices)}.")
-            solver = Solver(
-                problem.x, problem.labels, problem.classes, config, self._devices(part.devices)
-            )
+            solver = self._solver(problem, part.devices)
             if outcome := self._run(part, solver):
                 return outcome
             del solver
         return Outcome("finished")
 
-    def _parts(self) -> Iterator[Part]:
-        config = self._solve.config
-        every = choose_devices(0)
+    def _parts(self, problem: Problem) -> list[Part]:
+        config, every = self._solve.config, choose_devices(0)
         # A CPU has as many devices as one asks for; more than it has cores gain nothing.
         on_cpu = every[0].platform == "cpu"
-        count = config.devices or (min(cpu_cores(), len(every)) if on_cpu else len(every))
-        yield Part("without", 1, config.iterations)
-        yield Part("with", len(choose_devices(count)), config.iterations)
+        all_of_them = min(cpu_cores(), len(every)) if on_cpu else len(every)
+        many = len(choose_devices(config.devices or all_of_them))
         few = min(config.iterations, SWEEP_ITERATIONS)
-        for count in SWEEP if config.sweep else ():
-            if count <= len(every):
-                yield Part(f"sweep-{count}", count, few)
+        swept = [count for count in SWEEP if config.sweep and count <= len(every)]
+        # After the counting: whoever tries them has JAX begin anew, with devices for just that.
+        ways = self._ways(problem, {"without": 1, "with": many}, len(every))
+        parts = [Part(name, count, config.iterations) for name, count in ways.items()]
+        return parts + [Part(f"sweep-{count}", count, few) for count in swept]
+
+    def _ways(self, problem: Problem, both: dict[str, int], most: int) -> dict[str, int]:
+        """Of both solves those to make in full, each with its number of devices, `most` at most."""
+        asked = self._solve.config.pmap
+        if asked == "both":
+            return both
+        if asked == "faster":
+            choice = read_choice(self._solve.path) or self._choose(problem, both["with"])
+            asked = "with" if choice.pmap else "without"
+            if choice.with_pmap:  # As it was begun, so that it comes to the same numbers.
+                both["with"] = min(choice.with_pmap["devices"], most)
+        return {asked: both[asked]}
+
+    def _choose(self, problem: Problem, many: int) -> Choice:
+        """Try both for a moment; what is faster is kept, and said in the log."""
+        choice = Choice(pmap=False)
+        if many > 1:
+            self._tell(message=f"Trying 1 device and {_counted(many)}.")
+            choice = faster(*(tried(self._solver(problem, count), count) for count in (1, many)))
+        keep_choice(self._solve.path, choice)
+        return choice
+
+    def _solver(self, problem: Problem, devices: int) -> Solver:
+        return Solver(*problem, self._solve.config, self._devices(devices))
 
     def _devices(self, count: int) -> list[jax.Device]:
         if self._own_pool:

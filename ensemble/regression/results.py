@@ -47,8 +47,8 @@ class Traces:
     """All solves of one regression.
 
     Attributes:
-      without: on one device; None before it begins.
-      with_pmap: on all; None before it begins.
+      without: on one device; None before it begins, and where only the other was asked for.
+      with_pmap: on all; None before it begins, and where only the other was asked for.
       sweep: shorter ones, on ever more devices, the first on one.
     """
 

@@ -6,6 +6,7 @@ from ensemble.settings import Settings, setting
 
 PROBLEMS = ("synthetic", "digits", "mnist")
 LINESEARCHES = ("zoom", "backtracking")
+PMAP = ("both", "with", "without", "faster")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,10 @@ class LbfgsConfig(Settings):
     l2: float = setting(0.0, "Adds l2 / 2 · |W|² to the objective.", low=0.0, high=1000.0)
     history: int = setting(10, "Steps that L-BFGS remembers.", low=1, high=100)
     seed: int = setting(0, "Of the drawn samples.", low=0, high=2**31 - 1)
+    pmap: str = setting(
+        "both", "Solve with pmap and without, in one way only, or in that which is faster on these "
+        "samples when both are tried for a moment.", choices=PMAP,
+    )  # fmt: skip
     devices: int = setting(0, "Devices to spread the samples over; 0 takes all.", low=0, high=1024)
     sweep: bool = setting(True, "Measure the speed-up on 1, 2, 4 and 8 devices, too.")
 

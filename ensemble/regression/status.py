@@ -21,7 +21,7 @@ class SolveStatus(JobStatus):
       iterations: of how many.
       cores: processor cores of the machine.
       platform: "cpu", "gpu" or "tpu".
-      devices: how many of them the solve with `pmap` has.
+      devices: how many of them the solve with `pmap` has; 0 where there is none.
     """
 
     kind: ClassVar[Kind] = REGRESSION

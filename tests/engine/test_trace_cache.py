@@ -193,3 +193,20 @@ def test_training_is_the_same_to_the_last_bit(folder: Path, few: Dataset) -> Non
     for plain, first, again in zip(*found, strict=True):
         np.testing.assert_array_equal(plain, first)
         np.testing.assert_array_equal(plain, again)
+
+
+def test_a_process_looks_once_whether_compiled_programs_have_become_too_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from jax._src.lru_cache import LRUCache
+
+    def there() -> set[str]:
+        return {file.name for file in tmp_path.glob("*-cache")}
+
+    cache = LRUCache(str(tmp_path), max_size=100)
+    for name in "abc":
+        cache.put(name, bytes(60))
+    assert there() == {"a-cache", "b-cache", "c-cache"}, "after the first nobody looked"
+    monkeypatch.setattr(trace_cache, "_looked", set())  # as in a process that begins
+    LRUCache(str(tmp_path), max_size=100).put("d", bytes(60))
+    assert there() == {"d-cache"}

@@ -10,9 +10,11 @@ import pytest
 
 from ensemble import regression
 from ensemble.regression import Solve
+from ensemble.regression.choosing import read_choice
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui.devices.probe import Machine
 from ensemble.ui.parallel import launch, loader
+from ensemble.wording.runs import regression as regression_words
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened, value
 
@@ -80,3 +82,23 @@ def test_the_list_of_runs_leads_to_regressions_and_does_not_show_them() -> None:
     assert at.dataframe[0].value["id"].tolist() == [run.id]
     link = at.get("page_link")[-1].proto
     assert (link.page, link.label) == ("parallel", "1 regression: open Parallel")
+
+
+def test_what_was_left_to_the_program_is_answered_with_what_was_tried() -> None:
+    small = {"samples": 200, "features": 8, "classes": 3, "iterations": 4, "sweep": False}
+    # A fixed step and one step remembered: what compiles in a quarter of the time.
+    config = LbfgsConfig(**small, devices=2, stepsize=0.5, history=1, pmap="faster")
+    solve = regression.work_solve(regression.create_solve(config).id)
+    choice = read_choice(solve.path)
+    loader.forget_solves()
+    at = opened(page="parallel", solve=solve.id)
+    captions = [one.value for one in at.main.caption]
+    assert regression_words.chosen(choice) in captions
+    assert any("what is faster here" in one for one in captions), "the settings in small print"
+    way = "With pmap, on 2 devices" if choice.pmap else "Without pmap, on one device"
+    assert any(one.value.startswith(f"#### {way}, an iteration takes ") for one in at.main.markdown)
+    assert at.metric[0].label == f"Compiling, {'with' if choice.pmap else 'without'}"
+    assert len(at.dataframe[0].value) == 1
+    next(one for one in at.button if one.key == "solve_reuse").click().run()
+    (launching,) = (one.label for one in at.button if one.key == "solve_launch")
+    assert launching.endswith("the faster way, with or without pmap on 2 devices")

@@ -1,7 +1,7 @@
 """Train's first screen, its presets, and whether the settings are those of the run shown."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,28 @@ from ensemble import datasets, runs
 from ensemble.analysis.members import disagreement
 from ensemble.config import EnsembleConfig
 from ensemble.figures.palette import MEMBER_HUES
+from ensemble.jobs.warm_worker import WarmWorker
+from ensemble.runs import commands
 from ensemble.ui.shared import loaders, settings
 from ensemble.ui.train import presets
 from ensemble.ui.train.example import recording
 from tests.pages.ensembles import trained
 
 Open = Callable[..., AppTest]
+
+
+class Told(WarmWorker):
+    """Starts no process, and remembers what it was asked to compile for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.likely: list[EnsembleConfig | None] = []
+
+    def keep_ready(
+        self, environment: Mapping[str, str], likely: EnsembleConfig | None = None
+    ) -> None:
+        self.likely.append(likely)
+        super().keep_ready(environment, likely)  # Switched off by the environment of all tests.
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +63,23 @@ def test_the_first_screen_shows_a_recorded_run_beside_launch(train: Open) -> Non
     assert not button(at, "first_launch").disabled
     drawn = [json.loads(one.proto.json) for one in at.get("bidi_component") if one.proto.json]
     assert any("strip" in one for one in drawn)
+
+
+def test_what_is_compiled_before_the_page_is_drawn_is_what_launch_will_run(
+    train: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = Told()
+    monkeypatch.setattr(commands, "_warm_worker", told)
+    at = train()
+    assert told.likely == [None, EnsembleConfig(), EnsembleConfig()]
+    button(at, presets.key(name := presets.CLASS)).click().run()
+    assert told.likely[3:] == [None, *[presets.PRESETS[name]] * 2]
+    del told.likely[:]
+    trained(members=2)
+    loaders.forget_runs()
+    at.run()
+    assert told.likely[0] is None
+    assert len(told.likely) == 2, "beside a run only once its settings are on the page"
 
 
 def test_the_example_is_the_run_that_the_first_launch_makes() -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from ensemble import regression
 from ensemble.regression import SolveStatus, Trace, Traces
+from ensemble.regression.choosing import Choice, Tried
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.wording.runs import regression as regression_words
 
@@ -179,3 +180,17 @@ def test_how_far_a_regression_is(done: int, said: str) -> None:
     status = SolveStatus(state="solving", iteration=done, iterations=1006)
     solve = replace(regression.create_solve(LbfgsConfig()), status=status)
     assert regression_words.iterations(solve) == said
+
+
+def test_a_trial_of_both_ways_is_said_with_its_figures_and_what_follows() -> None:
+    one = Tried(devices=1, seconds=0.041, iterations=9, evaluations=10)
+    many = Tried(devices=2, seconds=0.036, iterations=10, evaluations=11)
+    assert regression_words.chosen(Choice(True, one, many)) == (
+        "Tried first on these samples: one evaluation took 41 ms on one device without pmap and "
+        "36 ms on 2 devices with it, so it is solved with pmap. That is from 21 evaluations; where "
+        "they are close, another moment may choose the other."
+    )
+    assert "so it is solved without pmap" in regression_words.chosen(Choice(False, one, many))
+    assert "nothing to choose" in regression_words.chosen(Choice(False))
+    only = regression_words.answer(Traces(None, trace([0.026] * 5, 2), ()), active=False)
+    assert only == "With pmap, on 2 devices, an iteration takes 26 ms."

@@ -15,7 +15,7 @@ from ensemble.engine.forms.programs import EVALUATION_BLOCK, blocks_of, programs
 from ensemble.engine.forms.setting_aside import Unmoved
 from ensemble.engine.forms.shared import Shared
 from ensemble.engine.forms.sharing import Part, Sharing
-from ensemble.engine.forms.work import Epoch, Work
+from ensemble.engine.forms.work import Epoch, Work, blank_epoch
 from ensemble.engine.pace import Pace
 from ensemble.engine.step import MemberState, blank_members
 
@@ -82,13 +82,10 @@ class Looped:
         self._data = self._layout.replicate((work.images, work.labels))
         self._of_each = of_each(work.ensembles, ensemble_figures(self._plain))
 
-    def compile(self, epoch: Callable[[], Epoch]) -> None:
-        """Compile a training step; `epoch` is asked for when it is needed, at the end."""
-        work = self._work
-        shape = (work.layout.members, work.steps, work.batch_size)
-        key_data = np.zeros((shape[0], 2), np.uint32)
-        blank = Epoch(np.zeros(shape, np.int32), key_data, work.hyper, work.common)
-        members = blank_members(self._network, shape[0], work.rule.adamw)
+    def compile(self) -> None:
+        """Compile a training step, by a call that takes none."""
+        work, blank = self._work, blank_epoch(self._work)
+        members = blank_members(self._network, work.layout.members, work.rule.adamw)
         state, nothing = self.put(members), self._layout.real * 0
         if self._sharing:
             state = self._sharing.go_home(state)
@@ -96,7 +93,7 @@ class Looped:
         probabilities = raw.probabilities
         if self._sharing:
             probabilities = self._plain.spread(self._layout.gather(probabilities))
-        self._averaged(probabilities, work.labels[epoch().order[0]], 0)
+        self._averaged(probabilities, work.labels[blank.order[0]], 0)
 
     def put(self, state: Any) -> Any:
         """A state of arrays (M, …), laid out on the devices."""

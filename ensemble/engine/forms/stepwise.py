@@ -19,7 +19,7 @@ from ensemble.engine.figures import Evaluation, StepFigures, averaged
 from ensemble.engine.forms.ensembles import Tallies, of_each
 from ensemble.engine.forms.programs import blocks_of
 from ensemble.engine.forms.setting_aside import Unmoved
-from ensemble.engine.forms.work import Epoch, Work
+from ensemble.engine.forms.work import Epoch, Work, blank_epoch
 from ensemble.engine.layout import Layout
 from ensemble.engine.networks.arithmetic import Arithmetic, to_unit
 from ensemble.engine.networks.network import Network
@@ -87,9 +87,9 @@ class Stepwise:
         self.devices = len(self._layout.devices)
         self.rows = max(1, min(work.steps, ROOM_BYTES // kept))
 
-    def compile(self, epoch: Callable[[], Epoch]) -> None:
+    def compile(self) -> None:
         """Compile a training step, by one that is thrown away."""
-        loaded = self.load(epoch())
+        loaded = self.load(blank_epoch(self._work))
         adamw = self._work.rule.adamw
         blank = self.put(blank_members(self._network, self._layout.members, adamw))
         jax.block_until_ready(self._stepped(blank[0], 0, loaded, 0))

@@ -65,6 +65,16 @@ class Epoch(NamedTuple):
     common: Common
 
 
+def blank_epoch(work: Work) -> Epoch:
+    """An epoch of the shapes that all have, of nothing but the first image: to compile for.
+
+    So compiling need not wait until the first epoch's order is drawn.
+    """
+    shape = (work.layout.members, work.steps, work.batch_size)
+    order, key_data = np.zeros(shape, np.int32), np.zeros((shape[0], 2), np.uint32)
+    return Epoch(order, key_data, work.hyper, work.common)
+
+
 class Form(Protocol):
     """A way of running members on devices. What a state is on the devices is its own business.
 
@@ -79,8 +89,8 @@ class Form(Protocol):
     devices: int
     active: np.ndarray
 
-    def compile(self, epoch: Callable[[], Epoch]) -> None:
-        """Compile a training step; `epoch` is asked for when it is needed, at the end."""
+    def compile(self) -> None:
+        """Compile a training step, by one that is thrown away."""
 
     def put(self, state: Any) -> Any:
         """A state of arrays (M, …), laid out on the devices."""

@@ -8,6 +8,7 @@ import streamlit as st
 from ensemble import regression
 from ensemble.figures.solves import both
 from ensemble.regression import Trace, Traces
+from ensemble.regression.choosing import read_choice
 from ensemble.regression.speedup import Speedup
 from ensemble.wording import formats
 from ensemble.wording.runs import regression as regression_words
@@ -22,9 +23,12 @@ FIGURES = ("step time", "speed-up", "compile", "objective")
 
 def show(solve: regression.Solve, traces: Traces) -> None:
     """The answer in a sentence, then its figures; nothing before the first iteration."""
-    if said := regression_words.answer(traces, solve.active):
+    both = solve.config.pmap == "both"
+    if said := regression_words.answer(traces, solve.active and both):
         st.markdown(f"#### {said}")
         figures(traces)
+    if solve.config.pmap == "faster" and (choice := read_choice(solve.path)):
+        st.caption(regression_words.chosen(choice))
     if said and (what := regression_words.shared_cores(solve.status)):
         st.caption(f":material/info: {what}")
 
@@ -36,7 +40,9 @@ def figures(traces: Traces) -> None:
             ratios(bought)
         compiled = [formats.duration(trace.compile_seconds, fine=True)
                     for trace in (traces.without, traces.with_pmap) if trace]  # fmt: skip
-        label = "Compiling, without and with" if len(compiled) > 1 else "Compiling, without"
+        ways = [way for way, trace in (("without", traces.without), ("with", traces.with_pmap))
+                if trace]  # fmt: skip
+        label = f"Compiling, {' and '.join(ways)}"
         st.metric(label, " · ".join(compiled), width="content", help=COMPILING)
 
 
@@ -74,7 +80,8 @@ def times(ratio: float) -> str:
 def details(traces: Traces) -> None:
     """Every solve in a row of figures."""
     bought = traces.speedup
-    rows = [row(trace, bought.median if trace.pmap and bought else 1.0) for trace in both(traces)]
+    ratio = bought.median if bought else None
+    rows = [row(trace, ratio if trace.pmap else 1.0) for trace in both(traces)]
     swept = [trace for trace in traces.sweep if begun(trace)]
     rows += [row(trace, ratio) for trace, (_, ratio) in zip(swept, traces.scaling, strict=True)]
     text = st.column_config.TextColumn
@@ -85,13 +92,13 @@ def details(traces: Traces) -> None:
         st.caption(said)
 
 
-def row(trace: Trace, ratio: float) -> dict[str, str]:
-    """One solve's figures; `ratio`: how many times as fast as the one on one device."""
+def row(trace: Trace, ratio: float | None) -> dict[str, str]:
+    """One solve's figures; `ratio`: how many times as fast as the one on one device, if known."""
     devices = formats.count(trace.devices, "device")
     return {
         "solve": f"{devices}, pmap" if trace.pmap else devices,
         "step time": step_time(trace),
-        "speed-up": times(ratio),
+        "speed-up": "–" if ratio is None else times(ratio),
         "compile": formats.duration(trace.compile_seconds, fine=True),
         "objective": formats.significant(float(trace.objective[-1]), 4),
     }

@@ -51,6 +51,7 @@ def controls() -> None:
         settings.control(name)
     here = probe.probe().answer
     settings.devices_control(most_devices(here) if here else 0)
+    settings.pmap_control()
     elsewhere.control(WHERE)
     more = st.expander("More", key="solve_more", on_change="rerun")
     if more.open:
@@ -75,13 +76,16 @@ def all_devices(here: Machine) -> int:
 
 def plan(config: LbfgsConfig) -> Plan:
     """What the button will do with these settings."""
+    how = settings.HOW[config.pmap]
     if where := widget.value(WHERE, elsewhere.HERE):
-        label = f"Solve {settings.shape(config)} with and without pmap on {elsewhere.titled(where)}"
+        label = f"Solve {settings.shape(config)} {how} on {elsewhere.titled(where)}"
         return Plan(config, label, note="One task on one node, with the devices that it has there.")
     here = probe.probe().answer
     devices = config.devices or (all_devices(here) if here else 0)
     on = f"on {formats.count(devices, 'device')}" if devices else "on all devices"
-    label = f"Solve {settings.shape(config)} with and without pmap {on}"
+    if config.pmap == "without":
+        on = "on 1 device"
+    label = f"Solve {settings.shape(config)} {how} {on}"
     if here and devices > most_devices(here):
         return Plan(None, label, f"This machine has {formats.count(most_devices(here), 'device')}: "
                     "choose at most that, or all.")  # fmt: skip
@@ -96,7 +100,8 @@ def about(config: LbfgsConfig) -> str:
         status = past.status
         alike = settings.size(past.config) == settings.size(config)
         here = status.host == socket.gethostname() and status.started and not past.placed
-        if alike and here and past.state == "finished" and past.config.sweep == config.sweep:
+        same = (past.config.sweep, past.config.pmap) == (config.sweep, config.pmap)
+        if alike and here and past.state == "finished" and same:
             share = config.iterations / past.config.iterations
             seconds = share * (status.updated - (status.started or 0.0))
             return f"About {formats.duration(rounded(seconds))}, as one of this size took before."

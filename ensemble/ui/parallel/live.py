@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ensemble import regression
+from ensemble.figures.solves import both
 from ensemble.jobs.queue import ahead_of
 from ensemble.ui.parallel import answer, loader, pictures
 from ensemble.ui.shared import job_panel
@@ -10,7 +11,6 @@ from ensemble.ui.shared.guard import guarded
 from ensemble.ui.train import live
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import regression as regression_words
-from ensemble.wording.runs.regression import begun
 
 SECONDS_BETWEEN = 1.0
 SECONDS_BETWEEN_PICTURES = 3.0  # Plotly draws a picture with new data from the ground up.
@@ -21,7 +21,7 @@ def watch(solve: regression.Solve) -> None:
     every = SECONDS_BETWEEN if solve.active else None
     st.fragment(watched, run_every=every)(solve.id, loader.shown_state(solve))
     # The first pictures are waited for.
-    begins = solve.active and not begun(loader.traces(solve).without)
+    begins = solve.active and not both(loader.traces(solve))
     later = SECONDS_BETWEEN if begins else SECONDS_BETWEEN_PICTURES
     st.fragment(pictured, run_every=later if solve.active else None)(solve.id, begins)
 
@@ -42,9 +42,9 @@ def pictured(solve_id: str, waited: bool) -> None:
     with guarded():
         solve = regression.find_solve(solve_id)
         traces = loader.traces(solve)
-        if waited and begun(traces.without):
+        if waited and both(traces):
             st.rerun()
-        if begun(traces.without):
+        if both(traces):
             pictures.show(solve, traces)
         elif solve.active:
             live.place_for("The pictures stand here from the first iterations on.")

@@ -9,7 +9,7 @@ from ensemble.ui.parallel import answer, settings
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import theme
 from ensemble.wording.runs import regression as regression_words
-from ensemble.wording.runs.regression import begun, step_time
+from ensemble.wording.runs.regression import step_time
 
 ERROR = (
     "The error is the norm of the gradient: 0 at the minimum, so lower is nearer. L-BFGS is "
@@ -27,7 +27,7 @@ SPEEDUP = (
 
 def show(solve: regression.Solve, traces: Traces) -> None:
     """Error and step time by iteration; below them the speed-up by devices, and all figures."""
-    if not begun(traces.without):
+    if not solves_figure.both(traces):
         return
     left, right = st.columns(2, gap="large")
     with left:
@@ -52,10 +52,11 @@ def errors(solve: regression.Solve, traces: Traces) -> None:
     chart = solves_figure.errors(
         traces, solve.config.iterations, titled(solve, "Error by iteration"), theme.palette()
     )
-    last = traces.without.error[-1] if traces.without else 0.0
+    first = solves_figure.both(traces)[0]
+    how = "with" if first.pmap else "without"
     pictures.show(
         chart, key="solve_errors", of=solve, name=f"{solve.id}-error", title="Error by iteration",
-        alt=f"The gradient's norm by iteration, without pmap down to {last:.3g}",
+        alt=f"The gradient's norm by iteration, {how} pmap down to {first.error[-1]:.3g}",
         table=lambda: solves_figure.iterations_table(traces),
         sees=regression_words.agreement(traces), help=ERROR,
     )  # fmt: skip

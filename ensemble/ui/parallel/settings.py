@@ -15,6 +15,12 @@ FIELDS = {field.name: field for field in dataclasses.fields(LbfgsConfig)}
 DRAWN = ("samples", "features", "classes")
 MORE = ("l2", "history", "seed", "sweep")
 TITLES = {"synthetic": "Synthetic", "digits": "Digits", "mnist": "MNIST"}
+HOW = {
+    "both": "with and without pmap", "with": "with pmap", "without": "without pmap",
+    "faster": "the faster way, with or without pmap",
+}  # fmt: skip
+PMAP = {"both": "Both, to compare", "with": "With pmap", "without": "Without pmap",
+        "faster": "What is faster here"}  # fmt: skip
 LABELS = {
     "dataset": "Data", "linesearch": "Line search", "stepsize": "Step size, 0 searches", "l2": "L2",
     "history": "Steps remembered", "sweep": "Also on 1, 2, 4 and 8 devices",
@@ -78,6 +84,13 @@ def devices_control(most: int) -> None:
     )  # fmt: skip
 
 
+def pmap_control() -> None:
+    """With pmap and without, one of them, or the faster when both are tried."""
+    widget.begin(key("pmap"), FIELDS["pmap"].default)
+    st.selectbox("Solve", list(PMAP), key=key("pmap"), format_func=PMAP.__getitem__,
+                 help=FIELDS["pmap"].metadata["help"], persist_state="session")  # fmt: skip
+
+
 def fill(config: LbfgsConfig) -> None:
     """Set every widget to `config`: for a callback, which runs before the widgets are made."""
     for name, chosen in config.as_dict().items():
@@ -95,6 +108,7 @@ def summary(config: LbfgsConfig) -> str:
     search = f"step size {config.stepsize:g}" if config.stepsize else f"{config.linesearch} search"
     said = [source, f"{shape(config)}, {size(config)[2]} classes"]
     said += [f"{config.iterations:,} iteration{'s' if config.iterations > 1 else ''}", search]
+    said += [PMAP[config.pmap].lower()] if config.pmap != FIELDS["pmap"].default else []
     return " · ".join(said + unusual(config.as_dict()))
 
 

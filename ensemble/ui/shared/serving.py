@@ -22,8 +22,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import config
 from streamlit.starlette import App
 
+from ensemble import runs
+from ensemble.errors import EnsembleError
 from ensemble.jobs import launch
+from ensemble.jobs.queue import in_order
 from ensemble.machine import open_files
+from ensemble.machine.jax_settings import only_cpu
 from ensemble.ui.sign_in import starting
 from ensemble.ui.sign_in.middleware import SignInMiddleware
 
@@ -72,12 +76,24 @@ async def lifespan(app: App) -> AsyncIterator[None]:
     if few := few_tabs():
         logging.getLogger("ensemble").warning(few)
         app.state["forgetting"] = asyncio.create_task(forget_closed(app))
+    threading.Thread(target=make_ready, name="warm worker", daemon=True).start()
     if not st.get_option("server.headless"):
         # Streamlit opens the browser itself only for a script without middleware.
         threading.Timer(0.5, webbrowser.open, [address()]).start()
     yield
     if os.environ.get(STOP_WITH_SERVER) == "1":
         await asyncio.to_thread(launch.stop_children)
+
+
+def make_ready() -> None:
+    """Have a process ready for a first run: it imports while a browser starts and draws a page.
+
+    Not where there may be accelerators, of which it might take memory that somebody else needs, nor
+    while a run has this machine: the Train page sees to it there.
+    """
+    with contextlib.suppress(EnsembleError, OSError):  # As it would be said to whoever launches.
+        if only_cpu() and not in_order():
+            runs.keep_warm_worker()
 
 
 async def forget_closed(app: ASGIApp) -> None:

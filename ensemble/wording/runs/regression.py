@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ensemble import datasets, regression
 from ensemble.regression import SolveStatus, Trace, Traces
+from ensemble.regression.choosing import Choice
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.speedup import Speedup
 from ensemble.wording import formats
@@ -56,9 +57,12 @@ def answer(traces: Traces, active: bool) -> str:
 
     Args:
       traces: what was measured.
-      active: whether it is still being measured.
+      active: whether it is still being measured, and both ways were asked for.
     """
     one, many, bought = traces.without, traces.with_pmap, traces.speedup
+    if one is None and many is not None and begun(many):
+        devices = formats.count(many.devices, "device")
+        return f"With pmap, on {devices}, an iteration takes {step_time(many)}."
     if one is None or not begun(one):
         return ""
     if many is None or bought is None:
@@ -67,6 +71,21 @@ def answer(traces: Traces, active: bool) -> str:
     said = compared(one, many, bought)
     partial = active and len(many.seconds) < len(one.seconds)
     return f"So far: {said[0].lower()}{said[1:]}" if partial else said
+
+
+def chosen(choice: Choice) -> str:
+    """What the trial of both ways measured, and which was taken for it."""
+    one, many = choice.without, choice.with_pmap
+    if one is None or many is None:
+        return "There is one device, so there was nothing to choose: solved without pmap."
+    slow, fast = (formats.duration(each["seconds"], fine=True) for each in (one, many))
+    evaluations = formats.count(one["evaluations"] + many["evaluations"], "evaluation")
+    return (
+        f"Tried first on these samples: one evaluation took {slow} on one device without pmap and "
+        f"{fast} on {formats.count(many['devices'], 'device')} with it, so it is solved "
+        f"{'with' if choice.pmap else 'without'} pmap. That is from {evaluations}; where they are "
+        "close, another moment may choose the other."
+    )
 
 
 def compared(one: Trace, many: Trace, bought: Speedup) -> str:
