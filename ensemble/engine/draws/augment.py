@@ -4,7 +4,7 @@ from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 from jax.scipy.ndimage import map_coordinates
 from jax.typing import ArrayLike
 
@@ -71,42 +71,50 @@ def augment(
         half = jax.random.bernoulli(jax.random.fold_in(key, FLIP), shape=(len(images), 1, 1, 1))
         images = jnp.where(half, images[:, :, ::-1], images)
     if augmentation.moved or augmentation.warped:
-        bent: tuple[Array, ...] = ()
+        places = _shifts_and_turns(key, len(images), shift_pixels, rotation_degrees)
         if augmentation.warped:
             count, *size = images.shape[:3]
             own = jax.random.fold_in(key, WARP)
-            bent = warp(own, count, size, slant_degrees, elastic_pixels)
-        keys = jax.random.split(key, images.shape[0])
-        images = jax.vmap(_augment_one, (0, 0, None, None, *([0] * len(bent))))(
-            keys, images, shift_pixels, rotation_degrees, *bent
-        )
+            places += warp(own, count, size, slant_degrees, elastic_pixels)
+        # Behind a barrier: else XLA on a CPU draws, takes sines and scales the image again at
+        # each pixel and each of its four neighbours.
+        images = jax.vmap(_sampled)(*lax.optimization_barrier((images, *places)))
     if augmentation.photographed:
+        images = lax.optimization_barrier(images)
         images = photograph(jax.random.fold_in(key, PHOTOGRAPH), images, photo_effects)
     return images
 
 
-def _augment_one(
-    key: Array,
+def _shifts_and_turns(
+    key: Array, count: int, shift_pixels: ArrayLike, rotation_degrees: ArrayLike
+) -> tuple[Array, ...]:
+    """Whole pixels (B, 2), cosines and sines (B,), of each image from a key of its own."""
+    reach = jnp.asarray(shift_pixels)
+
+    def draw(key: Array) -> tuple[Array, Array]:
+        shift_key, turn_key = jax.random.split(key)
+        shift = jax.random.randint(shift_key, (2,), -reach, reach + 1)
+        return shift, jnp.deg2rad(rotation_degrees) * jax.random.uniform(turn_key, minval=-1.0)
+
+    shift, angle = jax.vmap(draw)(jax.random.split(key, count))
+    return shift, jnp.cos(angle), jnp.sin(angle)
+
+
+def _sampled(
     image: Array,
-    shift_pixels: ArrayLike,
-    rotation_degrees: ArrayLike,
+    shift: Array,
+    cos: Array,
+    sin: Array,
     lean: ArrayLike | None = None,
     field: Array | None = None,
 ) -> Array:
-    shift_key, turn_key = jax.random.split(key)
-    reach = jnp.asarray(shift_pixels)
-    shift = jax.random.randint(shift_key, (2,), -reach, reach + 1)
-    angle = jnp.deg2rad(rotation_degrees) * jax.random.uniform(turn_key, minval=-1.0)
     centre = (jnp.array(image.shape[:2]) - 1) / 2
     rows, columns = jnp.meshgrid(*map(jnp.arange, image.shape[:2]), indexing="ij")
     y, x = rows - centre[0] - shift[0], columns - centre[1] - shift[1]
     if lean is not None and field is not None:
         # In one resampling, for a second would blur strokes.
         y, x = y + field[0], x + field[1] + lean * y
-    source = [
-        jnp.cos(angle) * y - jnp.sin(angle) * x + centre[0],
-        jnp.sin(angle) * y + jnp.cos(angle) * x + centre[1],
-    ]
+    source = [cos * y - sin * x + centre[0], sin * y + cos * x + centre[1]]
     if image.shape[-1] == 1:
         return map_coordinates(image[..., 0], source, order=1, mode="constant")[..., None]
     return jax.vmap(lambda plane: map_coordinates(plane, source, order=1, mode="constant"), -1, -1)(

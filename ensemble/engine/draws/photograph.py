@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 from jax.typing import ArrayLike
 
 THINNER = 0.5  # of a pixel on each side of a stroke: a whole one would leave none of many strokes
@@ -32,7 +32,7 @@ def photograph(key: Array, images: Array, amount: ArrayLike) -> Array:
     """
     amount = jnp.asarray(amount, jnp.float32)
     # A column for each thing that is drawn, of every image.
-    drawn = jax.random.uniform(key, (15, len(images), 1, 1, 1))
+    drawn = lax.optimization_barrier(jax.random.uniform(key, (15, len(images), 1, 1, 1)))
     stroke, tone, fade = drawn[:3]
     images = toned(thickened(images, amount * (2 * stroke - 1)), amount * (2 * tone - 1))
     images = images * (1 - FADED * amount * fade)
@@ -61,7 +61,7 @@ def over_neighbours(function: Callable[[Array, Array], Array], images: Array) ->
     for axis in (1, 2):
         size = images.shape[axis]
         around = jnp.pad(images, [(int(axis == each),) * 2 for each in range(4)], mode="edge")
-        before, after = (jax.lax.slice_in_dim(around, n, n + size, axis=axis) for n in (0, 2))
+        before, after = (lax.slice_in_dim(around, n, n + size, axis=axis) for n in (0, 2))
         images = function(images, function(before, after))
     return images
 

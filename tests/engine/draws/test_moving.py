@@ -3,6 +3,8 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
+from jax.scipy.ndimage import map_coordinates
 from scipy import ndimage
 
 from ensemble.engine.draws import augment as augmenting
@@ -10,6 +12,35 @@ from ensemble.engine.draws.augment import Augmentation
 
 # Compiled as in a step of training, not operation by operation.
 augment = jax.jit(augmenting.augment, static_argnums=4)
+
+
+@jax.jit
+def one_by_one(key, images, shift_pixels, rotation_degrees):
+    """What runs of every version have learnt from: each image sampled by itself."""
+
+    def moved(key, image):
+        shift_key, turn_key = jax.random.split(key)
+        shift = jax.random.randint(shift_key, (2,), -shift_pixels, shift_pixels + 1)
+        angle = jnp.deg2rad(rotation_degrees) * jax.random.uniform(turn_key, minval=-1.0)
+        rows, columns = jnp.meshgrid(*map(jnp.arange, image.shape), indexing="ij")
+        middle = (jnp.array(image.shape) - 1) / 2
+        y, x = rows - middle[0] - shift[0], columns - middle[1] - shift[1]
+        source = [
+            jnp.cos(angle) * y - jnp.sin(angle) * x + middle[0],
+            jnp.sin(angle) * y + jnp.cos(angle) * x + middle[1],
+        ]
+        return map_coordinates(image, source, order=1, mode="constant")
+
+    return jax.vmap(moved)(jax.random.split(key, len(images)), images[..., 0])[..., None]
+
+
+@pytest.mark.parametrize("amounts", [(2, 0.0), (0, 10.0), (6, 45.0)], ids=str)
+def test_a_resumed_run_of_an_earlier_version_goes_on_with_the_same_images(amounts):
+    images = np.random.default_rng(2).random((64, 28, 28, 1), np.float32)
+    for step in range(3):
+        key = jax.random.fold_in(jax.random.key(7), step)
+        np.testing.assert_array_equal(augment(key, images, *amounts),
+                                      one_by_one(key, images, *amounts))  # fmt: skip
 
 
 def test_no_shift_and_no_turn_is_no_change():
