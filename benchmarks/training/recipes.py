@@ -4,9 +4,8 @@ MNIST, each recipe with 3 seeds, each run a process that begins with nothing com
 its start to its end, and the ensemble's accuracy and NLL on the test images after its last epoch.
 `fast` is four members at 99.0 % as soon as can be; `best` is Train's preset *Best accuracy*.
 Both were chosen on a tenth of the training images that was held out, not on the test images, and
-learn from all training images here. `photographs` is the preset *For photographs*, chosen on
-rendered pictures of training digits (`benchmarks.pictures.classify --seed`): here is what it costs
-on the test images.
+learn from all training images here. `photographs` is the preset *For photographs*: here is what it
+costs on the test images; what it buys is seen on rendered pictures (benchmarks.pictures.classify).
 """
 
 import argparse
@@ -30,7 +29,7 @@ RECIPES = {
     "best": presets.PRESETS["Best accuracy"],
     "photographs": presets.PRESETS["For photographs"],
 }  # fmt: skip
-WANTED = {"fast": 0.990, "best": 0.9955, "photographs": 0.9945}  # of the ensemble
+WANTED = {"fast": 0.990, "best": 0.9955, "photographs": 0.993}  # of the ensemble
 
 
 def words_of(config: EnsembleConfig) -> list[str]:
