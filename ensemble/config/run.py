@@ -5,7 +5,6 @@ The command line's options and the page's sliders are both derived from the fiel
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from ensemble import architectures
 from ensemble.architectures import ARCHITECTURES
@@ -20,26 +19,6 @@ SCHEDULES = ("constant", "cosine", "cyclic")
 PRECISIONS = ("float32", "bfloat16")
 OPTIMIZERS = ("sgd", "adamw")
 LEAST_IN_A_GROUP = 2  # a member alone in its process may round otherwise than beside others
-
-
-@dataclass(frozen=True)
-class ImportedConfig(Settings):
-    """What is known of an ensemble that was trained elsewhere: no more than its predictions say.
-
-    Raises:
-      ConfigError: a value of the wrong type or out of its range, named with that range.
-    """
-
-    members: int = setting(1, "How many members it has.", low=1, high=64)
-    epochs: int = setting(1, "Epochs whose predictions it brings.", low=1, high=1000)
-
-    # As in a run that holds nothing out; its settings are not known.
-    validation: ClassVar[float] = 0.0
-    own_views: ClassVar[bool] = True  # so that no training figures of the ensemble are awaited
-    dataset: ClassVar[str] = "imported"
-
-    def __post_init__(self) -> None:
-        self.check()
 
 
 @dataclass(frozen=True)
@@ -128,6 +107,26 @@ class EnsembleConfig(Settings):
     rotation_degrees: float = setting(
         0.0, "Augmentation: rotate each image by up to this many degrees.", low=0.0, high=45.0
     )
+    slant_degrees: float = setting(
+        0.0,
+        "Augmentation: slant each image, as handwriting leans, by up to this many degrees.",
+        low=0.0,
+        high=45.0,
+    )
+    elastic_pixels: float = setting(
+        0.0,
+        "Augmentation: bend each image smoothly (elastic distortion); its points move by up to "
+        "this many pixels along each axis (root mean square).",
+        low=0.0,
+        high=4.0,
+    )
+    photo_effects: float = setting(
+        0.0,
+        "Augmentation for pictures of handwriting: strokes thicker or thinner, paler or darker, "
+        "ruled lines, edges cut off; from 0 (none) to 1 (strong).",
+        low=0.0,
+        high=1.0,
+    )
     flip: bool = setting(
         False,
         "Augmentation: mirror each image or not, left for right, at random. Right for photographs; "
@@ -167,12 +166,20 @@ class EnsembleConfig(Settings):
     def own_views(self) -> bool:
         """Whether members see different pixels at one step, so that they have nothing to average.
 
-        So it is where each draws its own batches, and where each shifts, turns or mirrors
-        them its own way.
+        So it is where each draws its own batches, and where each augments them its own way.
         """
-        own_batches = self.shuffle_per_member or self.bootstrap
+        return self.shuffle_per_member or self.bootstrap or self.augmented
+
+    @property
+    def augmented(self) -> bool:
+        """Whether images are changed at random before they are learnt from."""
         moved = self.shift_pixels > 0 or self.rotation_degrees > 0
-        return own_batches or moved or self.flip
+        return moved or self.warped or self.photo_effects > 0 or self.flip
+
+    @property
+    def warped(self) -> bool:
+        """Whether images are slanted or bent."""
+        return self.slant_degrees > 0 or self.elastic_pixels > 0
 
     @property
     def per_member(self) -> dict[str, tuple[float, ...]]:

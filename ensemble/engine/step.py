@@ -52,6 +52,9 @@ class Common(NamedTuple):
     shift_pixels: ArrayLike
     rotation_degrees: ArrayLike
     label_smoothing: ArrayLike
+    slant_degrees: ArrayLike
+    elastic_pixels: ArrayLike
+    photo_effects: ArrayLike
 
 
 def create_state(network: Network, adamw: bool, key: Array) -> MemberState:
@@ -181,6 +184,9 @@ def one_step(
     if network.random or any(augmentation):
         key = jax.random.fold_in(jax.random.wrap_key_data(key_data), step)
         drawn = jax.random.fold_in(key, keys.DROPOUT) if network.random else None
-        x = augment(key, x, common.shift_pixels, common.rotation_degrees, augmentation)
+        x = augment(
+            key, x, common.shift_pixels, common.rotation_degrees, augmentation,
+            common.slant_degrees, common.elastic_pixels, common.photo_effects,
+        )  # fmt: skip
     rate, smoothing = jnp.asarray(hyper.rates)[step], common.label_smoothing
     return train_step(network, state, x, y, rate, hyper, drawn, smoothing, rule, arithmetic)

@@ -110,9 +110,7 @@ class Trainer:
             images, labels = np.delete(images, held, 0), np.delete(labels, held)
         self.size = len(images)
         self.steps_per_epoch = batches.steps_per_epoch(self.size, config.batch_size, len(held))
-        self.augmentation = Augmentation(
-            config.shift_pixels > 0 or config.rotation_degrees > 0, config.flip
-        )
+        self.augmentation = Augmentation.of(config)
         form = form or usual_form(self.network)
         arithmetic = Arithmetic(form, precision(config, form))
         self._form: Form = (Stepwise if form == "stepwise" else Looped)(
@@ -243,8 +241,6 @@ class Trainer:
 
     def _common(self) -> Common:
         """The numbers that all members share."""
-        return Common(
-            shift_pixels=np.int32(self.config.shift_pixels),
-            rotation_degrees=np.float32(self.config.rotation_degrees),
-            label_smoothing=np.float32(self.config.label_smoothing),
-        )
+        whole = {"shift_pixels": np.int32(self.config.shift_pixels)}
+        rest = [name for name in Common._fields if name not in whole]
+        return Common(**whole, **{name: np.float32(getattr(self.config, name)) for name in rest})

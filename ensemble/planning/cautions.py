@@ -24,13 +24,12 @@ def cautions_of(run: Run, maps: Maps, plan: Plan) -> tuple[Caution, ...]:
       RunError: the run was trained elsewhere.
     """
     config, last = trained_here(run), int(maps.test.epochs[-1])
-    moved = config.shift_pixels or config.rotation_degrees or config.flip
     holds: dict[Caution, bool] = {
         "schedule": config.schedule != "constant" and config.epochs > 1,
         "warm-up": config.warmup_epochs >= plan.epochs,
         "set aside": maps.test.members < config.members,
         "varied": bool(config.vary) and maps.test.members > 1,
-        "augmentation": bool(moved),
+        "augmentation": config.augmented,
         "stopped early": bool(config.patience) and last < config.epochs,
         "one member": maps.test.members == 1,
         "drawn": not maps.test.exact,

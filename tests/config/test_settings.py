@@ -19,6 +19,8 @@ def test_defaults_are_the_howto_numbers():
         "constant", False, False,
     )  # fmt: skip
     assert (config.shift_pixels, config.rotation_degrees) == (0, 0.0)
+    assert (config.slant_degrees, config.elastic_pixels, config.photo_effects) == (0.0, 0.0, 0.0)
+    assert not config.augmented
 
 
 @pytest.mark.parametrize(
@@ -104,10 +106,11 @@ def test_folders_come_from_the_environment(monkeypatch, tmp_path):
         ({"validation": 1e-4}, "validation is 0.0001, less than one of the 1,297 training images: "
          "choose 0.0008 or more, or 0 for none."),
         ({"validation": 0.6}, "validation is 0.6: it has to be a number from 0.0 to 0.5."),
+        ({"photo_effects": 1.5}, "photo_effects is 1.5: it has to be a number from 0.0 to 1.0."),
     ],
-    ids=["patience alone", "no image", "too much"],
+    ids=["patience alone", "no image", "too much", "more than all"],
 )  # fmt: skip
-def test_what_cannot_be_held_out_or_waited_for_is_said(given, said):
+def test_what_cannot_be_is_said(given, said):
     with pytest.raises(ConfigError) as refused:
         EnsembleConfig(**given)
     assert str(refused.value) == said

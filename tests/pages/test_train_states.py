@@ -140,4 +140,6 @@ def test_a_run_by_an_earlier_version_shows_no_average_of_different_views() -> No
     said = "The ensemble has no training curve: each member shifts and turns its images anew."
     assert said in [one.value for one in at.caption]
     assert said not in [one.value for one in shown(train_nll=0.01).caption]
+    distorts = "The ensemble has no training curve: each member distorts its images anew."
+    assert distorts in [one.value for one in shown(settings={"elastic_pixels": 1.0}).caption]
     assert shown(train_nll=0.01).dataframe[0].value["train NLL"].tolist()[0] == "0.0100"

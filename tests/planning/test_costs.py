@@ -66,6 +66,7 @@ def test_what_changes_the_meaning_of_the_map_is_named() -> None:
     assert cautions(warmup_epochs=1.0) == ("warm-up",)
     assert cautions(vary="learning_rate=0.01,0.1") == ("varied",)
     assert cautions(flip=True) == cautions(shift_pixels=2) == ("augmentation",)
+    assert cautions(elastic_pixels=1.0) == cautions(photo_effects=0.5) == ("augmentation",)
     assert cautions(patience=1, epochs=9) == ("stopped early",)
     assert cautions(patience=1) == ()
 

@@ -1,14 +1,18 @@
-"""Random shifts, rotations and mirroring of a batch, drawn anew for every member and step."""
+"""Random changes to a batch of images, drawn anew for every member and step."""
 
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import jax
 import jax.numpy as jnp
-from jax import Array
+from jax import Array, lax
 from jax.scipy.ndimage import map_coordinates
 from jax.typing import ArrayLike
 
-FLIP = 1  # tells this draw from the others of a batch
+from ensemble.config import EnsembleConfig
+from ensemble.engine.draws.photograph import photograph
+from ensemble.engine.draws.warp import warp
+
+FLIP, WARP, PHOTOGRAPH = 1, 2, 3  # tell these draws from the others of a batch
 
 
 class Augmentation(NamedTuple):
@@ -17,10 +21,20 @@ class Augmentation(NamedTuple):
     Attributes:
       moved: whether images are shifted and turned.
       flipped: whether they are mirrored, left for right.
+      warped: whether they are slanted and bent.
+      photographed: whether pen, paper and camera change them; see photograph.py.
     """
 
     moved: bool = False
     flipped: bool = False
+    warped: bool = False
+    photographed: bool = False
+
+    @classmethod
+    def of(cls, config: EnsembleConfig) -> Self:
+        """What a run's settings ask for."""
+        moved = config.shift_pixels > 0 or config.rotation_degrees > 0
+        return cls(moved, config.flip, config.warped, config.photo_effects > 0)
 
 
 PLAIN, MOVED = Augmentation(), Augmentation(moved=True)
@@ -32,15 +46,23 @@ def augment(
     shift_pixels: ArrayLike,
     rotation_degrees: ArrayLike,
     augmentation: Augmentation = MOVED,
+    slant_degrees: ArrayLike = 0.0,
+    elastic_pixels: ArrayLike = 0.0,
+    photo_effects: ArrayLike = 0.0,
 ) -> Array:
-    """Each image mirrored or not, turned about its centre and shifted, all drawn uniformly.
+    """Each image mirrored or not, bent, slanted, turned about its centre, shifted, photographed.
+
+    All is drawn uniformly, from keys such that no draw depends on what else is done.
 
     Args:
       key: one key for the batch.
-      images: (B, H, W, channels), float.
+      images: (B, H, W, channels), float; in [0, 1] where photographed.
       shift_pixels: largest shift along each axis, in whole pixels; the draw is whole too.
       rotation_degrees: largest turn in either direction.
       augmentation: which of these to do.
+      slant_degrees: largest slant; see `warp`.
+      elastic_pixels: how far they are bent; see `warp`.
+      photo_effects: how much of what photographs do; see `photograph`.
 
     Returns:
       (B, H, W, channels): bilinear samples, zero outside the image.
@@ -48,28 +70,51 @@ def augment(
     if augmentation.flipped:
         half = jax.random.bernoulli(jax.random.fold_in(key, FLIP), shape=(len(images), 1, 1, 1))
         images = jnp.where(half, images[:, :, ::-1], images)
-    if not augmentation.moved:
-        return images
-    keys = jax.random.split(key, images.shape[0])
-    return jax.vmap(_augment_one, in_axes=(0, 0, None, None))(
-        keys, images, shift_pixels, rotation_degrees
-    )
+    if augmentation.moved or augmentation.warped:
+        places = _shifts_and_turns(key, len(images), shift_pixels, rotation_degrees)
+        if augmentation.warped:
+            count, *size = images.shape[:3]
+            own = jax.random.fold_in(key, WARP)
+            places += warp(own, count, size, slant_degrees, elastic_pixels)
+        # Behind a barrier: else XLA on a CPU draws, takes sines and scales the image again at
+        # each pixel and each of its four neighbours.
+        images = jax.vmap(_sampled)(*lax.optimization_barrier((images, *places)))
+    if augmentation.photographed:
+        images = lax.optimization_barrier(images)
+        images = photograph(jax.random.fold_in(key, PHOTOGRAPH), images, photo_effects)
+    return images
 
 
-def _augment_one(
-    key: Array, image: Array, shift_pixels: ArrayLike, rotation_degrees: ArrayLike
-) -> Array:
-    shift_key, turn_key = jax.random.split(key)
+def _shifts_and_turns(
+    key: Array, count: int, shift_pixels: ArrayLike, rotation_degrees: ArrayLike
+) -> tuple[Array, ...]:
+    """Whole pixels (B, 2), cosines and sines (B,), of each image from a key of its own."""
     reach = jnp.asarray(shift_pixels)
-    shift = jax.random.randint(shift_key, (2,), -reach, reach + 1)
-    angle = jnp.deg2rad(rotation_degrees) * jax.random.uniform(turn_key, minval=-1.0)
+
+    def draw(key: Array) -> tuple[Array, Array]:
+        shift_key, turn_key = jax.random.split(key)
+        shift = jax.random.randint(shift_key, (2,), -reach, reach + 1)
+        return shift, jnp.deg2rad(rotation_degrees) * jax.random.uniform(turn_key, minval=-1.0)
+
+    shift, angle = jax.vmap(draw)(jax.random.split(key, count))
+    return shift, jnp.cos(angle), jnp.sin(angle)
+
+
+def _sampled(
+    image: Array,
+    shift: Array,
+    cos: Array,
+    sin: Array,
+    lean: ArrayLike | None = None,
+    field: Array | None = None,
+) -> Array:
     centre = (jnp.array(image.shape[:2]) - 1) / 2
     rows, columns = jnp.meshgrid(*map(jnp.arange, image.shape[:2]), indexing="ij")
     y, x = rows - centre[0] - shift[0], columns - centre[1] - shift[1]
-    source = [
-        jnp.cos(angle) * y - jnp.sin(angle) * x + centre[0],
-        jnp.sin(angle) * y + jnp.cos(angle) * x + centre[1],
-    ]
+    if lean is not None and field is not None:
+        # In one resampling, for a second would blur strokes.
+        y, x = y + field[0], x + field[1] + lean * y
+    source = [cos * y - sin * x + centre[0], sin * y + cos * x + centre[1]]
     if image.shape[-1] == 1:
         return map_coordinates(image[..., 0], source, order=1, mode="constant")[..., None]
     return jax.vmap(lambda plane: map_coordinates(plane, source, order=1, mode="constant"), -1, -1)(

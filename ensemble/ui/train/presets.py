@@ -16,13 +16,18 @@ PRESETS = {
     "Best accuracy": EnsembleConfig(
         dataset="mnist", members=5, schedule="cosine", shift_pixels=2, rotation_degrees=10.0
     ),
-}
+    "For photographs": EnsembleConfig(
+        dataset="mnist", members=5, schedule="cosine", shift_pixels=2, rotation_degrees=10.0,
+        slant_degrees=10.0, elastic_pixels=1.0, photo_effects=0.5,
+    ),
+}  # fmt: skip
 HELP = "Fills every setting below, dataset and network too; nothing starts until you launch."
 WHAT = {
     "Quick look": "in seconds, with the settings as they are at first",
     CLASS: "seven members in about half a minute, with disputed digits to talk about",
     "HOWTO": "with the settings of Flax's HOWTO",
     "Best accuracy": "shifted and turned a little, with a learning rate that falls",
+    "For photographs": "bent, slanted and drawn over as other pens, papers and cameras do",
 }
 NAMED = 3  # so many settings that differ are named, the others counted
 SHORT = {"learning_rate": "rate", "vary": "what differs by member"}

@@ -31,6 +31,8 @@ USUAL: dict[str, tuple[float, float, bool]] = {
     "batch_size": (32, 256, True),
     "width": (8, 64, True),
     "rotation_degrees": (0.0, 20.0, False),
+    "slant_degrees": (0.0, 20.0, False),
+    "elastic_pixels": (0.0, 2.0, False),
     "warmup_epochs": (0.0, 2.0, False),
 }
 

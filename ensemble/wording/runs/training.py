@@ -60,6 +60,8 @@ def no_training_curve(run: Run) -> str:
         return apart if config.groups > 1 else ""
     if config.shift_pixels or config.rotation_degrees:
         return "The ensemble has no training curve: each member shifts and turns its images anew."
+    if config.warped or config.photo_effects:
+        return "The ensemble has no training curve: each member distorts its images anew."
     if config.flip:
         return "The ensemble has no training curve: each member mirrors its images anew."
     return "The ensemble has no training curve: each member learns from its own images."

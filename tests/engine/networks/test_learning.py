@@ -10,7 +10,7 @@ import pytest
 
 from ensemble.datasets import Dataset
 from ensemble.engine import Trainer, activations, predict_probabilities
-from ensemble.engine.draws import augment, keys
+from ensemble.engine.draws import keys
 from ensemble.engine.forward import Forward
 from ensemble.engine.networks import calling
 from ensemble.engine.networks.arithmetic import USUAL
@@ -22,7 +22,6 @@ MODULES = modules.__name__
 OWN = [f"{MODULES}:{name}" for name in ("Careful", "small_resnet", "Transposed")]
 EVERY = ["logistic", "lenet5", *OWN]
 MEMBERS, BATCH, RATE = 3, 8, 0.05
-move = jax.jit(augment.augment, static_argnums=4)
 
 
 @pytest.fixture(scope="module")
@@ -134,22 +133,6 @@ def test_a_stopped_one_goes_on_to_the_same_bits(name, colour):
         state, figures = again.train(state, 2, at, 1)
         np.testing.assert_array_equal(figures.loss[:, 0], straight[1, at])
     jax.tree.map(np.testing.assert_array_equal, made.get(end), again.get(state))
-
-
-def test_every_channel_of_a_picture_moves_as_it_would_alone():
-    grey = np.random.default_rng(1).random((6, 9, 12, 1), np.float32)
-    one = move(jax.random.key(2), grey, 2, 20.0)
-    three = move(jax.random.key(2), np.repeat(grey, 3, -1), 2, 20.0)
-    for channel in range(3):
-        np.testing.assert_allclose(three[..., channel], one[..., 0], atol=1e-6)
-
-
-def test_as_many_are_mirrored_as_are_not_and_none_otherwise_changed():
-    images = np.random.default_rng(1).random((300, 5, 7, 3), np.float32)
-    found = np.asarray(move(jax.random.key(0), images, 9, 9.0, augment.Augmentation(flipped=True)))
-    mirrored = (found == images[:, :, ::-1]).all((1, 2, 3))
-    assert (mirrored ^ (found == images).all((1, 2, 3))).all()
-    assert 110 < mirrored.sum() < 190
 
 
 @pytest.mark.parametrize("name", ["logistic", f"{MODULES}:Transposed"])

@@ -1,22 +1,16 @@
-"""Orders of images, learning rates, shifts and turns."""
+"""Orders of images, learning rates, and how many steps a call has."""
 
 import math
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from scipy import ndimage
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine.draws import augment as augmenting
 from ensemble.engine.draws.batches import epoch_order, steps_per_epoch
 from ensemble.engine.pace import Pace
 from ensemble.engine.schedule import learning_rates
 from ensemble.errors import ConfigError
-
-# Compiled as in a step of training, not operation by operation.
-augment = jax.jit(augmenting.augment)
 
 
 def order(epoch: int = 1, size: int = 100, **changes: object) -> np.ndarray:
@@ -104,40 +98,6 @@ def test_warm_up_rises_in_a_straight_line(schedule):
     # From there on it is a run of the epochs that are left.
     shorter = learning_rates(EnsembleConfig(epochs=3, schedule=schedule), 10)
     np.testing.assert_allclose(rates[10:], shorter, rtol=1e-6)
-
-
-def test_no_shift_and_no_turn_is_no_change():
-    images = jnp.asarray(np.random.default_rng(0).random((3, 28, 28, 1)), jnp.float32)
-    same = augment(jax.random.key(0), images, 0, 0.0)
-    np.testing.assert_allclose(same, images, atol=1e-5)
-
-
-def test_shifts_are_whole_pixels_within_reach_and_all_occur():
-    image = np.zeros((400, 28, 28, 1), np.float32)
-    image[:, 14, 14] = 1
-    moved = np.asarray(augment(jax.random.key(1), jnp.asarray(image), 2, 0.0))
-    where = np.stack([np.unravel_index(one.argmax(), (28, 28)) for one in moved[..., 0]]) - 14
-    assert set(where[:, 0]) == set(where[:, 1]) == {-2, -1, 0, 1, 2}
-    np.testing.assert_allclose(moved.sum((1, 2, 3)), 1, atol=1e-5)
-
-
-def test_turns_stay_within_the_angle_and_agree_with_scipy():
-    image = np.zeros((28, 28), np.float32)
-    image[4:24, 12:16] = 1
-    turned = np.asarray(augment(jax.random.key(2), jnp.asarray(image)[None, ..., None], 0, 30.0))
-    errors = {
-        angle: np.abs(
-            ndimage.rotate(image, angle, reshape=False, order=1) - turned[0, ..., 0]
-        ).mean()
-        for angle in np.arange(-30, 30.5, 0.5)
-    }
-    assert min(errors.values()) < 0.01
-    corner = np.zeros((40, 28, 28, 1), np.float32)
-    corner[:, 2:8, 13:15] = 1  # above the middle: it moves to the side that it is turned to
-    sides = np.asarray(augment(jax.random.key(3), jnp.asarray(corner), 0, 30.0))[..., 0]
-    moved = (sides * (np.arange(28) - 13.5)).sum((1, 2))
-    assert 10 <= (moved < 0).sum() <= 30, "turned to either side about as often"
-    assert errors[min(errors, key=errors.get)] < errors[30.0] + errors[-30.0]
 
 
 def test_pace_settles_at_calls_of_about_a_second():

@@ -1,0 +1,81 @@
+"""Members learn from augmented images: anew at every step, and the same after a stop."""
+
+import jax
+import numpy as np
+import pytest
+
+from ensemble.config import EnsembleConfig
+from ensemble.engine import Trainer
+from ensemble.engine.draws.augment import PLAIN, Augmentation
+from tests.engine.conftest import devices, small_config, train_epochs
+
+EACH = [{"slant_degrees": 20.0}, {"elastic_pixels": 2.0}, {"photo_effects": 1.0}]
+ALL = {**EACH[0], **EACH[1], **EACH[2], "shift_pixels": 2, "flip": True}
+
+
+def trainer(data, form=None, **changes):
+    return Trainer(small_config(network="logistic", **changes), data, devices(2), form=form)
+
+
+def test_what_is_not_asked_for_is_not_compiled():
+    assert Augmentation.of(EnsembleConfig()) == PLAIN
+    asked = [Augmentation.of(EnsembleConfig(**one)) for one in (*EACH, {"flip": True}, ALL)]
+    warped = Augmentation(warped=True)
+    assert asked == [
+        warped, warped, Augmentation(photographed=True), Augmentation(flipped=True),
+        Augmentation(True, True, True, True),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("own", EACH, ids=str)
+def test_each_changes_what_is_learnt_by_draws_of_a_members_own_number(few, own):
+    plain, _ = train_epochs(trainer(few), 1)
+    made = trainer(few, **own)
+    assert made.config.augmented
+    _, figures = made.train(made.start(), 1, 0, 6)
+    assert figures.ensemble_nll is None, "members see different pixels: nothing to average"
+    assert not np.allclose(plain[0], figures.loss.T, rtol=1e-4)
+    twins = Trainer(small_config(network="logistic", members=2, **own), few, devices(1),
+                    numbers=[0, 0])  # fmt: skip
+    same = twins.train(twins.start(), 1, 0, 6)[1].loss
+    np.testing.assert_array_equal(same[0], same[1])
+
+
+def test_a_stopped_run_goes_on_to_the_same_bits(few):
+    made = trainer(few, **ALL)
+    kept = made.get(made.train(made.start(), 1, 0, 3)[0])
+    again = trainer(few, **ALL)
+    straight, losses = made.train(made.put(made.get(made.train(made.start(), 1, 0, 3)[0])), 1, 3, 3)
+    resumed, others = again.train(again.put(kept), 1, 3, 3)
+    np.testing.assert_array_equal(losses.loss, others.loss)
+    jax.tree.map(np.testing.assert_array_equal, made.get(straight), again.get(resumed))
+    whole, _ = train_epochs(trainer(few, **ALL), 1)
+    np.testing.assert_array_equal(whole[0, 3:].T, losses.loss)
+
+
+def test_members_side_by_side_see_what_they_see_one_after_the_other(few):
+    looped, _ = train_epochs(trainer(few, "scan", **ALL), 1)
+    mapped, _ = train_epochs(trainer(few, "grouped", **ALL), 1)
+    single, _ = train_epochs(trainer(few, "stepwise", **ALL), 1)
+    np.testing.assert_allclose(mapped, looped, rtol=1e-3)
+    np.testing.assert_allclose(single, looped, rtol=1e-3)
+
+
+def compiled(caplog):
+    return [one.message for one in caplog.records if one.message.startswith("Compiling jit(_fun)")]
+
+
+def test_amounts_are_data(few, caplog):
+    made = trainer(few, **ALL)
+    state, _ = made.train(made.start(), 1, 0, 2)
+    made.config = small_config(
+        network="logistic", slant_degrees=3, elastic_pixels=0.5, photo_effects=0.2, flip=True
+    )
+    made._epoch.cache_clear()
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        made.train(state, 2, 0, 2)
+    assert not compiled(caplog)
+    other = trainer(few, batch_size=8, **ALL)
+    with jax.log_compiles(), caplog.at_level("WARNING"):
+        other.train(other.start(), 1, 0, 2)
+    assert compiled(caplog), "another shape: this is how it would show"
