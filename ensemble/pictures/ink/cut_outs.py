@@ -14,6 +14,8 @@ LONGEST = 640  # pixels: what is longer is a photo, or has room for margins of i
 APART = 0.65  # of all variance lies between the two greys; of a photo in falling light less
 CONTRAST = 48  # greys that they are apart at least
 COVERED = 0.5  # of the picture: ink is the rarer of the two
+ABOUT = 0.12  # more or less: which is the rarer one says little
+CRUMB = 0.002  # of the picture: smaller pieces do not count
 MOST_RIM = (
     0.6  # of a side: what covers more of two is a frame, or the table; of one, the bar of a 7
 )
@@ -46,14 +48,35 @@ def paper_around(grey: NDArray[np.uint8], ink: str) -> int | None:
     if threshold is None:
         return None
     light = grey > threshold
-    ink_is_light = ink == "light" if ink != "auto" else bool(light.mean() < COVERED)
+    ink_is_light = ink == "light" if ink != "auto" else lighter(light)
     inked = light if ink_is_light else ~light
     deep, broad = (1 + round(NEAR * side) for side in grey.shape)
     sides = inked[:deep], inked[-deep:], inked[:, :broad].T, inked[:, -broad:].T
     touched = [float(side.any(axis=0).mean()) for side in sides]
-    if sum(share > 0 for share in touched) < SIDES or sorted(touched)[-2] > MOST_RIM:
+    rims = inked[0], inked[-1], inked[:, 0], inked[:, -1]
+    covered = sorted(float(rim.mean()) for rim in rims)
+    if sum(share > 0 for share in touched) < SIDES or covered[-2] > MOST_RIM:
         return None
     return int(np.median(grey[~inked]))
+
+
+def lighter(light: NDArray[np.bool_]) -> bool:
+    """Whether the lighter of two greys, bool (H, W), is the ink: the rarer one.
+
+    A broad pen cut at its ink covers about half: there the ink is what hangs together, and the
+    paper what lies in several places around it and in its loops.
+    """
+    from scipy import ndimage
+
+    share = float(light.mean())
+    if abs(share - COVERED) < ABOUT:
+        pieces = [
+            int((np.bincount(ndimage.label(one)[0].ravel())[1:] > CRUMB * light.size).sum())
+            for one in (light, ~light)
+        ]
+        if pieces[0] != pieces[1]:
+            return pieces[0] < pieces[1]
+    return share < COVERED
 
 
 def between(grey: NDArray[np.uint8]) -> int | None:

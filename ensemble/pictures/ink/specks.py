@@ -18,6 +18,11 @@ SOLID = 0.68  # of its box: what fills more, and is as high as it is wide, is a 
 RIM = 3.0  # widths of a stroke along the border: a stroke that is cut there touches it for less
 LEAST = 8  # pixels: where nothing is longer, there is nothing to be read
 NEAR = 0.006  # of the picture: what comes so near to its side reaches it
+STRAIGHT = 0.12  # of its length: the box of a printed line is no thicker
+OVER, BESIDE = (
+    1.2,
+    1.5,
+)  # lengths of all the rest, from which on a line over or beside it is printed
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +109,7 @@ def measure(
 def strokes(components: Components) -> NDArray[np.bool_]:
     """Which components are strokes of the pen."""
     stays = without_border(components)
+    stays &= ~printed_lines(components, stays)
     solid = dots(components) & stays
     if (stays & ~solid).any():
         stays &= ~solid
@@ -130,6 +136,30 @@ def without_border(components: Components) -> NDArray[np.bool_]:
     if tall > 0.2 * (components.extents * touching).max(initial=0):
         stays &= ~(touching & other)
     return stays
+
+
+def printed_lines(components: Components, stays: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Straight lines that all shorter ink lies beside, at some distance.
+
+    What is left of a form's or a table's frame around one cell: in a picture of the cell alone the
+    lines are few and short, so that `ruled_lines` finds none.
+    """
+    found = np.zeros(len(stays), bool)
+    for line in np.flatnonzero(stays):
+        rest = components.boxes[stays & (components.extents * OVER < components.extents[line])]
+        if not len(rest):
+            continue
+        own = components.boxes[line]
+        hull = np.concatenate([rest[:, :2].min(axis=0), rest[:, 2:].max(axis=0)])
+        long, thick = own[2:] - own[:2], components.areas[line] / max(components.extents[line], 1)
+        for along, beyond in ((0, BESIDE), (1, OVER)):
+            other, length = 1 - along, long[along]
+            within = own[along] <= hull[along] and hull[along + 2] <= own[along + 2]
+            gap = max(own[other] - hull[other + 2], hull[other] - own[other + 2])
+            thin = max(long[other], 2 * thick) <= STRAIGHT * length + 1
+            longer = length >= beyond * (hull[along + 2] - hull[along])
+            found[line] |= thin and within and longer and gap > thick
+    return found
 
 
 def dots(components: Components) -> NDArray[np.bool_]:

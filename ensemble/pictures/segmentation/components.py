@@ -24,6 +24,7 @@ FLAT = 0.3  # heights for a width: what is lower lies
 TALL = 1.35  # of the digits' height: what is joined grows no higher
 PAIRS = 600  # pairs of components whose distance is measured, the nearest ones
 BROAD = 1.5  # widths for a height: nor any broader
+BROKEN = 1.85  # the same where there is nothing else and a low piece is next to the other
 
 Box = tuple[int, int, int, int]
 
@@ -115,7 +116,10 @@ def belong(a: Box, b: Box, gap: float, stroke: float, usual: float) -> bool:
     share = (min(a[2], b[2]) - max(a[0], b[0])) / min(a[2] - a[0], b[2] - b[0])
     if share >= 0.5 and gap <= CRACK / 2 * stroke + 1:
         return True
-    if width > BROAD * max(height, digit) or (usual and height > TALL * digit):
+    broken = not usual and low and gap <= CRACK * stroke + 1
+    if width > (BROKEN if broken else BROAD) * max(height, digit) or (
+        usual and height > TALL * digit
+    ):
         return False
     if gap <= CRACK * stroke + 1:
         return low or share >= 0.5
