@@ -16,9 +16,10 @@ CONTRAST = 48  # greys that they are apart at least
 COVERED = 0.5  # of the picture: ink is the rarer of the two
 ABOUT = 0.12  # more or less: which is the rarer one says little
 CRUMB = 0.002  # of the picture: smaller pieces do not count
-MOST_RIM = (
-    0.6  # of a side: what covers more of two is a frame, or the table; of one, the bar of a 7
-)
+# Of a side: what covers more of two is a frame, or the table; of one, the bar of a 7. Where the
+# two greys meet in crisp edges it is no shadow either, and a broad pen may cover as much.
+MOST_RIM, MOST_CRISP = 0.6, 0.8
+CRISP = 0.2  # of their contrast, a pixel: shadows and falling light have up to 0.12
 SIDES = 2  # of four, that ink reaches
 NEAR = 0.08  # of the picture: what comes so near to a side reaches it
 ROOM = 0.2  # of the longer side: the margin
@@ -53,9 +54,10 @@ def paper_around(grey: NDArray[np.uint8], ink: str) -> int | None:
     deep, broad = (1 + round(NEAR * side) for side in grey.shape)
     sides = inked[:deep], inked[-deep:], inked[:, :broad].T, inked[:, -broad:].T
     touched = [float(side.any(axis=0).mean()) for side in sides]
-    rims = inked[0], inked[-1], inked[:, 0], inked[:, -1]
-    covered = sorted(float(rim.mean()) for rim in rims)
-    if sum(share > 0 for share in touched) < SIDES or covered[-2] > MOST_RIM:
+    second = sorted(touched)[-2]
+    if sum(share > 0 for share in touched) < SIDES or second > MOST_CRISP:
+        return None
+    if second > MOST_RIM and steepness(grey, light) < CRISP:
         return None
     return int(np.median(grey[~inked]))
 
@@ -77,6 +79,17 @@ def lighter(light: NDArray[np.bool_]) -> bool:
         if pieces[0] != pieces[1]:
             return pieces[0] < pieces[1]
     return share < COVERED
+
+
+def steepness(grey: NDArray[np.uint8], light: NDArray[np.bool_]) -> float:
+    """How much a picture's grey changes a pixel where its two greys meet, for their contrast."""
+    from scipy import ndimage
+
+    values = grey.astype(np.float32)
+    steps = np.hypot(ndimage.sobel(values, 0), ndimage.sobel(values, 1)) / 8
+    meet = light & ~ndimage.binary_erosion(light, border_value=1)
+    contrast = float(values[light].mean() - values[~light].mean())
+    return float(steps[meet].mean()) / contrast if meet.any() else 0.0
 
 
 def between(grey: NDArray[np.uint8]) -> int | None:

@@ -117,7 +117,7 @@ def outlines(small: Grey, edges: Grey, narrow: Look, wide: Look) -> bool:
 
     Strokes broader than the square have paper's place in their own middle, which is about as
     dark as their rim; the shadow that a pen writes in is lighter than its ink, or as dark as a
-    pencil's but soft where it ends, and a dark table around a sheet runs along the picture's border.
+    pencil's but soft where it ends, and a dark table around a sheet runs along the border.
     """
     from scipy import ndimage
 

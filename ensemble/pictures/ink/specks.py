@@ -19,10 +19,8 @@ RIM = 3.0  # widths of a stroke along the border: a stroke that is cut there tou
 LEAST = 8  # pixels: where nothing is longer, there is nothing to be read
 NEAR = 0.006  # of the picture: what comes so near to its side reaches it
 STRAIGHT = 0.12  # of its length: the box of a printed line is no thicker
-OVER, BESIDE = (
-    1.2,
-    1.5,
-)  # lengths of all the rest, from which on a line over or beside it is printed
+OVER, BESIDE = 1.2, 1.4  # lengths of the rest: a line over it, or beside it, is longer
+AWAY = 0.5, 1.5  # widths of that line, and how far it is from the rest: over, and beside it
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +150,13 @@ def printed_lines(components: Components, stays: NDArray[np.bool_]) -> NDArray[n
         own = components.boxes[line]
         hull = np.concatenate([rest[:, :2].min(axis=0), rest[:, 2:].max(axis=0)])
         long, thick = own[2:] - own[:2], components.areas[line] / max(components.extents[line], 1)
-        for along, beyond in ((0, BESIDE), (1, OVER)):
+        for along, beyond, away in ((0, BESIDE, AWAY[1]), (1, OVER, AWAY[0])):
             other, length = 1 - along, long[along]
             within = own[along] <= hull[along] and hull[along + 2] <= own[along + 2]
             gap = max(own[other] - hull[other + 2], hull[other] - own[other + 2])
             thin = max(long[other], 2 * thick) <= STRAIGHT * length + 1
             longer = length >= beyond * (hull[along + 2] - hull[along])
-            found[line] |= thin and within and longer and gap > thick
+            found[line] |= thin and within and longer and gap > away * thick
     return found
 
 

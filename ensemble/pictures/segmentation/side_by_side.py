@@ -5,6 +5,8 @@ be read as one. They are told by their connected components: two or more of more
 ink's height, none above another. Of 10,000 single digits of MNIST's training set one looks so.
 """
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,6 +58,6 @@ def gaps(ink: NDArray[np.bool_]) -> list[int]:
         for rows, columns in ndimage.find_objects(labels)
         if rows.stop - rows.start >= tall
     )
-    if any(later[0] < earlier[1] for earlier, later in zip(spans, spans[1:], strict=False)):
+    if any(later[0] < earlier[1] for earlier, later in pairwise(spans)):
         return []
-    return [(a[1] + b[0]) // 2 for a, b in zip(spans, spans[1:], strict=False)]
+    return [(a[1] + b[0]) // 2 for a, b in pairwise(spans)]
