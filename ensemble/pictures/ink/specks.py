@@ -175,3 +175,24 @@ def middle(values: Values, weights: Values) -> float:
     if not summed.size or summed[-1] <= 0:
         return 0.0
     return float(values[order][np.searchsorted(summed, summed[-1] / 2)])
+
+
+def hysteresis(low: NDArray[np.bool_], high: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
+    """The connected components of `low` with a pixel of `high` in them (Canny 1986), both (H, W).
+
+    Returns:
+      A mask (H, W), and how many components it has.
+    """
+    from scipy import ndimage
+
+    mask = np.zeros_like(low)
+    rows, columns = np.flatnonzero(low.any(axis=1)), np.flatnonzero(low.any(axis=0))
+    if not rows.size:
+        return mask, 0
+    box = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+    labels, count = ndimage.label(low[box], np.ones((3, 3), np.uint8))
+    sure = np.zeros(count + 1, bool)
+    sure[labels[high[box]]] = True
+    sure[0] = False
+    mask[box] = sure[labels]
+    return mask, int(sure.sum())

@@ -41,3 +41,11 @@ def test_a_broad_pen_s_ink_is_what_hangs_together(broad: int, *, inverted: bool)
     cover = np.asarray(sheet.filter(ImageFilter.GaussianBlur(0.7)), float)
     assert 0.5 < (cover > 127).mean() < 0.62
     assert likeness(cover if inverted else 255 - cover, cover) > 0.85
+
+
+def test_a_digit_s_own_side_is_no_printed_line() -> None:
+    sheet = Image.new("L", (50, 64))
+    ring = [(22, 0), (3, 30), (2, 58), (14, 61), (36, 50), (47, 22), (44, 5), (20, 3)]
+    ImageDraw.Draw(sheet).line(ring, 255, 6, "curve")
+    cover = np.asarray(sheet.filter(ImageFilter.GaussianBlur(0.6)), float)
+    assert likeness(cover, cover) > 0.8
