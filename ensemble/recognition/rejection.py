@@ -146,7 +146,7 @@ def whole_picture(rejected: NDArray[np.bool_], sizes: Floats) -> bool:
 
 
 DIRT, CHANCE, SHARE = 0.45, 0.15, 0.3
-BARE, STEP = 0.15, 0.03  # of what is around ink: 1 % of rendered digits have less bare paper
+BARE, STEP = 0.15, 0.03  # of what is around ink: hardly a rendered digit has less bare paper
 
 
 def off_paper(ground: Floats) -> NDArray[np.float64]:

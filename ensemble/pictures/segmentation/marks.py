@@ -15,7 +15,7 @@ from ensemble.pictures.segmentation.touching_digits import Decide, split
 MAX_MARKS = 100
 LARGE = 240  # pixels: what is larger has edges enough without soft ones
 AROUND = 0.15  # of a mark's longer side: so far from it the paper is looked at
-PAPER = 0.2  # of full ink: what is darker is no bare paper
+PAPER = 0.15  # of full ink: bare paper is of one lightness, whatever falls on it, within that
 SOFT_EDGES = 2  # pixels around ink in which edges fade
 
 
@@ -174,4 +174,4 @@ def not_paper(ink: Ink, box: Box) -> float:
     wide = max(2, round(ink.stroke / 4))
     near = ndimage.binary_dilation(ink.mask[rows, columns], iterations=wide)
     beside = ink.even[rows, columns][~near]
-    return float((beside > PAPER).mean()) if beside.size else 0.0
+    return float((np.abs(beside - np.median(beside)) > PAPER).mean()) if beside.size else 0.0
