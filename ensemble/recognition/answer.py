@@ -11,13 +11,14 @@ from ensemble.analysis.quality.averaging import Floats, average, votes
 from ensemble.recognition.rejection import (
     Rejection,
     encloses,
+    in_loops,
     off_paper,
     standing_together,
     whole_picture,
 )
 
 REJECTED = "?"
-PAPER = "paper"  # the sign that no image of a dataset has, only a mark in a picture
+PAPER, LOOPS = "paper", "loops"  # signs that no image of a dataset has, only a mark in a picture
 WHOLE = "Too much on this picture is nothing that I know: it is rejected as a whole."
 
 
@@ -61,18 +62,20 @@ class Places:
       boxes: (N, 4) left, top, right, bottom.
       pieces: (N,), the number of the piece of ink that each was cut from; -1: of its own.
       ground: (N,), how much around each is neither ink nor bare paper, in [0, 1].
+      loops: (N,), how many places each goes around.
     """
 
     boxes: NDArray[np.int64]
     pieces: NDArray[np.int64]
     ground: NDArray[np.float64]
+    loops: NDArray[np.int64]
 
     @classmethod
     def alike(cls, count: int) -> "Places":
         """Of marks that come from no picture: of one size, beside one another, on paper."""
         left = 2 * np.arange(count)
         boxes = np.stack([left, 0 * left, left + 1, 0 * left + 1], axis=1)
-        return cls(boxes, np.full(count, -1), np.zeros(count))
+        return cls(boxes, np.full(count, -1), np.zeros(count), np.zeros(count, np.int64))
 
     @property
     def sizes(self) -> NDArray[np.float64]:
@@ -122,8 +125,9 @@ def make_reading(
     averaged, voted = average(probabilities), votes(probabilities)
     information = mutual_information(probabilities, averaged)
     threshold = rejection.threshold(refuse)
-    signs = np.concatenate([rejection.contributions(measures), off_paper(places.ground)[None]])
-    own, named = signs.sum(axis=0), (*named, PAPER)
+    seen = np.stack([off_paper(places.ground), in_loops(places.loops)])
+    signs = np.concatenate([rejection.contributions(measures), seen])
+    own, named = signs.sum(axis=0), (*named, PAPER, LOOPS)
     judged = standing_together(own, places.pieces)
     scores = own[judged]
     quantiles, labels = rejection.quantiles(scores), averaged.argmax(axis=-1)
@@ -161,5 +165,6 @@ def _why(signs: Floats, name: str, named: Sequence[str], itself: bool) -> str:
         "form": f"Its form comes nearest to “{name}”, but to none that the members learnt from.",
         "strokes": f"Its strokes, loops or gaps are not those of “{name}”.",
         "texture": f"Its light, colours or texture are not those of “{name}”.",
+        LOOPS: "It has more loops than any digit has.",
         PAPER: "It is on no paper: what is around it is a part of a photograph.",
     }[named[int(np.argmax(signs))]]

@@ -120,6 +120,7 @@ class Classifier:
             np.array([mark.box for mark in marks], np.int64).reshape(-1, 4),
             np.array([mark.piece for mark in marks], np.int64),
             np.array([mark.ground for mark in marks], np.float64),
+            np.array([mark.loops for mark in marks], np.int64),
         )
         return self.read(images, refuse, places)
 

@@ -175,6 +175,7 @@ SIGNS = {
     "strokes": "its strokes",
     "texture": "light and texture",
     "paper": "what is around it",
+    "loops": "its loops",
 }
 
 

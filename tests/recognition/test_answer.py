@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
-from ensemble.recognition.answer import PAPER, Places, Reading, make_reading
+from ensemble.recognition.answer import LOOPS, PAPER, Places, Reading, make_reading
 from ensemble.recognition.image_novelty import KnownImages
 from ensemble.recognition.rejection import FURTHEST, Rejection
 from ensemble.recognition.rejection_threshold import NAMES
@@ -56,12 +56,13 @@ def test_long_names_stand_apart() -> None:
 
 
 def placed(boxes: list[list[int]], pieces: list[int], ground: list[float]) -> Places:
-    return Places(np.array(boxes), np.array(pieces), np.array(ground))
+    loops = np.zeros(len(boxes), int)
+    return Places(np.array(boxes), np.array(pieces), np.array(ground), loops)
 
 
 def test_each_sign_has_a_figure_and_they_make_the_score() -> None:
     (digit,) = read([3], [[0.5, 1.5, -0.5, 2.0, 0.0]]).digits
-    assert list(digit.signs) == [*NAMES, PAPER]
+    assert list(digit.signs) == [*NAMES, PAPER, LOOPS]
     assert sum(digit.signs.values()) == pytest.approx(digit.score)
     shares = [(np.sum(own >= value) + 1) / 501 for own, value in
               zip(HELD_OUT, [0.5, 1.5, -0.5, 2.0, 0.0], strict=True)]  # fmt: skip
@@ -96,6 +97,15 @@ def test_a_mark_beside_which_is_no_paper_is_rejected(ground: float, *, rejected:
     assert (digit.signs[PAPER] > 0) is rejected
     assert digit.signs[PAPER] <= FURTHEST
     assert digit.why.startswith("It is on no paper") is rejected
+
+
+@pytest.mark.parametrize(("loops", "rejected"), [(0, False), (2, False), (4, True), (9, True)])
+def test_no_digit_has_more_loops_than_an_eight(loops: int, *, rejected: bool) -> None:
+    places = Places.alike(1)
+    places.loops[0] = loops
+    (digit,) = read([8], [USUAL], places=places).digits
+    assert digit.rejected is rejected
+    assert digit.why == ("It has more loops than any digit has." if rejected else "")
 
 
 def test_every_sign_has_words() -> None:

@@ -108,7 +108,7 @@ def test_specks_beside_a_digit_do_not_have_a_picture_rejected(opened, digits):
     specks = non_digits("signs", 1).repeat(35, axis=0)
     images = np.concatenate([digits.test_images[[sure]], specks])
     boxes = [(0, 0, 90, 100), *((200 + 9 * n, 0, 206 + 9 * n, 8) for n in range(35))]
-    places = Places(np.array(boxes), np.full(36, -1), np.zeros(36))
+    places = Places(np.array(boxes), np.full(36, -1), np.zeros(36), np.zeros(36, int))
     assert opened.read(images, places=places).refused == ""
     assert opened.read(images).refused != ""
 

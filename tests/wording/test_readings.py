@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
-from ensemble.recognition.answer import PAPER, Digit
+from ensemble.recognition.answer import LOOPS, PAPER, Digit
 from ensemble.recognition.image_novelty import KnownImages
 from ensemble.recognition.rejection_threshold import NAMES
 from ensemble.wording import marks as marks_words
@@ -66,7 +66,7 @@ def test_every_sign_s_share_of_the_score_is_told_the_largest_first() -> None:
         "The score is the sum of its strokes 12, the members' energy 0.51."
     )
     assert marks_words.signs(voting(3)) == ""
-    assert {*NAMES, *KnownImages.NAMES, PAPER} == set(marks_words.SIGNS)
+    assert {*NAMES, *KnownImages.NAMES, PAPER, LOOPS} == set(marks_words.SIGNS)
 
 
 def test_a_rejected_mark_has_no_verdict_but_what_it_would_have_been() -> None:

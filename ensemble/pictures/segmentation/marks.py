@@ -16,6 +16,7 @@ MAX_MARKS = 100
 LARGE = 240  # pixels: what is larger has edges enough without soft ones
 AROUND = 0.15  # of a mark's longer side: so far from it the paper is looked at
 PAPER = 0.15  # of full ink: bare paper is of one lightness, whatever falls on it, within that
+LOOP = 0.004  # of a mark's box: what ink goes around is no smaller
 SOFT_EDGES = 2  # pixels around ink in which edges fade
 
 
@@ -30,6 +31,7 @@ class Mark:
       cut: uint8 (h, w) its ink before scaling, 255 where a pixel is all ink.
       piece: number of the piece of ink that it was cut from with others; -1: of its own.
       ground: how much of what is around its ink is no bare paper, in [0, 1].
+      loops: how many places its ink goes around, as large as it was.
     """
 
     box: Box
@@ -38,6 +40,7 @@ class Mark:
     cut: NDArray[np.uint8]
     piece: int = -1
     ground: float = 0.0
+    loops: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +158,20 @@ def mark_of(piece: Piece, line: int, ink: Ink, scale: float) -> Mark:
         round((east + left) * scale), round((south + top) * scale),
     )  # fmt: skip
     ground = not_paper(ink, piece.box)
-    return Mark(box, line, to_mnist(piece.cut), piece.cut, piece.number, ground)
+    around_in = loops_of(piece.cut)
+    return Mark(box, line, to_mnist(piece.cut), piece.cut, piece.number, ground, around_in)
+
+
+def loops_of(cut: NDArray[np.uint8]) -> int:
+    """How many places ink uint8 (h, w) goes around; the grain of a pencil leaves smaller ones."""
+    from scipy import ndimage
+
+    left, top, right, bottom = ink_box(cut > 127) or (0, 0, 1, 1)
+    ground, count = ndimage.label(~np.pad(cut[top:bottom, left:right] > 127, 1))
+    if count < 2:
+        return 0
+    areas = np.bincount(ground.ravel())[2:]  # 0 is ink, and 1 what is around it
+    return int((areas > LOOP * (right - left) * (bottom - top)).sum())
 
 
 def not_paper(ink: Ink, box: Box) -> float:
