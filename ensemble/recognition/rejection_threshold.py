@@ -15,6 +15,7 @@ from ensemble.datasets.split import Held
 from ensemble.engine import Activations, activations
 from ensemble.recognition.calibration_images import Source, held_out, known, learnt
 from ensemble.recognition.features import Features, energy, shown
+from ensemble.recognition.image_novelty import KnownImages
 from ensemble.recognition.novelty import Known
 from ensemble.recognition.rejection import Rejection
 from ensemble.runs.members import Members
@@ -110,7 +111,8 @@ class Judge:
           images: as the members were asked about them.
           asked: what these made of them.
         """
-        if self._features is None or not isinstance(self._known, Known):
+        if not isinstance(self._known, Known) or self._features is None:
+            assert isinstance(self._known, KnownImages)
             return self._known.measures(images, asked.probabilities)
         said = average(asked.probabilities).argmax(axis=-1)
         seen = energy(asked.logits), self._features.distances(asked.features, said)

@@ -103,8 +103,8 @@ def one_digit_wide(boxes: NDArray[np.intp]) -> bool:
     """Whether all boxes (P, 4) together are no broader than high: there is no row of digits."""
     if not len(boxes):
         return False
-    left, top, right, bottom = (*boxes[:, :2].min(axis=0), *boxes[:, 2:].max(axis=0))
-    return bool(right - left <= NARROW * (bottom - top))
+    left, top, right, bottom = boxes.T
+    return bool(right.max() - left.min() <= NARROW * (bottom.max() - top.min()))
 
 
 def belong(a: Box, b: Box, gap: float, stroke: float, usual: float) -> bool:
