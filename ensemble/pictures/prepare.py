@@ -11,7 +11,8 @@ from ensemble.pictures import stages
 from ensemble.pictures.files.opening import Picture
 from ensemble.pictures.ink.extraction import Choices, Ink, find_ink
 from ensemble.pictures.segmentation.marks import Mark, find_marks
-from ensemble.pictures.segmentation.mnist_form import SIZE
+from ensemble.pictures.segmentation.mnist_form import SIZE, to_mnist
+from ensemble.pictures.segmentation.side_by_side import side_by_side
 from ensemble.pictures.segmentation.touching_digits import Decide
 from ensemble.pictures.whole import Cut, Form, cut_out, make_stages
 
@@ -61,7 +62,8 @@ def prepare(
 ) -> Prepared:
     """Finds the ink of a picture and brings each digit of it to MNIST's form.
 
-    A picture of 28×28 pixels that is in the networks' form already is taken as it is.
+    A picture of 28×28 pixels that is in the networks' form already is taken as it is, unless it
+    holds several digits side by side.
 
     Args:
       picture: from `pictures.open_picture`.
@@ -71,8 +73,10 @@ def prepare(
         shape makes clear is cut.
     """
     if choices == AUTOMATIC and (image := in_networks_form(picture)) is not None:
-        mark = Mark((0, 0, SIZE, SIZE), 0, image[:, :, np.newaxis], image)
-        return Prepared((mark,), True, 0.5, picture.notes, picture, None)
+        several = side_by_side(image)
+        marks = [Mark(box, 0, to_mnist(cut), cut) for box, cut in several]
+        whole = Mark((0, 0, SIZE, SIZE), 0, image[:, :, np.newaxis], image)
+        return Prepared(tuple(marks or [whole]), True, 0.5, picture.notes, picture, None)
     if max(picture.pixels.shape) > LARGE:
         prepared = found_in(halved(picture), choices, decide)
         sides = [max(right - left, low - top) for left, top, right, low in prepared.boxes]

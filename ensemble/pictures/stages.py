@@ -100,9 +100,9 @@ def say_ink(ink: Ink) -> str:
 
 def say_marks(marks: tuple[Mark, ...], as_it_is: bool) -> str:
     """How many digits there are, on how many lines."""
-    if as_it_is:
-        return "Already 28 × 28, white on black: taken as it is."
     count, lines = len(marks), len({mark.line for mark in marks})
+    if as_it_is and count == 1:
+        return "Already 28 × 28, white on black: taken as it is."
     if not count:
         return "No ink, no digits."
     what = "1 digit" if count == 1 else f"{count} marks on {lines} line{'s' if lines > 1 else ''}"

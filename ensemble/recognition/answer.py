@@ -1,17 +1,24 @@
 """What an ensemble says of a picture's marks: digits, their doubts, and the whole number."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.members.disagreement import mutual_information
 from ensemble.analysis.quality.averaging import Floats, average, votes
-from ensemble.recognition.novelty import NAMES
-from ensemble.recognition.rejection import Rejection, whole_picture
+from ensemble.recognition.rejection import (
+    Rejection,
+    encloses,
+    in_loops,
+    off_paper,
+    standing_together,
+    whole_picture,
+)
 
 REJECTED = "?"
+PAPER, LOOPS = "paper", "loops"  # signs that no image of a dataset has, only a mark in a picture
 WHOLE = "Too much on this picture is nothing that I know: it is rejected as a whole."
 
 
@@ -29,7 +36,9 @@ class Digit:
       threshold: the rejection threshold: a mark is rejected when its score is above.
       quantile: the share of held-out digits whose score is lower, in [0, 1].
       rejected: whether it is not a digit, or not one that the members know.
-      why: which measure decided, as a sentence; empty where it is not rejected.
+      why: which sign decided, as a sentence; empty where it is not rejected.
+      signs: what each sign adds to the score, in nats, by its name. Of a mark that was cut from
+        one piece of ink with others they are those of the strangest of these.
     """
 
     label: int
@@ -42,6 +51,36 @@ class Digit:
     quantile: float
     rejected: bool
     why: str
+    signs: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where N marks are in their picture, and what is around them.
+
+    Attributes:
+      boxes: (N, 4) left, top, right, bottom.
+      pieces: (N,), the number of the piece of ink that each was cut from; -1: of its own.
+      ground: (N,), how much around each is neither ink nor bare paper, in [0, 1].
+      loops: (N,), how many places each goes around.
+    """
+
+    boxes: NDArray[np.int64]
+    pieces: NDArray[np.int64]
+    ground: NDArray[np.float64]
+    loops: NDArray[np.int64]
+
+    @classmethod
+    def alike(cls, count: int) -> "Places":
+        """Of marks that come from no picture: of one size, beside one another, on paper."""
+        left = 2 * np.arange(count)
+        boxes = np.stack([left, 0 * left, left + 1, 0 * left + 1], axis=1)
+        return cls(boxes, np.full(count, -1), np.zeros(count), np.zeros(count, np.int64))
+
+    @property
+    def sizes(self) -> NDArray[np.float64]:
+        """(N,), the marks' longer sides."""
+        return (self.boxes[:, 2:] - self.boxes[:, :2]).max(axis=1).astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,32 +107,40 @@ def make_reading(
     measures: Floats,
     rejection: Rejection,
     refuse: float,
-    sizes: Floats,
+    places: Places,
     class_names: Sequence[str],
-    named: Sequence[str] = NAMES,
+    named: Sequence[str],
 ) -> Reading:
     """Everything that is said of N marks, N at least 1.
 
     Args:
       probabilities: (M, N, C), the members' own.
-      measures: (4, N), of `novelty.Known.measures`.
+      measures: (K, N), of `rejection_threshold.Judge.measures`.
       rejection: the scores of held-out digits, and the threshold on them.
       refuse: the share of real digits that may be rejected, in (0, 1).
-      sizes: (N,), the marks' longer sides.
+      places: where the marks are.
       class_names: C names.
-      named: what the measures are called.
+      named: what the K measures are called.
     """
     averaged, voted = average(probabilities), votes(probabilities)
     information = mutual_information(probabilities, averaged)
-    contributions, threshold = rejection.contributions(measures), rejection.threshold(refuse)
-    scores = rejection.scores(measures)
+    threshold = rejection.threshold(refuse)
+    seen = np.stack([off_paper(places.ground), in_loops(places.loops)])
+    signs = np.concatenate([rejection.contributions(measures), seen])
+    own, named = signs.sum(axis=0), (*named, PAPER, LOOPS)
+    judged = standing_together(own, places.pieces)
+    scores = own[judged]
     quantiles, labels = rejection.quantiles(scores), averaged.argmax(axis=-1)
     rejected = scores > threshold
+    why = [
+        _why(signs[:, n], class_names[labels[n]], named, own[n] > threshold) if rejected[n] else ""
+        for n in range(len(labels))
+    ]
     digits = tuple(
         Digit(
             int(labels[n]), averaged[n], probabilities[:, n], voted[:, n], float(information[n]),
             float(scores[n]), threshold, float(quantiles[n]), bool(rejected[n]),
-            _why(contributions[:, n], class_names[labels[n]], named) if rejected[n] else "",
+            why[n], dict(zip(named, signs[:, judged[n]].tolist(), strict=True)),
         )
         for n in range(len(labels))
     )  # fmt: skip
@@ -101,16 +148,23 @@ def make_reading(
     said = averaged.max(axis=-1)[~rejected]
     confidence = float(said.prod()) if len(said) else 0.0
     joint = "" if max(map(len, class_names)) == 1 else " "
-    refused = WHOLE if whole_picture(rejected, sizes) else ""
+    against = rejected | encloses(places.boxes, rejected)
+    refused = WHOLE if whole_picture(against, places.sizes) else ""
     return Reading(digits, joint.join(texts), confidence, refused)
 
 
-def _why(contributions: Floats, name: str, measures: Sequence[str]) -> str:
-    """The measure that makes most of the score, in words."""
+def _why(signs: Floats, name: str, named: Sequence[str], itself: bool) -> str:
+    """The sign that makes most of the score, in words."""
+    if not itself:
+        return "It hangs together with what is nothing that the members learnt."
     return {
         "decision": "The members cannot decide what it is.",
+        "energy": "The members cannot decide what it is: they feel little of any class in it.",
+        "features": f"It comes nearest to “{name}”, but the members see in it what none has.",
         "picture": f"It looks most like “{name}”, but unlike those that the members learnt from.",
         "form": f"Its form comes nearest to “{name}”, but to none that the members learnt from.",
         "strokes": f"Its strokes, loops or gaps are not those of “{name}”.",
         "texture": f"Its light, colours or texture are not those of “{name}”.",
-    }[measures[int(np.argmax(contributions))]]
+        LOOPS: "It has more loops than any digit has.",
+        PAPER: "It is on no paper: what is around it is a part of a photograph.",
+    }[named[int(np.argmax(signs))]]

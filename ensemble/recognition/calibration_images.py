@@ -83,12 +83,18 @@ def known(source: Source) -> Known | KnownImages:
     form = Known if find(source.dataset).written else KnownImages
 
     def make() -> Arrays:
-        learnt = np.delete(np.arange(len(found.train_labels)), source.held)
-        chosen = evenly(learnt, KNOWN)
-        images = taken(source.dataset, found.train_images, chosen)
-        return form.of(images, found.train_labels[chosen], classes).as_arrays()
+        images, labels, _ = learnt(source, KNOWN)
+        return form.of(images, labels, classes).as_arrays()
 
     return form.from_arrays(cached("known", source.key, make))
+
+
+def learnt(source: Source, most: int) -> tuple[Any, NDArray[np.int32], int]:
+    """Training images not held out, evenly out of all, their labels, and how many classes."""
+    found = datasets.load(source.dataset)
+    chosen = evenly(np.delete(np.arange(len(found.train_labels)), source.held), most)
+    images = taken(source.dataset, found.train_images, chosen)
+    return images, found.train_labels[chosen], len(found.class_names)
 
 
 @functools.lru_cache(maxsize=2)

@@ -19,7 +19,7 @@ from ensemble.pictures.prepare import AUTOMATIC, Prepared, prepare, prepare_whol
 from ensemble.pictures.segmentation.marks import Mark
 from ensemble.pictures.whole import Form
 from ensemble.recognition import calibration_images, neighbours, occlusion
-from ensemble.recognition.answer import Digit, Reading, make_reading
+from ensemble.recognition.answer import Digit, Places, Reading, make_reading
 from ensemble.recognition.neighbours import Neighbours
 from ensemble.recognition.occlusion import Occlusion
 from ensemble.runs.members import Members, member_epochs, open_members
@@ -39,7 +39,6 @@ __all__ = [
 ]
 
 Pixels = NDArray[np.uint8]
-Box = tuple[int, int, int, int]
 
 REFUSE = 0.03
 # Test digits, nearest as pictures, that the members are asked about: fewer where there are many.
@@ -77,17 +76,15 @@ class Classifier:
         self._params, self._network = members.params, members.network
         self._judge = Judge(members, dataset, config)
 
-    def read(
-        self, images: Pixels, refuse: float = REFUSE, boxes: Sequence[Box] | None = None
-    ) -> Reading:
+    def read(self, images: Pixels, refuse: float = REFUSE, places: Places | None = None) -> Reading:
         """What the ensemble says of a picture's marks.
 
         Args:
           images: uint8 (N, H, W, channels), of written marks 0 ground and 255 ink, in reading
             order.
           refuse: the share of real digits that may be rejected, in (0, 1).
-          boxes: left, top, right, bottom of each mark in its picture, so that specks do not
-            count when the whole picture is judged; without them all are taken for equal.
+          places: where each mark is in its picture, so that specks do not count when the whole
+            picture is judged; without them all are taken for equal.
 
         Raises:
           ConfigError: `refuse` is out of its range.
@@ -96,17 +93,13 @@ class Classifier:
             raise ConfigError(f"refuse is {refuse:g}: it has to be between 0 and 1.")
         if not len(images):
             return Reading((), "", 0.0, "")
-        probabilities = self._ask(images).probabilities
-        sizes = np.ones(len(images))
-        if boxes is not None:
-            sizes = np.array([max(b[2] - b[0], b[3] - b[1]) for b in boxes], np.float64)
-        measures = self._judge.measures(images, probabilities)
+        asked = self._ask(images)
         return make_reading(
-            probabilities,
-            measures,
+            asked.probabilities,
+            self._judge.measures(images, asked),
             self._judge.rejection,
             refuse,
-            sizes,
+            places or Places.alike(len(images)),
             self.class_names,
             self._judge.named,
         )
@@ -123,7 +116,13 @@ class Classifier:
     def read_marks(self, marks: Sequence[Mark], refuse: float = REFUSE) -> Reading:
         """`read` for the marks of a picture, which know how large they are."""
         images = np.array([mark.image for mark in marks], np.uint8).reshape(-1, *self.shape)
-        return self.read(images, refuse, [mark.box for mark in marks])
+        places = Places(
+            np.array([mark.box for mark in marks], np.int64).reshape(-1, 4),
+            np.array([mark.piece for mark in marks], np.int64),
+            np.array([mark.ground for mark in marks], np.float64),
+            np.array([mark.loops for mark in marks], np.int64),
+        )
+        return self.read(images, refuse, places)
 
     def rejection_threshold(self, refuse: float = REFUSE) -> "RejectionThreshold":
         """The threshold, and what it rejects; takes seconds when first asked for."""

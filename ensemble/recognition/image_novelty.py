@@ -16,7 +16,8 @@ from PIL import Image
 
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality.averaging import Floats, Ints, average
-from ensemble.recognition.novelty import SLACK, nearest, unit
+from ensemble.recognition.reconstruction import nearest, unit
+from ensemble.recognition.stroke_traits import SLACK
 
 Pixels = NDArray[np.uint8]
 
@@ -101,9 +102,11 @@ class KnownImages:
           images: uint8 (N, H, W, channels).
           probabilities: (M, N, C), what the members make of them.
 
-        Source: as `novelty.Known.measures`; one covariance for all classes as K. Lee and others,
-        "A simple unified framework for detecting out-of-distribution samples and adversarial
-        attacks", NeurIPS 2018, have it.
+        Source: as `novelty.Known.measures`, here the nearest one alone; predictive entropy of an
+        ensemble: B. Lakshminarayanan, A. Pritzel and C. Blundell, "Simple and scalable predictive
+        uncertainty estimation using deep ensembles", NeurIPS 2017; one covariance for all classes
+        as K. Lee and others, "A simple unified framework for detecting out-of-distribution samples
+        and adversarial attacks", NeurIPS 2018, have it.
         """
         averaged = average(probabilities)
         said = averaged.argmax(axis=-1)

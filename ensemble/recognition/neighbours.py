@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.quality.averaging import Floats, Ints
-from ensemble.recognition.novelty import unit
+from ensemble.recognition.reconstruction import unit
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from ensemble.analysis.quality.averaging import average
 from ensemble.datasets.registry import find
 from ensemble.datasets.split import Held
-from ensemble.engine import activations
-from ensemble.recognition.calibration_images import Source, held_out, known
+from ensemble.engine import Activations, activations
+from ensemble.recognition.calibration_images import Source, held_out, known, learnt
+from ensemble.recognition.features import Features, energy, shown
+from ensemble.recognition.image_novelty import KnownImages
+from ensemble.recognition.novelty import Known
 from ensemble.recognition.rejection import Rejection
 from ensemble.runs.members import Members
 from ensemble.shift.non_digits import KINDS, non_digits
@@ -22,6 +25,7 @@ from ensemble.storage.arrays.disk_cache import Arrays, cached, digest_of
 
 Pixels = NDArray[np.uint8]
 
+NAMES = ("energy", "features", *Known.NAMES)  # of the measures, of what a pen wrote
 NON_DIGITS = 50  # of each kind
 
 
@@ -90,18 +94,39 @@ class Judge:
         self._known = known(self._source)
         leaves = [np.asarray(leaf) for leaf in jax.tree.leaves(members.params)]
         self._made_from = f"{self._source.key} {digest_of(leaves)}"
+        self._features = self._of_training() if isinstance(self._known, Known) else None
         found = cached("held-out", self._made_from, self._measure_held_out)
         self.rejection = Rejection.of(found["measures"])
         self._measured = functools.cache(self._measure)
 
     @property
     def named(self) -> Sequence[str]:
-        """What the four measures are called."""
-        return self._known.NAMES
+        """What the measures are called."""
+        return NAMES if self._features else self._known.NAMES
 
-    def measures(self, images: Pixels, probabilities: NDArray[np.float32]) -> NDArray[np.float64]:
-        """`Known.measures` of images (N, H, W, channels): (4, N)."""
-        return self._known.measures(images, probabilities)
+    def measures(self, images: Pixels, asked: Activations) -> NDArray[np.float64]:
+        """The measures of images (N, H, W, channels), in the order of `named`: (K, N).
+
+        Args:
+          images: as the members were asked about them.
+          asked: what these made of them.
+        """
+        if not isinstance(self._known, Known) or self._features is None:
+            assert isinstance(self._known, KnownImages)
+            return self._known.measures(images, asked.probabilities)
+        said = average(asked.probabilities).argmax(axis=-1)
+        seen = energy(asked.logits), self._features.distances(asked.features, said)
+        return np.concatenate([np.stack(seen), self._known.measures(images, said)])
+
+    def _of_training(self) -> Features:
+        """What the members see in images of training, evenly out of all."""
+
+        def make() -> Arrays:
+            M = len(jax.tree.leaves(self._members.params)[0])
+            images, labels, classes = learnt(self._source, shown(M))
+            return Features.of(self._asked(images).features, labels, classes).as_arrays()
+
+        return Features(**cached("features", self._made_from, make))
 
     def rejection_threshold(self, refuse: float) -> RejectionThreshold:
         """The threshold, judged on digits that it is not set on and on non-digits.
@@ -126,7 +151,7 @@ class Judge:
 
     def _measure_held_out(self) -> Arrays:
         images, _ = held_out(self._source, fitted=True)
-        return {"measures": self._known.measures(images, self._asked(images))}
+        return {"measures": self.measures(images, self._asked(images))}
 
     def _measure(self) -> tuple[NDArray[np.float32], NDArray[np.bool_], list[Any]]:
         found = cached("judged", self._made_from, self._measure_others)
@@ -138,21 +163,21 @@ class Judge:
         images, labels = held_out(self._source, fitted=False)
         asked = self._asked(images)
         kinds = ood_images(self._source.dataset, self._source.fingerprint)
-        shown = np.concatenate([images for _, _, images in kinds])
+        strange = np.concatenate([images for _, _, images in kinds])
         return {
             "scores": self._scores(images, asked),
-            "right": average(asked).argmax(axis=-1) == labels,
-            "ood": self._scores(shown, self._asked(shown)),
+            "right": average(asked.probabilities).argmax(axis=-1) == labels,
+            "ood": self._scores(strange, self._asked(strange)),
             "counts": np.array([len(images) for _, _, images in kinds]),
             "keys": np.array([key for key, _, _ in kinds]),
             "titles": np.array([title for _, title, _ in kinds]),
         }
 
-    def _scores(self, images: Pixels, asked: NDArray[np.float32]) -> NDArray[np.float32]:
+    def _scores(self, images: Pixels, asked: Activations) -> NDArray[np.float32]:
         return self.rejection.scores(self.measures(images, asked)).astype(np.float32)
 
-    def _asked(self, images: Pixels) -> NDArray[np.float32]:
-        return activations(self._members.network, self._members.params, images).probabilities
+    def _asked(self, images: Pixels) -> Activations:
+        return activations(self._members.network, self._members.params, images)
 
 
 @functools.lru_cache(maxsize=2)

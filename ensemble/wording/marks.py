@@ -164,3 +164,23 @@ def scores(digit: "Digit") -> str:
     score, threshold = (formats.significant(float(one)) for one in (digit.score, digit.threshold))
     apart = formats.significant(abs(float(digit.score - digit.threshold)), 2)
     return f"Score {score}, threshold {threshold}: {apart} {'above' if digit.rejected else 'below'}"
+
+
+SIGNS = {
+    "decision": "the members' decision",
+    "energy": "the members' energy",
+    "features": "what the members see",
+    "picture": "the picture",
+    "form": "its form",
+    "strokes": "its strokes",
+    "texture": "light and texture",
+    "paper": "what is around it",
+    "loops": "its loops",
+}
+
+
+def signs(digit: "Digit") -> str:
+    """What each sign adds to the score, the most first: what adds nothing is left out."""
+    adds = sorted(digit.signs.items(), key=lambda one: -one[1])
+    told = [f"{SIGNS[name]} {formats.significant(value, 2)}" for name, value in adds if value > 0]
+    return f"The score is the sum of {', '.join(told)}." if told else ""

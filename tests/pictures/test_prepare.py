@@ -67,6 +67,29 @@ def test_a_photo_becomes_its_digits_in_order(photo, digits):
     assert not prepared.light
 
 
+@pytest.mark.parametrize("ink", ["light", "dark"])
+def test_two_digits_in_28_by_28_pixels_are_two(ink, digits):
+    small = [np.asarray(Image.fromarray(one[4:24, 4:24]).resize((12, 18))) for one in digits[:2]]
+    sheet = np.zeros((28, 28), np.uint8)
+    sheet[5:23, 1:13], sheet[6:24, 15:27] = small
+    prepared = prepare(picture_of(sheet if ink == "light" else 255 - sheet))
+    (one, other) = prepared.marks
+    assert one.box[2] <= 14 <= other.box[0]
+    for mark, own in zip(prepared.marks, small, strict=True):
+        alone = prepare(picture_of(255 - np.pad(own, 8))).marks[0]
+        made, wanted = (each.image.astype(float).ravel() for each in (mark, alone))
+        assert np.corrcoef(made, wanted)[0, 1] > 0.9
+    if ink == "light":
+        assert prepared.stages[-1].says.startswith("2 marks on 1 line")
+
+
+def test_one_digit_whose_stroke_is_broken_is_taken_as_it_is():
+    sheet = np.zeros((28, 28), np.uint8)
+    sheet[5:24, 8:12] = sheet[4:8, 14:20] = 255  # a five's bar stands apart and is low
+    (mark,) = prepare(picture_of(sheet)).marks
+    np.testing.assert_array_equal(mark.image[..., 0], sheet)
+
+
 @pytest.mark.parametrize(("side", "looked_at"), [(48, 1.0), (120, 2.0)])
 def test_a_large_picture_is_looked_at_by_halves_unless_its_digits_are_small(
     side, looked_at, digits

@@ -4,29 +4,35 @@ import numpy as np
 import pytest
 
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
-from ensemble.recognition.answer import Reading, make_reading
-from ensemble.recognition.novelty import NAMES
-from ensemble.recognition.rejection import Rejection
+from ensemble.recognition.answer import LOOPS, PAPER, Places, Reading, make_reading
+from ensemble.recognition.image_novelty import KnownImages
+from ensemble.recognition.rejection import FURTHEST, Rejection
+from ensemble.recognition.rejection_threshold import NAMES
 
-HELD_OUT = np.random.default_rng(0).normal(size=(4, 500))
+K = len(NAMES)
+HELD_OUT = np.random.default_rng(0).normal(size=(K, 500))
 REJECTION = Rejection.of(HELD_OUT)
-USUAL, STRANGE = [0.0] * 4, [9.0] * 4
+USUAL, STRANGE = [0.0] * K, [9.0] * K
 
 
 def read(
-    labels: list[int], measures: list[list[float]], names: tuple[str, ...] = DIGIT_NAMES
+    labels: list[int],
+    measures: list[list[float]],
+    names: tuple[str, ...] = DIGIT_NAMES,
+    places: Places | None = None,
 ) -> Reading:
     """Two members, one sure and one less so, on marks with these measures."""
     sure = np.eye(10, dtype=np.float32)[labels]
     return make_reading(
         np.stack([sure, 0.6 * sure + 0.04]), np.array(measures).T, REJECTION, 0.05,
-        np.ones(len(labels)), names,
+        places or Places.alike(len(labels)), names, NAMES,
     )  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("measure", "why"),
-    [("decision", "The members cannot decide"), ("picture", "It looks most like “3”, but unlike"),
+    [("energy", "The members cannot decide"), ("features", "It comes nearest to “3”, but the"),
+     ("picture", "It looks most like “3”, but unlike"),
      ("form", "Its form comes nearest to “3”"), ("strokes", "Its strokes, loops or gaps are not")],
 )  # fmt: skip
 def test_a_mark_is_rejected_for_what_is_strangest_about_it(measure: str, why: str) -> None:
@@ -47,3 +53,67 @@ def test_what_is_rejected_is_no_part_of_the_number_s_confidence() -> None:
 def test_long_names_stand_apart() -> None:
     made = read([4, 2, 7], [USUAL, STRANGE, USUAL], HIRAGANA_NAMES)
     assert made.text == f"{HIRAGANA_NAMES[4]} ? {HIRAGANA_NAMES[7]}"
+
+
+def placed(boxes: list[list[int]], pieces: list[int], ground: list[float]) -> Places:
+    loops = np.zeros(len(boxes), int)
+    return Places(np.array(boxes), np.array(pieces), np.array(ground), loops)
+
+
+def test_each_sign_has_a_figure_and_they_make_the_score() -> None:
+    (digit,) = read([3], [[0.5, 1.5, -0.5, 2.0, 0.0]]).digits
+    assert list(digit.signs) == [*NAMES, PAPER, LOOPS]
+    assert sum(digit.signs.values()) == pytest.approx(digit.score)
+    shares = [(np.sum(own >= value) + 1) / 501 for own, value in
+              zip(HELD_OUT, [0.5, 1.5, -0.5, 2.0, 0.0], strict=True)]  # fmt: skip
+    usual = [name for name in NAMES if digit.signs[name] < 2]  # beyond, rarity is extrapolated
+    assert {"energy", "picture", "strokes"} <= set(usual)
+    for name in usual:
+        assert digit.signs[name] == pytest.approx(-np.log(shares[NAMES.index(name)]))
+
+
+def test_a_part_cut_from_what_is_no_digit_is_none_either() -> None:
+    beside = [[0, 0, 9, 9], [9, 0, 18, 9], [30, 0, 39, 9]]
+    made = read([1, 4, 7], [USUAL, STRANGE, USUAL], places=placed(beside, [2, 2, -1], [0, 0, 0]))
+    assert made.text == "??7"
+    one, other, alone = made.digits
+    assert one.why == "It hangs together with what is nothing that the members learnt."
+    assert other.why != one.why
+    assert one.score == other.score > one.threshold > alone.score
+    assert one.signs == other.signs
+
+
+def test_what_has_a_rejected_mark_in_it_is_no_digit_around_one() -> None:
+    boxes = [[0, 0, 100, 100], [30, 60, 70, 80]]
+    face = read([0, 1], [USUAL, STRANGE], places=placed(boxes, [-1, -1], [0, 0]))
+    assert face.refused
+    assert not read([0, 1], [USUAL, USUAL], places=placed(boxes, [-1, -1], [0, 0])).refused
+
+
+@pytest.mark.parametrize(("ground", "rejected"), [(0.0, False), (0.14, False), (0.9, True)])
+def test_a_mark_beside_which_is_no_paper_is_rejected(ground: float, *, rejected: bool) -> None:
+    (digit,) = read([1], [USUAL], places=placed([[0, 0, 9, 30]], [-1], [ground])).digits
+    assert digit.rejected is rejected
+    assert (digit.signs[PAPER] > 0) is rejected
+    assert digit.signs[PAPER] <= FURTHEST
+    assert digit.why.startswith("It is on no paper") is rejected
+
+
+@pytest.mark.parametrize(("loops", "rejected"), [(0, False), (2, False), (4, True), (9, True)])
+def test_no_digit_has_more_loops_than_an_eight(loops: int, *, rejected: bool) -> None:
+    places = Places.alike(1)
+    places.loops[0] = loops
+    (digit,) = read([8], [USUAL], places=places).digits
+    assert digit.rejected is rejected
+    assert digit.why == ("It has more loops than any digit has." if rejected else "")
+
+
+def test_every_sign_has_words() -> None:
+    for name in (*NAMES, *KnownImages.NAMES):
+        names = ("a", name)
+        measures = np.array([[0.0], [9.0]])
+        made = make_reading(
+            np.full((2, 1, 10), 0.1, np.float32), measures, Rejection.of(HELD_OUT[:2]), 0.05,
+            Places.alike(1), DIGIT_NAMES, names,
+        )  # fmt: skip
+        assert made.digits[0].why.endswith(".")

@@ -11,6 +11,7 @@ from ensemble.engine import activations, predict_probabilities
 from ensemble.engine.step import create_members
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.recognition import rejection_threshold
+from ensemble.recognition.answer import Places
 from ensemble.recognition.calibration_images import Source, held_out
 from ensemble.recognition.classifier import Classifier, open_classifier
 from ensemble.runs.parameters import write_parameters
@@ -107,7 +108,8 @@ def test_specks_beside_a_digit_do_not_have_a_picture_rejected(opened, digits):
     specks = non_digits("signs", 1).repeat(35, axis=0)
     images = np.concatenate([digits.test_images[[sure]], specks])
     boxes = [(0, 0, 90, 100), *((200 + 9 * n, 0, 206 + 9 * n, 8) for n in range(35))]
-    assert opened.read(images, boxes=boxes).refused == ""
+    places = Places(np.array(boxes), np.full(36, -1), np.zeros(36), np.zeros(36, int))
+    assert opened.read(images, places=places).refused == ""
     assert opened.read(images).refused != ""
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from ensemble.datasets.registry import DIGIT_NAMES, HIRAGANA_NAMES
-from ensemble.recognition.answer import Digit
+from ensemble.recognition.answer import LOOPS, PAPER, Digit
+from ensemble.recognition.image_novelty import KnownImages
+from ensemble.recognition.rejection_threshold import NAMES
 from ensemble.wording import marks as marks_words
 from tests.ui.marks import THRESHOLD, voting
 
@@ -56,6 +58,15 @@ def test_the_most_disagreement_there_can_be_is_reached(members: int, most: str) 
                                      DIGIT_NAMES)  # fmt: skip
     assert f"; {most} is the most" in told
     assert float(most) == pytest.approx(worst, abs=0.02)
+
+
+def test_every_sign_s_share_of_the_score_is_told_the_largest_first() -> None:
+    digit = replace(voting(3), signs={"energy": 0.512, "strokes": 12.34, "paper": 0.0})
+    assert marks_words.signs(digit) == (
+        "The score is the sum of its strokes 12, the members' energy 0.51."
+    )
+    assert marks_words.signs(voting(3)) == ""
+    assert {*NAMES, *KnownImages.NAMES, PAPER, LOOPS} == set(marks_words.SIGNS)
 
 
 def test_a_rejected_mark_has_no_verdict_but_what_it_would_have_been() -> None:

@@ -77,7 +77,8 @@ def predicted(classifier: Classifier, content: bytes, refuse: float) -> dict[str
 
     `digits` stand in reading order, `line` counting from 0; `box` is left, top, right and
     bottom in pixels of the upright picture; `mutual_information` is in nats; `rejected` says
-    that `score` is above `threshold`, None where there is none.
+    that `score` is above `threshold`, None where there is none; `signs` are what each sign of
+    novelty adds to the score, in nats.
 
     Raises:
       ImageError: it is no picture that can be read.
@@ -117,6 +118,7 @@ def described(digit: Digit, names: Sequence[str]) -> dict[str, Any]:
         # JSON has no infinity: null where no score is too high.
         "threshold": round(float(digit.threshold), 6) if isfinite(digit.threshold) else None,
         "why": digit.why,
+        "signs": {name: round(value, 6) for name, value in digit.signs.items()},
     }
 
 

@@ -14,9 +14,12 @@ LONGEST = 640  # pixels: what is longer is a photo, or has room for margins of i
 APART = 0.65  # of all variance lies between the two greys; of a photo in falling light less
 CONTRAST = 48  # greys that they are apart at least
 COVERED = 0.5  # of the picture: ink is the rarer of the two
-MOST_RIM = (
-    0.6  # of a side: what covers more of two is a frame, or the table; of one, the bar of a 7
-)
+ABOUT = 0.12  # more or less: which is the rarer one says little
+CRUMB = 0.002  # of the picture: smaller pieces do not count
+# Of a side: what covers more of two is a frame, or the table; of one, the bar of a 7. Where the
+# two greys meet in crisp edges it is no shadow either, and a broad pen may cover as much.
+MOST_RIM, MOST_CRISP = 0.6, 0.8
+CRISP = 0.2  # of their contrast, a pixel: shadows and falling light have up to 0.12
 SIDES = 2  # of four, that ink reaches
 NEAR = 0.08  # of the picture: what comes so near to a side reaches it
 ROOM = 0.2  # of the longer side: the margin
@@ -46,14 +49,47 @@ def paper_around(grey: NDArray[np.uint8], ink: str) -> int | None:
     if threshold is None:
         return None
     light = grey > threshold
-    ink_is_light = ink == "light" if ink != "auto" else bool(light.mean() < COVERED)
+    ink_is_light = ink == "light" if ink != "auto" else lighter(light)
     inked = light if ink_is_light else ~light
     deep, broad = (1 + round(NEAR * side) for side in grey.shape)
     sides = inked[:deep], inked[-deep:], inked[:, :broad].T, inked[:, -broad:].T
     touched = [float(side.any(axis=0).mean()) for side in sides]
-    if sum(share > 0 for share in touched) < SIDES or sorted(touched)[-2] > MOST_RIM:
+    second = sorted(touched)[-2]
+    if sum(share > 0 for share in touched) < SIDES or second > MOST_CRISP:
+        return None
+    if second > MOST_RIM and steepness(grey, light) < CRISP:
         return None
     return int(np.median(grey[~inked]))
+
+
+def lighter(light: NDArray[np.bool_]) -> bool:
+    """Whether the lighter of two greys, bool (H, W), is the ink: the rarer one.
+
+    A broad pen cut at its ink covers about half: there the ink is what hangs together, and the
+    paper what lies in several places around it and in its loops.
+    """
+    from scipy import ndimage
+
+    share = float(light.mean())
+    if abs(share - COVERED) < ABOUT:
+        pieces = [
+            int((np.bincount(ndimage.label(one)[0].ravel())[1:] > CRUMB * light.size).sum())
+            for one in (light, ~light)
+        ]
+        if pieces[0] != pieces[1]:
+            return pieces[0] < pieces[1]
+    return share < COVERED
+
+
+def steepness(grey: NDArray[np.uint8], light: NDArray[np.bool_]) -> float:
+    """How much a picture's grey changes a pixel where its two greys meet, for their contrast."""
+    from scipy import ndimage
+
+    values = grey.astype(np.float32)
+    steps = np.hypot(ndimage.sobel(values, 0), ndimage.sobel(values, 1)) / 8
+    meet = light & ~ndimage.binary_erosion(light, border_value=1)
+    contrast = float(values[light].mean() - values[~light].mean())
+    return float(steps[meet].mean()) / contrast if meet.any() else 0.0
 
 
 def between(grey: NDArray[np.uint8]) -> int | None:

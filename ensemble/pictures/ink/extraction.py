@@ -23,6 +23,7 @@ CLEAR = 5.0  # the same for the whole picture's ink
 PALE = 0.5  # of the threshold: what a stroke may have between its surer places
 CRUMBS = 2.5  # times as many components as there are with that: the stroke has come apart
 MORE = 1.8  # times as much ink: with more it was paper
+LINED = 220  # pixels, with its margin: smaller cut-outs have no printed lines
 INKS = ("auto", "dark", "light")
 FITS = ("crop", "whole")
 
@@ -90,13 +91,17 @@ def find_ink(pixels: NDArray[np.uint8], choices: Choices = Choices()) -> Ink:
     left, top, right, bottom = crop_box(pixels.shape[:2], choices.crop)
     part = np.ascontiguousarray(pixels[top:bottom, left:right])
     part, wide = cut_outs.with_margin(part, choices.ink)
-    found, own = ink_in(part, choices), slice(wide, -wide or None)
+    found = ink_in(part, choices, ruled=not wide or max(part.shape) > LINED)
+    own = slice(wide, -wide or None)
     grey, even = found.grey[own, own], found.even[own, own]
     return replace(found, grey=grey, even=even, mask=found.mask[own, own], offset=(left, top))
 
 
-def ink_in(pixels: NDArray[np.uint8], choices: Choices) -> Ink:
-    """The ink of all of an upright picture uint8 (H, W, 3)."""
+def ink_in(pixels: NDArray[np.uint8], choices: Choices, *, ruled: bool = True) -> Ink:
+    """The ink of all of an upright picture uint8 (H, W, 3); printed lines are looked for if asked.
+
+    In a small cut-out a digit's own side is as long and as straight as a printed line.
+    """
     image = Image.fromarray(pixels)
     factor = max(1, -(-max(image.size) // SMALL))
     weights = lights.mix(np.asarray(image.reduce(factor)))
@@ -114,7 +119,8 @@ def ink_in(pixels: NDArray[np.uint8], choices: Choices) -> Ink:
         toned = toned.filter(ImageFilter.BoxBlur(radius))
     grey = np.asarray(toned, np.float32) / np.float32(255)
     away = lights.contrast(grey, lights.enlarge(look.ground, grey.shape), look.light)
-    along, across = take_out(away) if look.side or spans(away) else ([], [])
+    ruled = ruled and (look.side > 0 or spans(away))
+    along, across = take_out(away) if ruled else ([], [])
     if look.score < 0 and choices.threshold >= 0:  # nothing but soft shadows
         away[:] = 0
     even, mask, threshold = above_noise(away, choices.threshold)
@@ -185,11 +191,11 @@ def above_noise(
     if grain.max() > threshold:
         low = np.maximum(lights.enlarge(grain.clip(0, 1), away.shape), np.float32(threshold))
     sure = even > min(0.95, SURE * threshold)
-    mask, components = hysteresis(even > low, sure)
+    mask, components = specks.hysteresis(even > low, sure)
     if components >= CRUMBS:
         # Grainy pencil and chalk come apart at pale places. Where a lower threshold finds far
         # fewer components with little more ink, these belong together.
-        whole, fewer = hysteresis(even > PALE * low, sure)
+        whole, fewer = specks.hysteresis(even > PALE * low, sure)
         if components >= CRUMBS * fewer and whole.sum() < MORE * mask.sum():
             mask = whole
     return even, mask, threshold
@@ -227,24 +233,3 @@ def in_tiles(values: NDArray[np.float32], share: float) -> NDArray[np.float32]:
     listed = listed[..., :: 1 + listed.shape[2] // 200]
     place = int(share * listed.shape[2])
     return np.partition(listed, place, axis=2)[..., place]
-
-
-def hysteresis(low: NDArray[np.bool_], high: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
-    """The connected components of `low` with a pixel of `high` in them (Canny 1986), both (H, W).
-
-    Returns:
-      A mask (H, W), and how many components it has.
-    """
-    from scipy import ndimage
-
-    mask = np.zeros_like(low)
-    rows, columns = np.flatnonzero(low.any(axis=1)), np.flatnonzero(low.any(axis=0))
-    if not rows.size:
-        return mask, 0
-    box = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
-    labels, count = ndimage.label(low[box], np.ones((3, 3), np.uint8))
-    sure = np.zeros(count + 1, bool)
-    sure[labels[high[box]]] = True
-    sure[0] = False
-    mask[box] = sure[labels]
-    return mask, int(sure.sum())

@@ -15,6 +15,7 @@ Grey = NDArray[np.float32]
 MOST_DARK = 0.7  # of what lies near sharp edges: real pictures have below 0.64 or above 0.75
 SOFT = 0.15  # of the core's contrast, a pixel: the rim of a shadow or gradient is softer
 EVEN, GRAIN = 0.6, 12  # share of a drawing that is bare paper; greys that a camera adds to it
+SHARP = 0.7  # of the edges of ink: those of shadows have up to 0.55, of filled strokes from 0.95
 LIKE = 0.25  # of the way to paper: what is nearer to ink than this is ink, too
 MOST_BORDER = 0.35  # of the picture's rim: what covers more is the table, not a large digit
 SHARES = (
@@ -58,7 +59,7 @@ def choose(small: Grey, ink: str, enlarged: float = 1.0) -> Look:
         light = ink == "light"
     looks = [look(small, edges, light, share, SOFT / max(1.0, enlarged)) for share in SHARES]
     best = max(range(len(looks)), key=lambda number: looks[number].score)
-    while best + 1 < len(looks) and outlines(small, looks[best], looks[best + 1]):
+    while best + 1 < len(looks) and outlines(small, edges, looks[best], looks[best + 1]):
         best += 1
     # Where strokes cross they are wider than along their way, and must fit in there too.
     while (stroke := stroke_width(looks[best].mask)) * 2.6 > looks[best].side:
@@ -70,7 +71,7 @@ def choose(small: Grey, ink: str, enlarged: float = 1.0) -> Look:
         # Those beyond are asked about such shapes alone: in uneven light they show shadows.
         for share in SOLID:
             wider = look(small, edges, light, share, SOFT / max(1.0, enlarged))
-            if outlines(small, found, wider):
+            if outlines(small, edges, found, wider):
                 found, stroke = wider, stroke_width(wider.mask)
     return found._replace(stroke=stroke)
 
@@ -111,21 +112,33 @@ def solid(small: Grey, found: Look, ground: Grey) -> bool:
     return bool((np.abs(ground - ink) < LIKE * abs(paper - ink)).any())
 
 
-def outlines(small: Grey, narrow: Look, wide: Look) -> bool:
+def outlines(small: Grey, edges: Grey, narrow: Look, wide: Look) -> bool:
     """Whether the ink that one look shows is but the outline of what a wider square shows.
 
     Strokes broader than the square have paper's place in their own middle, which is about as
-    dark as their rim; the shadow that a pen writes in is lighter than its ink, and a dark table
-    around a sheet runs along the picture's border.
+    dark as their rim; the shadow that a pen writes in is lighter than its ink, or as dark as a
+    pencil's but soft where it ends, and a dark table around a sheet runs along the border.
     """
+    from scipy import ndimage
+
     more = wide.mask & ~narrow.mask
     if wide.score <= 0 or not narrow.mask.any() or more.sum() < 0.5 * narrow.mask.sum():
         return False
     if around(more).mean() > MOST_BORDER or wide.mask.all():
         return False
+    new = rim(wide.mask) & ~ndimage.binary_dilation(narrow.mask, np.ones((5, 5)))
+    if new.any() and edges[new].mean() < SHARP * edges[rim(narrow.mask)].mean():
+        return False
     ink, within = np.median(small[narrow.mask]), np.median(small[more])
     paper = np.median(small[~wide.mask])
     return bool(abs(within - ink) < LIKE * abs(paper - ink))
+
+
+def rim(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """The outermost pixels of ink that does not end with the picture."""
+    from scipy import ndimage
+
+    return mask & ~ndimage.binary_erosion(mask, border_value=1)
 
 
 def around(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -169,8 +182,6 @@ def darker_share(small: Grey, edges: Grey) -> float:
 
 def look(small: Grey, edges: Grey, light: bool, share: float, soft: float = SOFT) -> Look:
     """Looks for ink of one polarity and of strokes narrower than a share of the picture."""
-    from scipy import ndimage
-
     side = max(3, round(share * max(small.shape)) | 1)
     ground = lights.paper(small, side, light)
     away = lights.contrast(small, ground, light)
@@ -178,13 +189,12 @@ def look(small: Grey, edges: Grey, light: bool, share: float, soft: float = SOFT
     mask = away > level + lights.THRESHOLD * core if core else np.zeros(away.shape, bool)
     if not mask.any():
         return Look(light, side, ground, mask, 0.0)
-    inner = ndimage.binary_erosion(mask, border_value=1)
-    rim = mask & ~inner
+    outline = rim(mask)
     if light:
         core /= 1 + core  # of the lighter side, as edges are and as for dark ink
-    if edges[rim].mean() < soft * core:
+    if edges[outline].mean() < soft * core:
         return Look(light, side, ground, mask, -1.0)
-    strength = edges[rim].sum() / np.sqrt(max(1, rim.sum()))
+    strength = edges[outline].sum() / np.sqrt(max(1, outline.sum()))
     covered = mask.mean()
     border = around(mask).mean()
     return Look(

@@ -18,6 +18,9 @@ SOLID = 0.68  # of its box: what fills more, and is as high as it is wide, is a 
 RIM = 3.0  # widths of a stroke along the border: a stroke that is cut there touches it for less
 LEAST = 8  # pixels: where nothing is longer, there is nothing to be read
 NEAR = 0.006  # of the picture: what comes so near to its side reaches it
+STRAIGHT = 0.12  # of its length: the box of a printed line is no thicker
+OVER, BESIDE = 1.2, 1.4  # lengths of the rest: a line over it, or beside it, is longer
+AWAY = 0.5, 1.5  # widths of that line, and how far it is from the rest: over, and beside it
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +107,7 @@ def measure(
 def strokes(components: Components) -> NDArray[np.bool_]:
     """Which components are strokes of the pen."""
     stays = without_border(components)
+    stays &= ~printed_lines(components, stays)
     solid = dots(components) & stays
     if (stays & ~solid).any():
         stays &= ~solid
@@ -132,6 +136,30 @@ def without_border(components: Components) -> NDArray[np.bool_]:
     return stays
 
 
+def printed_lines(components: Components, stays: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Straight lines that all shorter ink lies beside, at some distance.
+
+    What is left of a form's or a table's frame around one cell: in a picture of the cell alone the
+    lines are few and short, so that `ruled_lines` finds none.
+    """
+    found = np.zeros(len(stays), bool)
+    for line in np.flatnonzero(stays):
+        rest = components.boxes[stays & (components.extents * OVER < components.extents[line])]
+        if not len(rest):
+            continue
+        own = components.boxes[line]
+        hull = np.concatenate([rest[:, :2].min(axis=0), rest[:, 2:].max(axis=0)])
+        long, thick = own[2:] - own[:2], components.areas[line] / max(components.extents[line], 1)
+        for along, beyond, away in ((0, BESIDE, AWAY[1]), (1, OVER, AWAY[0])):
+            other, length = 1 - along, long[along]
+            within = own[along] <= hull[along] and hull[along + 2] <= own[along + 2]
+            gap = max(own[other] - hull[other + 2], hull[other] - own[other + 2])
+            thin = max(long[other], 2 * thick) <= STRAIGHT * length + 1
+            longer = length >= beyond * (hull[along + 2] - hull[along])
+            found[line] |= thin and within and longer and gap > away * thick
+    return found
+
+
 def dots(components: Components) -> NDArray[np.bool_]:
     """Components that are solid and round or square, as holes of a binder are."""
     high = components.boxes[:, 2] - components.boxes[:, 0]
@@ -147,3 +175,24 @@ def middle(values: Values, weights: Values) -> float:
     if not summed.size or summed[-1] <= 0:
         return 0.0
     return float(values[order][np.searchsorted(summed, summed[-1] / 2)])
+
+
+def hysteresis(low: NDArray[np.bool_], high: NDArray[np.bool_]) -> tuple[NDArray[np.bool_], int]:
+    """The connected components of `low` with a pixel of `high` in them (Canny 1986), both (H, W).
+
+    Returns:
+      A mask (H, W), and how many components it has.
+    """
+    from scipy import ndimage
+
+    mask = np.zeros_like(low)
+    rows, columns = np.flatnonzero(low.any(axis=1)), np.flatnonzero(low.any(axis=0))
+    if not rows.size:
+        return mask, 0
+    box = slice(rows[0], rows[-1] + 1), slice(columns[0], columns[-1] + 1)
+    labels, count = ndimage.label(low[box], np.ones((3, 3), np.uint8))
+    sure = np.zeros(count + 1, bool)
+    sure[labels[high[box]]] = True
+    sure[0] = False
+    mask[box] = sure[labels]
+    return mask, int(sure.sum())

@@ -20,10 +20,12 @@ LOW = 0.6  # of the digits' height: what is lower may be a piece of a digit
 CRACK = 0.9  # widths of a stroke: pieces nearer than this are one stroke, broken
 STACKED = 0.22  # of the height of both: how far apart pieces above each other may be
 BESIDE = 0.1  # the same where they are rather beside each other
+FEW, NARROW = 8, 1.1  # pieces; widths for a height: all of them together may be one digit
 FLAT = 0.3  # heights for a width: what is lower lies
 TALL = 1.35  # of the digits' height: what is joined grows no higher
 PAIRS = 600  # pairs of components whose distance is measured, the nearest ones
 BROAD = 1.5  # widths for a height: nor any broader
+BROKEN = 1.85  # the same where there is nothing else and a low piece is next to the other
 
 Box = tuple[int, int, int, int]
 
@@ -79,10 +81,11 @@ def join(components: Components) -> list[list[int]]:
     groups = [[k] for k in range(len(boxes))]
     member_of = list(range(len(boxes)))
     pairs = near_pairs(components, usual)
+    narrow = len(boxes) <= FEW and one_digit_wide(components.boxes)
     for _ in range(2):  # what has become one piece may be a piece of more
         for gap, a, b in pairs:
             a, b = member_of[a], member_of[b]
-            alone = sum(map(len, groups)) == len(groups[a]) + len(groups[b])
+            alone = narrow or sum(map(len, groups)) == len(groups[a]) + len(groups[b])
             if a == b or not belong(
                 boxes[a], boxes[b], gap, components.stroke, 0 if alone else usual
             ):
@@ -94,6 +97,14 @@ def join(components: Components) -> list[list[int]]:
             groups[a] += groups[b]
             groups[b] = []
     return [sorted(group) for group in groups if group]
+
+
+def one_digit_wide(boxes: NDArray[np.intp]) -> bool:
+    """Whether all boxes (P, 4) together are no broader than high: there is no row of digits."""
+    if not len(boxes):
+        return False
+    left, top, right, bottom = boxes.T
+    return bool(right.max() - left.min() <= NARROW * (bottom.max() - top.min()))
 
 
 def belong(a: Box, b: Box, gap: float, stroke: float, usual: float) -> bool:
@@ -115,12 +126,16 @@ def belong(a: Box, b: Box, gap: float, stroke: float, usual: float) -> bool:
     share = (min(a[2], b[2]) - max(a[0], b[0])) / min(a[2] - a[0], b[2] - b[0])
     if share >= 0.5 and gap <= CRACK / 2 * stroke + 1:
         return True
-    if width > BROAD * max(height, digit) or (usual and height > TALL * digit):
+    broken = not usual and low and gap <= CRACK * stroke + 1
+    if width > (BROKEN if broken else BROAD) * max(height, digit) or (
+        usual and height > TALL * digit
+    ):
         return False
     if gap <= CRACK * stroke + 1:
         return low or share >= 0.5
-    if not usual and share >= 0.5 and b[1] < a[3] and a[1] < b[3]:
-        return gap <= 2 * CRACK * stroke + 1
+    over = (min(a[3], b[3]) - max(a[1], b[1])) / min(a[3] - a[1], b[3] - b[1])
+    if not usual and gap <= 2 * CRACK * stroke + 1 and (over < 0.5 or (share >= 0.5 and over > 0)):
+        return True
     # A dot or a comma is no piece: a bar is longer than its stroke is wide. What lies flat below
     # a digit underlines it.
     bar = max(b[2] - b[0], b[3] - b[1]) > 1.8 * stroke

@@ -14,6 +14,9 @@ from ensemble.pictures.segmentation.touching_digits import Decide, split
 
 MAX_MARKS = 100
 LARGE = 240  # pixels: what is larger has edges enough without soft ones
+AROUND = 0.15  # of a mark's longer side: so far from it the paper is looked at
+PAPER = 0.15  # of full ink: bare paper is of one lightness, whatever falls on it, within that
+LOOP = 0.004  # of a mark's box: what ink goes around is no smaller
 SOFT_EDGES = 2  # pixels around ink in which edges fade
 
 
@@ -26,12 +29,18 @@ class Mark:
       line: from 0, from above.
       image: uint8 (28, 28, 1) as the networks know digits.
       cut: uint8 (h, w) its ink before scaling, 255 where a pixel is all ink.
+      piece: number of the piece of ink that it was cut from with others; -1: of its own.
+      ground: how much of what is around its ink is no bare paper, in [0, 1].
+      loops: how many places its ink goes around, as large as it was.
     """
 
     box: Box
     line: int
     image: NDArray[np.uint8]
     cut: NDArray[np.uint8]
+    piece: int = -1
+    ground: float = 0.0
+    loops: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +50,12 @@ class Piece:
     Attributes:
       box: of its ink.
       cut: uint8 (h, w), 255 where a pixel is all ink; soft edges may reach beyond the box.
+      number: of the piece that it was cut from with others; -1: it is a whole one.
     """
 
     box: Box
     cut: NDArray[np.uint8]
+    number: int = -1
 
 
 def find_marks(
@@ -64,7 +75,10 @@ def find_marks(
     pieces = [piece for piece, keep in zip(pieces, digits, strict=True) if keep]
     notes = list(said)
     if len(pieces) <= MAX_MARKS:
-        pieces = [digit for piece in pieces for digit in digits_in(piece, decide)]
+        pieces = [
+            digit for number, piece in enumerate(pieces)
+            for digit in digits_in(piece, decide, number)
+        ]  # fmt: skip
     if len(pieces) > MAX_MARKS:
         notes.append(f"{len(pieces)} marks: the {MAX_MARKS} largest were taken.")
         pieces = sorted(pieces, key=lambda piece: -height(piece.box))[:MAX_MARKS]
@@ -114,19 +128,20 @@ def soften(
     return np.where(own, inside.clip(128, 255), outside).astype(np.uint8)
 
 
-def digits_in(piece: Piece, decide: Decide | None) -> list[Piece]:
+def digits_in(piece: Piece, decide: Decide | None, number: int) -> list[Piece]:
     """The digits of a piece, if it is of several that touch; otherwise the piece itself."""
     cuts = split(piece.cut, decide)
     if len(cuts) == 1:
         return [piece]
     inside = ink_box(piece.cut > 127) or (0, 0, 0, 0)
-    return [placed(cut, piece.box[0] - inside[0], piece.box[1] - inside[1]) for cut in cuts]
+    x, y = piece.box[0] - inside[0], piece.box[1] - inside[1]
+    return [placed(cut, x, y, number) for cut in cuts]
 
 
-def placed(cut: NDArray[np.uint8], x: int, y: int) -> Piece:
+def placed(cut: NDArray[np.uint8], x: int, y: int, number: int = -1) -> Piece:
     """A piece whose array begins at pixel (x, y) of the working picture."""
     left, top, right, bottom = ink_box(cut > 127) or (0, 0, 1, 1)
-    return Piece((left + x, top + y, right + x, bottom + y), cut)
+    return Piece((left + x, top + y, right + x, bottom + y), cut, number)
 
 
 def height(box: Box) -> int:
@@ -142,4 +157,37 @@ def mark_of(piece: Piece, line: int, ink: Ink, scale: float) -> Mark:
         round((west + left) * scale), round((north + top) * scale),
         round((east + left) * scale), round((south + top) * scale),
     )  # fmt: skip
-    return Mark(box, line, to_mnist(piece.cut), piece.cut)
+    ground = not_paper(ink, piece.box)
+    around_in = loops_of(piece.cut)
+    return Mark(box, line, to_mnist(piece.cut), piece.cut, piece.number, ground, around_in)
+
+
+def loops_of(cut: NDArray[np.uint8]) -> int:
+    """How many places ink uint8 (h, w) goes around; the grain of a pencil leaves smaller ones."""
+    from scipy import ndimage
+
+    left, top, right, bottom = ink_box(cut > 127) or (0, 0, 1, 1)
+    ground, count = ndimage.label(~np.pad(cut[top:bottom, left:right] > 127, 1))
+    if count < 2:
+        return 0
+    areas = np.bincount(ground.ravel())[2:]  # 0 is ink, and 1 what is around it
+    return int((areas > LOOP * (right - left) * (bottom - top)).sum())
+
+
+def not_paper(ink: Ink, box: Box) -> float:
+    """How much around a mark's ink is neither ink nor bare paper, in [0, 1].
+
+    Ink ends at paper, and what is left between them is the edge of a stroke, which does not count
+    here. In a photograph of things there is no paper: what a threshold leaves of an animal is
+    beside more of the animal, a little lighter.
+    """
+    from scipy import ndimage
+
+    left, top, right, bottom = box
+    room = max(4, round(ink.stroke), round(AROUND * max(right - left, bottom - top)))
+    rows = slice(max(top - room, 0), bottom + room)
+    columns = slice(max(left - room, 0), right + room)
+    wide = max(2, round(ink.stroke / 4))
+    near = ndimage.binary_dilation(ink.mask[rows, columns], iterations=wide)
+    beside = ink.even[rows, columns][~near]
+    return float((np.abs(beside - np.median(beside)) > PAPER).mean()) if beside.size else 0.0

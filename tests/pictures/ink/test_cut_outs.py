@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFilter
 
 from ensemble import datasets
 from ensemble.pictures.ink.extraction import find_ink
@@ -28,3 +28,24 @@ def likeness(picture: np.ndarray, cover: np.ndarray) -> float:
 def test_a_digit_without_any_margin_is_found_whole(number: int, side: int) -> None:
     cover = cut_out(number, side)
     assert likeness(255 - cover, cover) > 0.8
+
+
+@pytest.mark.parametrize("inverted", [False, True])
+@pytest.mark.parametrize("broad", [14, 16])
+def test_a_broad_pen_s_ink_is_what_hangs_together(broad: int, *, inverted: bool) -> None:
+    """A ring and a ring under it, cut at its ink, of which about half the picture is."""
+    sheet = Image.new("L", (70, 110))
+    draw = ImageDraw.Draw(sheet)
+    for box in ((0, 0, 69, 62), (0, 47, 69, 109)):
+        draw.ellipse(box, outline=255, width=broad)
+    cover = np.asarray(sheet.filter(ImageFilter.GaussianBlur(0.7)), float)
+    assert 0.5 < (cover > 127).mean() < 0.62
+    assert likeness(cover if inverted else 255 - cover, cover) > 0.85
+
+
+def test_a_digit_s_own_side_is_no_printed_line() -> None:
+    sheet = Image.new("L", (50, 64))
+    ring = [(22, 0), (3, 30), (2, 58), (14, 61), (36, 50), (47, 22), (44, 5), (20, 3)]
+    ImageDraw.Draw(sheet).line(ring, 255, 6, "curve")
+    cover = np.asarray(sheet.filter(ImageFilter.GaussianBlur(0.6)), float)
+    assert likeness(cover, cover) > 0.8

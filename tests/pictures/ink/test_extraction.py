@@ -222,7 +222,7 @@ def test_an_outline_is_told_from_ink(within: int, reaches: bool, is_outline: boo
     shown = polarity.Look(False, 31, small, wide, 2.0)
     border = polarity.around(wide).mean()
     assert (border > polarity.MOST_BORDER) == reaches
-    assert polarity.outlines(small, narrow, shown) == is_outline
+    assert polarity.outlines(small, np.ones_like(small), narrow, shown) == is_outline
 
 
 def test_grainy_pencil_stays_in_one_piece() -> None:

@@ -44,6 +44,7 @@ def words(shown: Shown) -> None:
                 st.html(votes)
     if digit.rejected:
         st.markdown(escaping.markdown(digit.why))
+        st.caption(escaping.markdown(marks_words.signs(digit)))
     st.markdown(escaping.markdown(marks_words.agreement(digit, names)))
     if disagreement := marks_words.disagreement(digit):
         st.caption(disagreement, help=marks_words.information(digit, names))

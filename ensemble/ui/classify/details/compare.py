@@ -32,7 +32,7 @@ def show(shown: Shown) -> None:
     except EnsembleError as error:
         guard.problem(error)
         return
-    theirs = asked.read(shown.image[None], shown.refuse).digits[0]
+    theirs = asked.read_marks(shown.prepared.marks, shown.refuse).digits[shown.index]
     ours = Side(shown.digit, f"{beside(shown.run, other)}, epoch {shown.epoch}")
     both = ours, Side(theirs, f"{beside(other, shown.run)}, epoch {epoch}")
     pictures.show(
