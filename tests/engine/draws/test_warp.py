@@ -30,8 +30,8 @@ def test_a_stroke_that_stood_straight_leans_to_either_side_by_no_more_than_asked
 
 
 def test_points_move_as_far_as_asked_and_neighbours_together():
-    leans, fields = warp(jax.random.key(2), 3000, (28, 21), 0.0, 3.0)
-    fields = np.asarray(fields)
+    leans, drawn = warp(jax.random.key(2), 3000, (28, 21), 0.0, 3.0)
+    fields = np.asarray(drawn)
     assert fields.shape == (3000, 2, 28, 21)
     assert not np.any(leans)
     # The root mean square of 3 times what is uniform in [0, 1], at the middle and the edge alike.
