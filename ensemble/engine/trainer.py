@@ -16,16 +16,17 @@ from ensemble.engine.draws.augment import Augmentation
 from ensemble.engine.figures import Evaluation, StepFigures, joined
 from ensemble.engine.forms.ensembles import steps_of_each
 from ensemble.engine.forms.looped import Looped
-from ensemble.engine.forms.programs import precision, usual_form
+from ensemble.engine.forms.plan import arithmetic_of
+from ensemble.engine.forms.programs import usual_form
 from ensemble.engine.forms.stepwise import Stepwise
 from ensemble.engine.forms.work import Epoch, Form, Work
 from ensemble.engine.layout import Layout, choose_devices
-from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.network import Network
 from ensemble.engine.networks.registry import network_of
 from ensemble.engine.optimizer import Hyper, rule_of, values_of
 from ensemble.engine.schedule import learning_rates
 from ensemble.engine.step import Common, MemberState, blank_members, create_members
+from ensemble.machine.product_plans import Products
 
 LARGE_BYTES = 2**28  # of members, above which nothing else is done while they are created
 
@@ -72,8 +73,10 @@ class Trainer:
         of `config.per_member`'s.
       ensembles: T, how many ensembles of as many members each these are, one after the other:
         figures are of `each` then.
+      products: how bfloat16 is multiplied in a tower; by default what is fastest here (plan.py).
 
     Attributes:
+      products: as had, or None.
       network: what learns.
       numbers: as given.
       values: every member's learning rate, momentum and weight decay, (M,) each.
@@ -93,13 +96,11 @@ class Trainer:
         numbers: Sequence[int] | None = None,
         values: Mapping[str, ArrayLike] | None = None,
         ensembles: int = 1,
+        products: Products | None = None,
     ) -> None:
         self.config, self.digits, self._ensembles = config, digits, ensembles
         images, labels = digits.train_images, digits.train_labels
-        height, width, channels = images.shape[1:]
-        self.network: Network = network_of(
-            config, (height, width, channels), len(digits.class_names)
-        )
+        self.network: Network = network_of(config, images.shape[1:], len(digits.class_names))
         self.numbers = range(config.members) if numbers is None else numbers
         self.values = values_of(config, self.numbers, values)
         self.rule = rule_of(config, self.values)
@@ -112,7 +113,8 @@ class Trainer:
         self.steps_per_epoch = batches.steps_per_epoch(self.size, config.batch_size, len(held))
         self.augmentation = Augmentation.of(config)
         form = form or usual_form(self.network)
-        arithmetic = Arithmetic(form, precision(config, form))
+        arithmetic = arithmetic_of(config, form, self.network, products)
+        self.products = Products(*arithmetic[1:]) if arithmetic.dense else None
         self._form: Form = (Stepwise if form == "stepwise" else Looped)(
             Work(
                 self.layout, self.network, self.augmentation, self.rule, arithmetic, images,

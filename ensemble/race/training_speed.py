@@ -5,7 +5,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from ensemble import datasets
@@ -38,10 +38,16 @@ def measure(config: EnsembleConfig, seconds: float = CALLS * CALL_SECONDS) -> di
       what it ran on.
     """
     prepare_jax()
-    from ensemble.engine import Trainer
+    from ensemble.engine import Trainer, network_of
+    from ensemble.engine.forms.plan import plan_anew
+    from ensemble.engine.forms.programs import usual_form
 
     digits = datasets.load(config.dataset)
     asked, *others = sorted(PRECISIONS, key=lambda name: name != config.precision)
+    network = network_of(config, digits.train_images.shape[1:], len(digits.class_names))
+    planned = {}
+    if usual_form(network) == "tower":
+        planned["bfloat16_products"] = asdict(plan_anew(network))
     began = time.perf_counter()
     trainer = Trainer(config, digits)
     train = _training(trainer)
@@ -66,6 +72,7 @@ def measure(config: EnsembleConfig, seconds: float = CALLS * CALL_SECONDS) -> di
         **{f"img_member_per_s_{name}": round(rates[name] * per_step, 1) for name in PRECISIONS},
         "bfloat16_emulated": trainer.layout.devices[0].platform == "cpu"
         and not machine().fast_bfloat16,
+        **planned,
         "compile_seconds": round(compile_seconds, 2),
         "seconds_per_epoch": round(steps / rate, 2),
         "peak_memory_mb": round(peak / 2**20),

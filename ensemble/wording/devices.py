@@ -3,6 +3,7 @@
 import time
 
 from ensemble.datasets.registry import title_of
+from ensemble.machine.product_plans import WORTH, Plan
 from ensemble.race import Race
 from ensemble.race.results import TOLERANCES
 from ensemble.wording import formats
@@ -104,16 +105,31 @@ def measured_on(race: Race) -> str:
     )
 
 
-def precision(race: Race | None, platform: str, fast: bool) -> str:
+def precision(race: Race | None, platform: str, fast: bool, plan: Plan | None = None) -> str:
     """What stands beside Train's control; "" where it is not known and can be measured.
 
     Args:
       race: the last one on this machine.
       platform: "cpu", "gpu" or "tpu"; "" while that is not known.
       fast: whether the processor multiplies bfloat16 itself.
+      plan: how it is multiplied there, where that was measured for the network.
     """
     if race and (gain := race.bfloat16_gain):
         return f"Measured: bfloat16 {worth(race, gain)}."
     if platform == "cpu" and not fast:
         return "This processor has no bfloat16 units: it is a little slower than float32."
+    if platform == "cpu" and plan:
+        if plan.faster:
+            return (
+                f"Measured: the layers that multiply bfloat16 are {times(plan.gain)} as fast as in "
+                "float32, forward and backward."
+            )
+        return "Measured: bfloat16 is no faster than float32 on this processor."
     return ""
+
+
+def bfloat16_choice(race: Race | None, platform: str, fast: bool, plan: Plan | None = None) -> str:
+    """What Train's control calls bfloat16; for the arguments see `precision`."""
+    gain = (race.bfloat16_gain if race else None) or (plan.gain if plan else None)
+    known_slow = (gain is not None and gain < WORTH) or (gain is None and not fast)
+    return f"bfloat16, {'no faster here' if platform == 'cpu' and known_slow else 'half the bits'}"

@@ -210,6 +210,7 @@ def test_bench_prints_both_rates_and_the_share_of_the_product():
     # Two programs that were really run: never twice the same speed to the last figure.
     assert found["img_member_per_s_float32"] not in (0, speed)
     assert found["bfloat16_emulated"] is not machine().fast_bfloat16
+    assert set(found["bfloat16_products"]) == {"convolutions", "dense", "gain"}
     assert found["compile_seconds"] > 0
     assert found["seconds_per_epoch"] == pytest.approx(10 * 128 * 2 / speed, rel=0.1)
     assert 100 < found["peak_memory_mb"] < 8000

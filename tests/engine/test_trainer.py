@@ -1,6 +1,5 @@
 """Training as a whole: calls, options, compiled programs, evaluation."""
 
-import dataclasses
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -11,11 +10,11 @@ import numpy as np
 import pytest
 
 from ensemble.engine import Trainer
-from ensemble.engine.forms import looped, programs
+from ensemble.engine.forms.plan import EMULATED
 from ensemble.engine.networks.arithmetic import to_unit
 from ensemble.engine.optimizer import values_of
 from ensemble.errors import ConfigError
-from ensemble.machine.processor import processor
+from ensemble.machine.product_plans import Products
 from tests.engine.conftest import devices, small_config, stock, train_epochs
 
 
@@ -154,42 +153,15 @@ def test_too_large_a_rate_is_seen_to_diverge_and_the_others_go_on(few):
 
 
 @pytest.mark.parametrize(
-    ("asked", "form", "fast", "matrices", "had"),
-    [
-        ("bfloat16", "tower", True, True, "bfloat16"),
-        ("bfloat16", "tower", True, False, "bfloat16_winograd"),
-        ("bfloat16", "tower", False, False, "rounded"),
-        ("bfloat16", "grouped", False, False, "bfloat16"),
-        ("float32", "tower", False, False, "float32"),
-        ("float32", "tower", True, True, "float32"),
-    ],
+    "way", [Products("bfloat16", "bfloat16"), Products("bfloat16_winograd", "rounded"), EMULATED]
 )
-def test_bfloat16_is_multiplied_as_is_quickest_on_a_processor(
-    asked, form, fast, matrices, had, monkeypatch
-):
-    here = dataclasses.replace(processor(), fast_bfloat16=fast, matrix_units=matrices)
-    monkeypatch.setattr(programs, "processor", lambda: here)
-    assert programs.precision(small_config(precision=asked), form) == had
-
-
-@pytest.mark.parametrize(
-    ("fast", "matrices", "way"),
-    [(True, True, "bfloat16"), (True, False, "bfloat16_winograd"), (False, False, "rounded")],
-)
-def test_every_way_to_bfloat16_learns_what_float32_learns(few, fast, matrices, way, monkeypatch):
-    here = dataclasses.replace(processor(), fast_bfloat16=fast, matrix_units=matrices)
-    monkeypatch.setattr(programs, "processor", lambda: here)
-    losses, had, made_of = {}, [], looped.programs
-
-    def watched(*asked):
-        had.append(asked[-1].precision)
-        return made_of(*asked)
-
-    monkeypatch.setattr(looped, "programs", watched)
+def test_every_way_to_bfloat16_learns_what_float32_learns(few, way):
+    losses = {}
     for precision in ("float32", "bfloat16"):
-        made = Trainer(small_config(precision=precision, members=1), few, devices(1))
+        config = small_config(precision=precision, members=1)
+        made = Trainer(config, few, devices(1), products=way)
+        assert made.products == (way if precision == "bfloat16" else None)
         losses[precision] = made.train(made.start(), 1, 0, 2)[1].loss
-    assert had == ["float32", way]
     assert not np.array_equal(losses["bfloat16"], losses["float32"])
     np.testing.assert_allclose(losses["bfloat16"], losses["float32"], rtol=0.03)
 

@@ -9,7 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
 
-from ensemble.config import EnsembleConfig
 from ensemble.engine.draws.augment import Augmentation
 from ensemble.engine.forms.loops import log_probabilities, train_steps
 from ensemble.engine.layout import Layout
@@ -17,7 +16,6 @@ from ensemble.engine.networks.arithmetic import Arithmetic
 from ensemble.engine.networks.network import Network
 from ensemble.engine.optimizer import Rule
 from ensemble.engine.trace_cache import cached
-from ensemble.machine.processor import processor
 
 EVALUATION_BLOCK = 64  # whole chunks of images (convolution.py) in either precision
 # How one device does its members: by the fast operator for CPUs, one member after the other;
@@ -65,16 +63,6 @@ def programs(
     train = cached("train", train, network, rows, augmentation, rule, arithmetic)
     evaluate = cached("evaluate", evaluate, network, arithmetic)
     return layout.pmap(train, donate_argnums=0), layout.pmap(evaluate, donate_argnums=0)
-
-
-def precision(config: EnsembleConfig, form: str) -> str:
-    """How the run's precision is had in this form, on this processor."""
-    if config.precision != "bfloat16" or form != "tower":
-        return config.precision
-    here = processor()
-    if not here.fast_bfloat16:
-        return "rounded"
-    return "bfloat16" if here.matrix_units else "bfloat16_winograd"
 
 
 def over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:

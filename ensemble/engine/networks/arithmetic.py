@@ -12,13 +12,14 @@ class Arithmetic(NamedTuple):
     Attributes:
       form: "tower", "grouped", "patches", "scan", "stepwise"; see forms/programs.py. "" is what
         suits the platform. Only the HOWTO's network differs by it.
-      precision: of the factors in products, "float32" or "bfloat16"; sums are float32. "rounded"
-        is bfloat16 in a tower on a processor that has no units for it, "bfloat16_winograd" on one
-        that has units for it, but none for matrices.
+      precision: of the factors in products, "float32" or "bfloat16"; sums are float32. In a
+        tower's convolutions also "bfloat16_winograd" and "rounded"; see cpu_products.py.
+      dense: of a tower's dense layers, where that is another.
     """
 
     form: str = ""
     precision: str = "float32"
+    dense: str = ""
 
     @property
     def dtype(self) -> Any:

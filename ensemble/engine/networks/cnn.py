@@ -46,7 +46,7 @@ class CNN(nn.Module):
     @nn.compact
     def __call__(self, x: Array) -> Array:
         """Images (B, H, W, channels) in [0, 1] to logits (B, C)."""
-        form, precision = self.arithmetic
+        form, precision, dense = self.arithmetic
         height, width, channels = x.shape[1:]
         layers = [Conv(features=self.width)(channels), Conv(features=2 * self.width)(self.width)]
         if self.is_initializing():  # Only shapes count: nothing else need be compiled.
@@ -54,7 +54,7 @@ class CNN(nn.Module):
         else:
             x = conv_tower(x, layers, form, precision)
         x = x.reshape((x.shape[0], -1))
-        x = nn.Dense(features=8 * self.width, dot_general=dense_product(precision))(x)
+        x = nn.Dense(features=8 * self.width, dot_general=dense_product(dense or precision))(x)
         x = nn.relu(x)
         return nn.Dense(features=self.classes)(x)
 

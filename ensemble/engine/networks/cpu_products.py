@@ -22,14 +22,14 @@ In two dimensions along rows, then along columns: sixteen products of (O, C) wit
 of thirty-six. Sums and differences of neighbours do the rest, and the backward pass is the same
 with every matrix transposed. Rounding is a few units in the last place of float32.
 
-In bfloat16 there are three ways. Matrix units (AMX) are so quick that `directly` is fastest, and
-each factor is rounded once. Units without (AVX512-BF16) are given `winograd` with transforms in
-float32, where only the factors of the sixteen products are rounded (precision
-"bfloat16_winograd"): what is rounded are sums of up to four taps, so that a layer's result is less
-exact than `directly`'s, by less than a factor of four. Where nothing multiplies bfloat16
-(precision "rounded") taps, weights and gradients are rounded to bfloat16 and then taken through
-`winograd` in float32, whose own rounding is far below bfloat16's: what a layer gives is what
-`directly` gives, but for float32's last places.
+In bfloat16 there are three ways, of which forms/plan.py measures the fastest. "bfloat16" is
+`directly`, each factor rounded once: fastest on matrix units (AMX). "bfloat16_winograd" is
+`winograd` with transforms in float32, where only the factors of the sixteen products are rounded:
+sums of up to four taps, so that a layer's result is less exact than `directly`'s, by less than a
+factor of four; for units without matrices (AVX512-BF16). In "rounded" taps, weights and gradients
+are rounded to bfloat16 and then taken through `winograd` in float32, whose own rounding is far
+below bfloat16's: what a layer gives is what `directly` gives, but for float32's last places; where
+nothing multiplies bfloat16, or not quickly.
 """
 
 import functools
@@ -82,7 +82,7 @@ class Method(NamedTuple):
 
 @functools.cache
 def method_for(channels: int, precision: str) -> Method:
-    """What is fastest for so many input channels, in a precision of FACTORS."""
+    """How to multiply with so many input channels, in a precision of FACTORS."""
     factor = FACTORS[precision]
     if channels > 1 and precision != "bfloat16":
         # What is rounded before the transforms, and what in the products after them.

@@ -15,7 +15,8 @@ import jax
 import numpy as np
 
 from ensemble.config import EnsembleConfig
-from ensemble.engine import Evaluation, StepFigures, Trainer
+from ensemble.engine import Evaluation, StepFigures, Trainer, network_of
+from ensemble.engine.forms.plan import planned_products
 from ensemble.engine.layout import Layout, choose_devices
 from ensemble.engine.pace import decided_by
 from ensemble.engine.trainer import Images
@@ -25,6 +26,7 @@ from ensemble.hosts.kinds import Follower, Leader
 from ensemble.jobs.job import LOCK_FILE
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import StatusWriter, write_status
+from ensemble.machine.product_plans import Products
 from ensemble.runs.groups.part import find_group
 from ensemble.runs.status import ACTIVE, Status, read_status
 from ensemble.runs.store import Run, find, trained_here
@@ -40,15 +42,18 @@ class LedTrainer(Trainer):
 
     def __init__(
         self, config: EnsembleConfig, digits: Images, devices: Sequence[jax.Device],
-        numbers: range,
+        numbers: range, products: Products | None = None,
     ) -> None:  # fmt: skip
         company = current()
         assert isinstance(company, Leader)
         self._company = company
         _check_all_have_members(company, Layout.over(len(numbers), devices))
-        company.announce("trainer", devices=len(devices))
+        shape, classes = digits.train_images.shape[1:], len(digits.class_names)
+        products = products or planned_products(config, network_of(config, shape, classes))
+        said = dataclasses.asdict(products) if products else None
+        company.announce("trainer", devices=len(devices), products=said)
         with company.blaming():
-            super().__init__(config, digits, devices, numbers=numbers)
+            super().__init__(config, digits, devices, numbers=numbers, products=products)
 
     def start(self, state: Any = None) -> Any:
         """As `Trainer.start`; each process is given the members that are on its devices."""
@@ -132,7 +137,11 @@ def follow(company: Follower) -> Outcome:
         with company.blaming():
             if order.kind == "trainer":
                 config, devices = trained_here(run), choose_devices(order.said["devices"])
-                trainer = Trainer(config, dataset_of(run), devices, numbers=run.numbers)
+                had = order.said["products"]
+                trainer = Trainer(
+                    config, dataset_of(run), devices, numbers=run.numbers,
+                    products=Products(**had) if had else None,
+                )  # fmt: skip
                 continue
             assert trainer is not None
             if order.kind == "start":

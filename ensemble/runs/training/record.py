@@ -6,7 +6,7 @@ program leaves what it leaves alone.
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import jax
@@ -104,7 +104,9 @@ class Record:
         self._lost.begin(self.progress)
         self._forget_what_comes_again()
         layout, beside = self._trainer.layout, {"runs": self._runs} if self._runs > 1 else {}
-        used = {"used": self._trainer.devices, "members_per_device": layout.lanes, **beside}
+        used: Line = {"used": self._trainer.devices, "members_per_device": layout.lanes, **beside}
+        if products := self._trainer.products:
+            used["products"] = asdict(products)
         write_json(self.run.path / "devices.json", {**describe_devices(), **used, **layout.hosts})
 
     def compiled(self, seconds: float, sharing: int = 1) -> None:

@@ -15,6 +15,7 @@ from ensemble import hosts
 from ensemble.config import LEAST_IN_A_GROUP, varying
 from ensemble.engine import Pace, Trainer, choose_devices
 from ensemble.jobs.outcome import Outcome, outcome_of
+from ensemble.machine.product_plans import Products
 from ensemble.runs.store import Run, trained_here
 from ensemble.runs.test_set import dataset_of
 from ensemble.runs.training.progress import judge
@@ -53,7 +54,7 @@ class Session:
         first, together = runs[0], _together(runs) if len(runs) > 1 else {}
         self._trainer = trainer(
             trained_here(first), dataset_of(first), _devices(first),
-            **{"numbers": first.numbers, **together},
+            **{"numbers": first.numbers, "products": _products(first), **together},
         )  # fmt: skip
         self._live = [
             Record(task, self._trainer, place, len(runs)) for place, task in enumerate(tasks)
@@ -172,6 +173,15 @@ def _together(runs: Sequence[Run]) -> dict[str, Any]:
     values = {name: np.concatenate([one[name] for one in each]) for name in varying.NAMES}
     numbers = [number for run in runs for number in run.numbers]
     return {"numbers": numbers, "values": values, "ensembles": len(runs)}
+
+
+def _products(run: Run) -> Products | None:
+    """How bfloat16 is multiplied, where the run has begun so: it goes on to the same bits."""
+    try:
+        found = read_json(run.path / "devices.json").get("products")
+        return read_as(Products, found) if isinstance(found, dict) else None
+    except (OSError, ValueError):
+        return None
 
 
 def _devices(run: Run) -> list[Any]:

@@ -1,0 +1,119 @@
+"""How bfloat16 is multiplied fastest on this machine, as measured and kept; no JAX in here.
+
+A plan is FFTW's idea (Frigo and Johnson, "The Design and Implementation of FFTW3", Proceedings of
+the IEEE 93, 2005): what is fastest is not told from a processor's name or flags, but measured once
+with what it is for, and kept for this machine and this jaxlib. The same plan gives the same bits.
+"""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ensemble.machine.jax_settings import cpu_cores
+from ensemble.machine.processor import processor
+from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.folders import data_folder
+from ensemble.storage.records.fields import read_as
+
+# What a product's factors may be; see engine/networks/cpu_products.py.
+CONVOLUTIONS = ("bfloat16", "bfloat16_winograd", "rounded")
+DENSE = ("bfloat16", "rounded")
+# Less than this share of time saved is within what a measurement differs by from the next.
+WORTH = 1.03
+VERSION = 1  # of how it is measured
+
+
+@dataclass(frozen=True)
+class Products:
+    """How products are done where bfloat16 is asked for.
+
+    Attributes:
+      convolutions: one of CONVOLUTIONS.
+      dense: one of DENSE.
+    """
+
+    convolutions: str
+    dense: str
+
+    def __post_init__(self) -> None:
+        if self.convolutions not in CONVOLUTIONS or self.dense not in DENSE:
+            raise ValueError(f"There are no such products: {self.convolutions}, {self.dense}.")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a measurement found for the layers of one network.
+
+    Attributes:
+      convolutions, dense: as in `Products`.
+      gain: float32's time over theirs, of the forward and backward pass of these layers; above 1
+        where bfloat16 is faster.
+    """
+
+    convolutions: str
+    dense: str
+    gain: float
+
+    @property
+    def products(self) -> Products:
+        """How to multiply."""
+        return Products(self.convolutions, self.dense)
+
+    @property
+    def faster(self) -> bool:
+        """Whether bfloat16 is faster than float32, by more than a measurement's own error."""
+        return self.gain >= WORTH
+
+
+class Purpose(NamedTuple):
+    """What a plan is for.
+
+    Attributes:
+      network: its word in settings.
+      width: how wide its layers are; 0 is its own width.
+      image_shape: of its images, (H, W, channels).
+    """
+
+    network: str
+    width: int
+    image_shape: tuple[int, ...]
+
+
+def planned(purpose: Purpose) -> Plan | None:
+    """The plan for a network on this machine; None where there is none that can be read."""
+    try:
+        plan = read_as(Plan, read_json(_file(purpose)))
+        plan.products  # noqa: B018  # Says whether there are such.
+    except (OSError, ValueError):
+        return None
+    return plan
+
+
+def keep(purpose: Purpose, plan: Plan) -> None:
+    """Write a plan down, for all later processes.
+
+    Raises:
+      OSError: it cannot be written.
+    """
+    file = _file(purpose)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_json(file, {**asdict(plan), "made_for": _made_for(purpose)})
+
+
+def _file(purpose: Purpose) -> Path:
+    name = hashlib.sha256(json.dumps(_made_for(purpose)).encode()).hexdigest()[:32]
+    return data_folder() / "plans" / f"{name}.json"
+
+
+def _made_for(purpose: Purpose) -> dict[str, Any]:
+    """All that a plan depends on."""
+    return {
+        "version": VERSION,
+        "processor": processor().name,
+        "cores": cpu_cores(),
+        "jaxlib": metadata.version("jaxlib"),
+        **purpose._asdict(),
+    }

@@ -1,0 +1,58 @@
+"""A run in bfloat16 keeps how it multiplies, and goes on so."""
+
+from typing import Any
+
+import pytest
+
+from ensemble import runs
+from ensemble.config import EnsembleConfig
+from ensemble.engine import Trainer
+from ensemble.machine.product_plans import Products
+from ensemble.runs import commands
+from ensemble.runs.training import session
+from ensemble.storage.atomic import read_json, write_json
+
+CONFIG = EnsembleConfig(width=4, members=2, epochs=2, batch_size=512, precision="bfloat16")
+
+
+def test_a_run_goes_on_multiplying_as_it_began(tmp_path, monkeypatch):
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+    had: list[Products | None] = []
+
+    class Watched(Trainer):
+        def __init__(self, *asked: Any, products: Products | None = None, **more: Any) -> None:
+            had.append(products)
+            super().__init__(*asked, products=products, **more)
+
+    monkeypatch.setattr(session.Session.__init__, "__defaults__", (Watched,))
+    made = runs.create(CONFIG)
+    asked: list[runs.Status] = []
+
+    def stop_once(status: runs.Status) -> None:
+        if status.state == "training" and not asked:
+            asked.append(status)
+            commands.request_stop(made.id)
+
+    run = runs.work(made.id, stop_once)
+    assert run.state == "stopped"
+    written = read_json(run.path / "devices.json")
+    assert had == [None]  # It was measured, and what was found stands in its folder.
+    began = Products(**written["products"])
+    # Another plan than this machine's: it would not be had but from the run's own folder.
+    other = Products("rounded" if began.convolutions != "rounded" else "bfloat16", began.dense)
+    written["products"]["convolutions"] = other.convolutions
+    write_json(run.path / "devices.json", written)
+    commands.requeue(run.id)
+    run = runs.work(run.id)
+    assert run.state == "finished"
+    assert had == [None, other]
+    assert read_json(run.path / "devices.json")["products"]["convolutions"] == other.convolutions
+
+
+@pytest.mark.parametrize("products", [None, {}, {"convolutions": "fast", "dense": "rounded"}])
+def test_a_run_of_an_earlier_version_has_none(tmp_path, monkeypatch, products):
+    monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path))
+    run = runs.create(CONFIG)
+    write_json(run.path / "devices.json", {"used": 2, "products": products})
+    assert session._products(run) is None
