@@ -36,6 +36,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PYTHONPATH", str(REPO))
     monkeypatch.setattr(sys, "path", [*sys.path])  # what imports code of one's own adds to it
     monkeypatch.chdir(tmp_path)
+    # What `.streamlit/config.toml` says, which is not read from here if no page was drawn before.
+    monkeypatch.setenv("STREAMLIT_SERVER_ADDRESS", "localhost")
     write(tmp_path / "fruit", TRAIN, TEST)
     (tmp_path / "fruit_networks.py").write_text(MODULE)
     (tmp_path / "ensemble.toml").write_text('networks = ["fruit_networks:Small"]\n')
