@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import accuracy_score, log_loss
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
@@ -36,8 +37,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PYTHONPATH", str(REPO))
     monkeypatch.setattr(sys, "path", [*sys.path])  # what imports code of one's own adds to it
     monkeypatch.chdir(tmp_path)
-    # What `.streamlit/config.toml` says, which is not read from here if no page was drawn before.
-    monkeypatch.setenv("STREAMLIT_SERVER_ADDRESS", "localhost")
     write(tmp_path / "fruit", TRAIN, TEST)
     (tmp_path / "fruit_networks.py").write_text(MODULE)
     (tmp_path / "ensemble.toml").write_text('networks = ["fruit_networks:Small"]\n')
@@ -204,6 +203,8 @@ def one_file_a_member(said: NDArray[Any], tests: Any) -> Sequence[Path]:
 
 def compared(run: dict[str, Any], others: set[str]) -> None:
     """Inspect compares a run with all the others, whoever trained them."""
+    # As .streamlit/config.toml says: it is not read here unless a page was drawn before.
+    config.set_option("server.address", "localhost")
     at = AppTest.from_file(str(REPO / "app.py"), default_timeout=60)
     at.query_params["run"], at.query_params["view"] = run["run_id"], "compare"
     at.query_params["side"] = "all"

@@ -133,6 +133,23 @@ def measure(precision: str, options: dict[str, Any], written: Path, single: bool
     return [table(costs, seconds, STEPS * MEMBERS, each) for each in (False, single)]
 
 
+def kind_of(part: str) -> str:
+    """What a part does, whichever layer's it is."""
+    if "products" in part:
+        return "products"
+    if any(word in part for word in ("transforms", "taps", "weights")):
+        return "transforms and taps"
+    return next((word for word in ("relu, pooling", "update", BETWEEN) if word in part), "the rest")
+
+
+def kinds(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """The share of the time by what is done, largest first."""
+    sums: dict[str, float] = defaultdict(float)
+    for row in rows:
+        sums[kind_of(row["part"])] += row["share"]
+    return {kind: round(sums[kind], 3) for kind in sorted(sums, key=lambda kind: -sums[kind])}
+
+
 def say(rows: list[dict[str, Any]]) -> None:
     """A table in lines."""
     print(f"{'part':<60}" + "".join(f"{name:>9}" for name in (*COLUMNS, "gflop/s")))
@@ -163,6 +180,8 @@ def main() -> None:
             )
             print(f"\n{precision}, a member's step on {BATCH} images, on one core")
             say(found[precision])
+            shares = kinds(found[precision])
+            print(", ".join(f"{kind} {100 * share:.0f} %" for kind, share in shares.items()))
             if asked.operations:
                 say(single[: asked.operations])
     common.keep("parts_augmented" if asked.augmented else "parts", found)

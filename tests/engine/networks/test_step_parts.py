@@ -4,7 +4,7 @@ import jax
 import jax.numpy as jnp
 
 from benchmarks.speed.hlo import Program, nbytes
-from benchmarks.speed.parts import own_seconds, part_of, table
+from benchmarks.speed.parts import kinds, own_seconds, part_of, table
 
 
 def test_products_are_counted_and_slices_are_read_alone():
@@ -37,3 +37,18 @@ def test_an_operation_has_its_own_time_and_the_rest_lies_between():
     [between, *_] = table({}, seconds, 1, single=False)
     assert between["part"] == "between"
     assert between["ms"] == 0.1
+
+
+def test_shares_are_added_up_by_what_is_done():
+    shares = {
+        "convolution_0 products, forward": 0.2,
+        "Dense_0 products, backward": 0.3,
+        "convolution_1 taps, forward": 0.1,
+        "weights": 0.1,
+        "loss": 0.25,
+        "update": 0.05,
+    }
+    rows = [{"part": part, "share": share} for part, share in shares.items()]
+    assert kinds(rows) == {
+        "products": 0.5, "the rest": 0.25, "transforms and taps": 0.2, "update": 0.05,
+    }  # fmt: skip
