@@ -7,7 +7,8 @@ that the engine names), with what it multiplies and what it reads and writes.
 What XLA has fused counts where its last part comes from. Bytes are those of operands and results,
 in the caches or not. Times are those of one core. A few products are XLA's threads' (Eigen's), and
 most of their time counts as `between`: what lies between operations, the profiler's time as well.
---operations N lists single operations, too.
+--operations N lists single operations, too. Other batches are printed and not kept: their rows are
+for 128 images as well.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from typing import Any
 from benchmarks import common
 from benchmarks.speed.hlo import Cost, Program
 
-STEPS, MEMBERS, BATCH = 10, 2, 128
+STEPS, MEMBERS, BATCH = 10, 2, 128  # of other batches as many steps as are as many images
 LAYER = re.compile(r"convolution_\d+|Dense_\d+")
 PARTS = ("batch", "weights", "taps", "transforms", "loss", "update", "figures")
 BETWEEN = "between"
@@ -112,7 +113,7 @@ def step_program(written: Path) -> str:
     return text
 
 
-def measure(precision: str, options: dict[str, Any], written: Path, single: bool) -> Any:
+def measure(precision: str, batch: int, options: Any, written: Path, single: bool) -> Any:
     """Train some steps under the profiler; XLA writes its programs to a folder."""
     import jax
 
@@ -121,16 +122,18 @@ def measure(precision: str, options: dict[str, Any], written: Path, single: bool
     from ensemble.engine import Trainer
 
     config = EnsembleConfig(
-        dataset="mnist", members=MEMBERS, batch_size=BATCH, precision=precision, **options
+        dataset="mnist", members=MEMBERS, batch_size=batch, precision=precision, **options
     )
-    trainer = Trainer(config, datasets.load("mnist"))
-    state, _ = trainer.train(trainer.start(), 1, 0, STEPS)
+    trainer, steps = Trainer(config, datasets.load("mnist")), max(1, STEPS * BATCH // batch)
+    state, _ = trainer.train(trainer.start(), 1, 0, steps)
     with tempfile.TemporaryDirectory() as folder:
         with jax.profiler.trace(folder):
-            trainer.train(state, 1, STEPS, STEPS)
+            trainer.train(state, 1, steps, steps)
         seconds = own_seconds(traced_events(Path(folder)))
     costs = Program(step_program(written)).costs()
-    return [table(costs, seconds, STEPS * MEMBERS, each) for each in (False, single)]
+    return [
+        table(costs, seconds, steps * MEMBERS * batch / BATCH, each) for each in (False, single)
+    ]
 
 
 def kind_of(part: str) -> str:
@@ -162,6 +165,7 @@ def say(rows: list[dict[str, Any]]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--precision", nargs="+", default=["float32", "bfloat16"])
+    parser.add_argument("--batch-size", type=int, default=BATCH)
     parser.add_argument("--augmented", action="store_true", help="shift 2, rotation 10")
     parser.add_argument("--operations", type=int, default=0, help="list so many as well")
     asked = parser.parse_args()
@@ -176,15 +180,17 @@ def main() -> None:
         prepare_jax()
         for precision in asked.precision:
             found[precision], single = measure(
-                precision, options, Path(folder), bool(asked.operations)
+                precision, asked.batch_size, options, Path(folder), bool(asked.operations)
             )
-            print(f"\n{precision}, a member's step on {BATCH} images, on one core")
+            print(f"\n{precision}, {BATCH} images of a member in batches of {asked.batch_size}")
             say(found[precision])
             shares = kinds(found[precision])
             print(", ".join(f"{kind} {100 * share:.0f} %" for kind, share in shares.items()))
             if asked.operations:
                 say(single[: asked.operations])
-    common.keep("parts_augmented" if asked.augmented else "parts", found)
+    if asked.augmented or asked.batch_size != BATCH:
+        return
+    common.keep("parts", found)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ def show(solve: regression.Solve, traces: Traces) -> None:
     with left:
         scaling(solve, traces)
     with right:
-        st.markdown("Every solve in figures: the main two, then the shorter ones on the left.")
+        st.markdown("Every solve in figures; last come the shorter ones on the left.")
         answer.details(traces)
 
 
