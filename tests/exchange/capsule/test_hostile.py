@@ -232,6 +232,7 @@ def test_three_hundred_damaged_pages_are_refused_or_are_the_same(page: str) -> N
             del content[draws.randrange(len(content)) :]
         try:
             (found,) = capsule.read(uploaded(page_of(element(bytes(content), run))))
+            last = found.array(LAST)  # A part of another name is left out, and missing here.
         except PredictionsError:
             continue
-        assert found.array(LAST).tobytes() == right
+        assert last.tobytes() == right
