@@ -7,6 +7,7 @@ import pytest
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.engine import Trainer
+from ensemble.machine import product_plans
 from ensemble.machine.product_plans import Products
 from ensemble.runs import commands
 from ensemble.runs.training import session
@@ -18,6 +19,11 @@ CONFIG = EnsembleConfig(width=4, members=2, epochs=2, batch_size=512, precision=
 def test_a_run_goes_on_multiplying_as_it_began(tmp_path, monkeypatch):
     monkeypatch.setenv("ENSEMBLE_RUNS", str(tmp_path / "runs"))
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
+    # What measuring would keep; that it measures where there is none: tests/engine/test_plan.py.
+    product_plans.keep(
+        product_plans.Purpose("cnn", 4, (28, 28, 1)),
+        product_plans.Plan("bfloat16", "bfloat16", 1.2),
+    )
     had: list[Products | None] = []
 
     class Watched(Trainer):
@@ -37,7 +43,7 @@ def test_a_run_goes_on_multiplying_as_it_began(tmp_path, monkeypatch):
     run = runs.work(made.id, stop_once)
     assert run.state == "stopped"
     written = read_json(run.path / "devices.json")
-    assert had == [None]  # It was measured, and what was found stands in its folder.
+    assert had == [None]  # It was as planned, and stands in its folder.
     began = Products(**written["products"])
     # Another plan than this machine's: it would not be had but from the run's own folder.
     other = Products("rounded" if began.convolutions != "rounded" else "bfloat16", began.dense)
