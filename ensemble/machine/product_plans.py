@@ -21,7 +21,7 @@ from ensemble.storage.records.fields import read_as
 # What a product's factors may be; see engine/networks/cpu_products.py.
 CONVOLUTIONS = ("bfloat16", "bfloat16_winograd", "rounded")
 DENSE = ("bfloat16", "rounded")
-# Less than this share of time saved is within what a measurement differs by from the next.
+# A smaller gain is within what one measurement differs by from the next.
 WORTH = 1.03
 VERSION = 1  # of how it is measured
 
