@@ -16,7 +16,7 @@ from ensemble.engine.draws.augment import Augmentation
 from ensemble.engine.figures import Evaluation, StepFigures, joined
 from ensemble.engine.forms.ensembles import steps_of_each
 from ensemble.engine.forms.looped import Looped
-from ensemble.engine.forms.plan import arithmetic_of
+from ensemble.engine.forms.plan import arithmetic_of, products_in
 from ensemble.engine.forms.programs import usual_form
 from ensemble.engine.forms.stepwise import Stepwise
 from ensemble.engine.forms.work import Epoch, Form, Work
@@ -114,7 +114,7 @@ class Trainer:
         self.augmentation = Augmentation.of(config)
         form = form or usual_form(self.network)
         arithmetic = arithmetic_of(config, form, self.network, products)
-        self.products = Products(*arithmetic[1:]) if arithmetic.dense else None
+        self.products = products_in(arithmetic)
         self._form: Form = (Stepwise if form == "stepwise" else Looped)(
             Work(
                 self.layout, self.network, self.augmentation, self.rule, arithmetic, images,

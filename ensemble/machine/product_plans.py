@@ -5,6 +5,7 @@ the IEEE 93, 2005): what is fastest is not told from a processor's name or flags
 with what it is for, and kept for this machine and this jaxlib. The same plan gives the same bits.
 """
 
+import functools
 import hashlib
 import json
 from dataclasses import asdict, dataclass
@@ -44,22 +45,19 @@ class Products:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Products):
     """What a measurement found for the layers of one network.
 
     Attributes:
-      convolutions, dense: as in `Products`.
       gain: float32's time over theirs, of the forward and backward pass of these layers; above 1
         where bfloat16 is faster.
     """
 
-    convolutions: str
-    dense: str
     gain: float
 
     @property
     def products(self) -> Products:
-        """How to multiply."""
+        """How to multiply, without what it is worth."""
         return Products(self.convolutions, self.dense)
 
     @property
@@ -85,11 +83,9 @@ class Purpose(NamedTuple):
 def planned(purpose: Purpose) -> Plan | None:
     """The plan for a network on this machine; None where there is none that can be read."""
     try:
-        plan = read_as(Plan, read_json(_file(purpose)))
-        plan.products  # noqa: B018  # Says whether there are such.
+        return read_as(Plan, read_json(_file(purpose)))
     except (OSError, ValueError):
         return None
-    return plan
 
 
 def keep(purpose: Purpose, plan: Plan) -> None:
@@ -114,6 +110,12 @@ def _made_for(purpose: Purpose) -> dict[str, Any]:
         "version": VERSION,
         "processor": processor().name,
         "cores": cpu_cores(),
-        "jaxlib": metadata.version("jaxlib"),
+        "jaxlib": _jaxlib(),
         **purpose._asdict(),
     }
+
+
+@functools.cache
+def _jaxlib() -> str:
+    """Its version; read once a process, for Train asks at each of its reruns."""
+    return metadata.version("jaxlib")

@@ -20,7 +20,8 @@ from ensemble.runs.groups.part import Group, make
 from ensemble.runs.groups.places import tasks_for
 from ensemble.runs.test_set import dataset_of
 from ensemble.runs.training.distributed import LedTrainer
-from tests.hosts.pair import Processes
+from ensemble.storage.atomic import read_json
+from tests.hosts.pair import Processes, train
 from tests.pages.grouped import SLURM, in_groups
 
 # Compiled in a moment.
@@ -64,6 +65,16 @@ def test_a_task_on_two_nodes_stopped_and_resumed_has_the_bits_of_one_process(tmp
         assert found.files == one.files
         for name in one.files:
             np.testing.assert_array_equal(found[name], one[name])
+
+
+def test_two_processes_multiply_bfloat16_as_the_first_has_measured(tmp_path):
+    words = ("--members", "2", "--width", "4", "--batch-size", "512", "--epochs", "1")
+    own = {"ENSEMBLE_DATA": str(tmp_path / "data")}  # Nothing was measured there.
+    with train(tmp_path, *words, "--precision", "bfloat16", **own) as both:
+        assert both.statuses() == [0, 0], both.said()
+    [run] = runs.list_runs()
+    assert run.state == "finished"
+    assert set(read_json(run.path / "devices.json")["products"]) == {"convolutions", "dense"}
 
 
 def alone(run: Run, folder: Path) -> Processes:

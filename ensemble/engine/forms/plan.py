@@ -48,8 +48,12 @@ def products_of(network: Network) -> Products:
 
 def planned_products(config: EnsembleConfig, network: Network) -> Products | None:
     """How a run is to multiply that begins now; None where there is nothing to choose."""
-    arithmetic = arithmetic_of(config, usual_form(network), network)
-    return Products(*arithmetic[1:]) if arithmetic.dense else None
+    return products_in(arithmetic_of(config, usual_form(network), network))
+
+
+def products_in(arithmetic: Arithmetic) -> Products | None:
+    """The products of an arithmetic that `arithmetic_of` gave; None where it had no choice."""
+    return Products(arithmetic.precision, arithmetic.dense) if arithmetic.dense else None
 
 
 def arithmetic_of(
@@ -79,13 +83,18 @@ def measured(network: Network) -> Plan:
     """What takes least time for a network's layers, and how much less than float32."""
     image, *kernels = _layers(network)
     convolutions, weights = kernels[:-1], kernels[-1]
-    emulated = not processor().fast_bfloat16
+    fast = processor().fast_bfloat16
     found = [
         _seconds({one: functools.partial(way, one) for one in ("float32", *choices)}, first, shapes)
         for way, first, shapes, choices in (
             # Nobody asks for an image's gradient.
-            (_convolve, 1, ((IMAGES, *image), *convolutions), CONVOLUTIONS[2 * emulated :]),
-            (_multiply, 0, ((IMAGES, weights[0]), weights), DENSE[emulated:]),
+            (
+                _convolve,
+                1,
+                ((IMAGES, *image), *convolutions),
+                CONVOLUTIONS if fast else (EMULATED.convolutions,),
+            ),
+            (_multiply, 0, ((IMAGES, weights[0]), weights), DENSE if fast else (EMULATED.dense,)),
         )
     ]
     usual = sum(each.pop("float32") for each in found)
@@ -137,7 +146,7 @@ def _seconds(ways: dict[str, Callable[..., Array]], first: int, shapes: Any) -> 
 
             return lax.fori_loop(0, STEPS, one, arrays)
 
-        return jax.pmap(passes)
+        return jax.pmap(passes, devices=devices)  # Those of this host.
 
     programs = {name: compiled(way) for name, way in ways.items()}
     least = dict.fromkeys(programs, float("inf"))
