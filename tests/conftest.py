@@ -24,6 +24,7 @@ pytest_plugins = ["tests.workers"]
 REPO = Path(__file__).resolve().parent.parent
 MOST_BYTES = 1500 * 2**20  # all that is imported takes 570 MB
 TESTS = itertools.count()
+BETWEEN_COLLECTIONS = 20_000  # objects; Python's own 700 are for small programs
 
 # pytest's own folders stay where they always are, so that a failed test's files can be looked at.
 os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
@@ -91,6 +92,9 @@ def pytest_collection_finish() -> None:
     # Streamlit collects all garbage after each run of a page: it need not look at what stays.
     gc.collect()
     gc.freeze()
+    # What tests import later stays as well, and Python would look through it, a sixth of a second
+    # at a time, hundreds of times.
+    gc.set_threshold(BETWEEN_COLLECTIONS)
 
 
 def _turn(item: pytest.Item) -> int:

@@ -27,7 +27,7 @@ from jax import export
 
 from ensemble.storage.atomic import write_bytes
 
-MOST = 64  # The one that was not used for longest goes; each has some 50 KB.
+MOST = 1_000  # The one that was not used for longest goes; each has some 50 KB.
 DIGEST_BYTES = 32
 
 Named = TypeVar("Named", bound=type)

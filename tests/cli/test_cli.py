@@ -216,7 +216,8 @@ def test_bench_prints_both_rates_and_the_share_of_the_product():
     assert 100 < found["peak_memory_mb"] < 8000
     product = 1e9 * found["matrix_product_gflop_per_s"]
     operations = 3 * 9_287_680  # forward, and twice as many backward: the HOWTO's network
-    assert 0 < found["share_of_matrix_product"] < 1
+    # Above 1 where Winograd's method saves more multiplications than the rest costs.
+    assert found["share_of_matrix_product"] > 0
     assert found["share_of_matrix_product"] == pytest.approx(operations * speed / product, abs=1e-3)
 
 

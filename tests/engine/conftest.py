@@ -68,3 +68,8 @@ def small_config(**changes: object) -> EnsembleConfig:
 
 def devices(count: int) -> list[jax.Device]:
     return jax.devices()[:count]
+
+
+def compiled(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What JAX has said of compiling a training step, of which `jax.log_compiles` has it speak."""
+    return [one.message for one in caplog.records if one.message.startswith("Compiling jit(_fun)")]

@@ -7,7 +7,7 @@ import pytest
 from ensemble.config import EnsembleConfig
 from ensemble.engine import Trainer
 from ensemble.engine.draws.augment import PLAIN, Augmentation
-from tests.engine.conftest import devices, small_config, train_epochs
+from tests.engine.conftest import compiled, devices, small_config, train_epochs
 
 EACH = [{"slant_degrees": 20.0}, {"elastic_pixels": 2.0}, {"photo_effects": 1.0}]
 ALL = {**EACH[0], **EACH[1], **EACH[2], "shift_pixels": 2, "flip": True}
@@ -59,10 +59,6 @@ def test_members_side_by_side_see_what_they_see_one_after_the_other(few):
     single, _ = train_epochs(trainer(few, "stepwise", **ALL), 1)
     np.testing.assert_allclose(mapped, looped, rtol=1e-3)
     np.testing.assert_allclose(single, looped, rtol=1e-3)
-
-
-def compiled(caplog):
-    return [one.message for one in caplog.records if one.message.startswith("Compiling jit(_fun)")]
 
 
 def test_amounts_are_data(few, caplog):
