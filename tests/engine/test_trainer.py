@@ -70,7 +70,13 @@ def test_no_number_that_a_slider_moves_recompiles(few, caplog):
     state = trainer.start()
     state, _ = trainer.train(state, 1, 0, 2)
     other = small_config(
-        **changes, shift_pixels=2, rotation_degrees=5, learning_rate=0.01, momentum=0.5, seed=9, epochs=7
+        **changes,
+        shift_pixels=2,
+        rotation_degrees=5,
+        learning_rate=0.01,
+        momentum=0.5,
+        seed=9,
+        epochs=7,
     )
     trainer.config, trainer.values = other, values_of(other, range(3))
     trainer._epoch.cache_clear()

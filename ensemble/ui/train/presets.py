@@ -1,5 +1,7 @@
 """Settings to begin with, by name; and whether those that are set are of the run that is shown."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from ensemble import architectures, runs
@@ -8,26 +10,27 @@ from ensemble.datasets import registry
 from ensemble.ui.shared import settings
 
 CLASS = "In class (30 s)"
+# Chosen on a tenth of MNIST's training images that was held out (benchmarks.training.recipes).
+BEST = EnsembleConfig(
+    dataset="mnist", members=5, optimizer="adamw", learning_rate=0.003, schedule="cosine",
+    warmup_epochs=0.1, shift_pixels=2, rotation_degrees=10.0, slant_degrees=10.0,
+    elastic_pixels=1.0,
+)  # fmt: skip
 PRESETS = {
     "Quick look": EnsembleConfig(),
     # As many members as have a colour of their own, and few epochs: they dispute more then.
     CLASS: EnsembleConfig(members=7, epochs=10),
     "HOWTO": EnsembleConfig(dataset="mnist", epochs=3),
-    "Best accuracy": EnsembleConfig(
-        dataset="mnist", members=5, schedule="cosine", shift_pixels=2, rotation_degrees=10.0
-    ),
-    "For photographs": EnsembleConfig(
-        dataset="mnist", members=5, schedule="cosine", shift_pixels=2, rotation_degrees=10.0,
-        slant_degrees=10.0, elastic_pixels=1.0, photo_effects=0.5,
-    ),
+    "Best accuracy": BEST,
+    "For photographs": replace(BEST, photo_effects=0.5),
 }  # fmt: skip
 HELP = "Fills every setting below, dataset and network too; nothing starts until you launch."
 WHAT = {
     "Quick look": "in seconds, with the settings as they are at first",
     CLASS: "seven members in about half a minute, with disputed digits to talk about",
     "HOWTO": "with the settings of Flax's HOWTO",
-    "Best accuracy": "shifted and turned a little, with a learning rate that falls",
-    "For photographs": "bent, slanted and drawn over as other pens, papers and cameras do",
+    "Best accuracy": "moved and bent a little, with AdamW; 99.56 % of the test images right",
+    "For photographs": "as for the best accuracy, and drawn over as pens, papers and cameras do",
 }
 NAMED = 3  # so many settings that differ are named, the others counted
 SHORT = {"learning_rate": "rate", "vary": "what differs by member"}
