@@ -31,6 +31,7 @@ def test_measures_are_those_of_scikit_learn_and_scipy(digits):
     measures = Known.of(images, labels, C).measures(shown, said)
     assert measures.shape == (len(Known.NAMES), 20)
     known, mine = pictures(images), pictures(shown)
+    described, off_traits = traits(images[::3]), traits(shown)
     for n in range(20):
         own = known[labels == said[n]]
         for row, rows in ((0, own), (1, own / np.linalg.norm(own, axis=1)[:, None])):
@@ -39,10 +40,10 @@ def test_measures_are_those_of_scikit_learn_and_scipy(digits):
             weights = barycenter_weights(one[None].astype(float), rows.astype(float), nearest, 0.03)
             apart = np.linalg.norm(one - weights[0] @ rows[nearest[0]])
             assert measures[row, n] == pytest.approx(apart, rel=1e-3)
-        of_class = traits(images[::3])[labels[::3] == said[n]]
+        of_class = described[labels[::3] == said[n]]
         gaussian = EmpiricalCovariance().fit(of_class)
         spread = gaussian.covariance_ * len(of_class) / (len(of_class) - 1) + SLACK * np.eye(18)
-        off = traits(shown[[n]])[0] - gaussian.location_
+        off = off_traits[n] - gaussian.location_
         assert measures[2, n] == pytest.approx(np.sqrt(off @ np.linalg.solve(spread, off)))
 
 
