@@ -151,6 +151,8 @@ def test_a_run_on_two_nodes_outlives_one_of_them(slurm: MiniSlurm, truth):
     with followed(*SETTINGS, *SLURM) as child:
         slurm.wait(lambda: any(run.state == "training" for run in runs.list_runs()))
         run = runs.list_runs()[0]
+        # The one that follows it looks where it is now and then; it may train before that.
+        slurm.wait(lambda: nodes_of(run, slurm))
         task = read_tasks(run.path)[1]
         _, second = nodes_of(run, slurm)
         slurm.kill_node(second)
