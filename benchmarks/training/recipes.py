@@ -5,7 +5,8 @@ its start to its end, and the ensemble's accuracy and NLL on the test images aft
 `fast` is four members at 99.0 % as soon as can be; `best` is Train's preset *Best accuracy*.
 Both were chosen on a tenth of the training images that was held out, not on the test images, and
 learn from all training images here. `photographs` is the preset *For photographs*: here is what it
-costs on the test images; what it buys is seen on rendered pictures (benchmarks.pictures.classify).
+costs on the test images; whether it buys anything is seen on rendered pictures
+(benchmarks.pictures.classify).
 """
 
 import argparse
