@@ -30,7 +30,7 @@ WHAT = {
     CLASS: "seven members in about half a minute, with disputed digits to talk about",
     "HOWTO": "with the settings of Flax's HOWTO",
     "Best accuracy": "moved and bent a little, with AdamW; 99.56 % of the test images right",
-    "For photographs": "bent and drawn over as pens and cameras do; not shown to read photos better",
+    "For photographs": "bent, drawn over as pens and cameras do; not shown to read photos better",
 }
 NAMED = 3  # so many settings that differ are named, the others counted
 SHORT = {"learning_rate": "rate", "vary": "what differs by member"}
