@@ -13,7 +13,6 @@ import pytest
 from ensemble import runs
 from ensemble.runs.groups import takeover
 from ensemble.runs.groups.part import groups_of
-from ensemble.runs.groups.tasks import read_tasks
 from tests.cluster import mini
 from tests.cluster.mini import MiniSlurm
 from tests.cluster.test_runs import (
@@ -24,6 +23,7 @@ from tests.cluster.test_runs import (
     here,
     one_device_a_task,
     steps,
+    tasks_with_nodes,
     training,
 )
 
@@ -89,7 +89,7 @@ def test_a_node_that_is_cut_off_and_wakes_finds_its_group_taken_over(
     with training(*SETTINGS, *SLURM, inside=cables.inside) as (run, child):
         cables.wait(lambda: max(steps(run), default=0) > 150)
         group = max(groups_of(run), key=lambda group: group.status.step)
-        first, task = group.status, read_tasks(run.path)[group.number]
+        first, task = group.status, tasks_with_nodes(run, cables)[group.number]
         assert first.pid
         cables.cut(task.node)
         os.kill(first.pid, signal.SIGSTOP)  # So that it is at work still when the other comes.

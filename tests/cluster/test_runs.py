@@ -16,7 +16,7 @@ import pytest
 from ensemble import runs
 from ensemble.runs import Run
 from ensemble.runs.groups.part import groups_of
-from ensemble.runs.groups.tasks import read_tasks
+from ensemble.runs.groups.tasks import Task, read_tasks
 from tests.cluster.mini import MiniSlurm
 
 ROOT = str(Path(__file__).resolve().parents[2])
@@ -90,6 +90,12 @@ def steps(run: Run) -> list[int]:
     return [group.status.step for group in groups_of(run)]
 
 
+def tasks_with_nodes(run: Run, slurm: MiniSlurm) -> dict[int, Task]:
+    """Its groups' tasks, once their nodes are noted: a group may train before anyone has looked."""
+    slurm.wait(lambda: (tasks := read_tasks(run.path)) and all(t.node for t in tasks.values()))
+    return read_tasks(run.path)
+
+
 def test_a_run_on_slurm_has_the_bits_of_one_process_here(slurm: MiniSlurm, here) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         assert ended(child)["state"] == "finished"
@@ -107,7 +113,7 @@ def test_a_node_that_dies_and_a_preemption_cost_their_groups_a_while_and_no_bit(
 ) -> None:
     with training(*SETTINGS, *SLURM) as (run, child):
         slurm.wait(lambda: min(steps(run), default=0) > 150)
-        tasks = read_tasks(run.path)
+        tasks = tasks_with_nodes(run, slurm)
         slurm.kill_node(tasks[1].node, told=True)
         slurm.run("scancel", "--signal=USR2", tasks[2].id)
         try:
