@@ -69,12 +69,15 @@ def test_the_keyboard_brushes_moves_axes_and_turns_them_and_the_picture_is_kept(
     expect(app.page.locator(LINES)).to_have_count(6)
     app.settle()
     low = end(app, "accuracy", 0)
+    picture = app.page.locator(".coordinates")
+    picture.evaluate("picture => { picture.before = true }")
     low.press("ArrowUp")
     low.press("ArrowUp")
     expect(app.page.locator(f"{LINES}.dim")).to_have_count(2)
     app.page.wait_for_url("**keep=accuracy**")
     app.settle()
     expect(end(app, "accuracy", 0)).to_be_focused()
+    assert picture.evaluate("picture => picture.before"), "drawn anew"
     assert len(end(app, "accuracy", 0).get_attribute("aria-valuetext") or "") > 2
     label = app.page.locator('.coordinates [data-focus="label accuracy"]')
     label.press("ArrowLeft")
@@ -87,8 +90,8 @@ def test_the_keyboard_brushes_moves_axes_and_turns_them_and_the_picture_is_kept(
     tools = app.page.locator(".coordinates .tools")
     with app.page.expect_download() as saved:
         tools.get_by_role("button", name="PNG").click()
-    picture = np.asarray(Image.open(io.BytesIO(saved.value.path().read_bytes())).convert("RGB"))
-    assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 10
+    pixels = np.asarray(Image.open(io.BytesIO(saved.value.path().read_bytes())).convert("RGB"))
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 10
     with app.page.expect_download() as saved:
         tools.get_by_role("button", name="CSV").click()
     head, *rows = saved.value.path().read_text().splitlines()

@@ -42,8 +42,10 @@ def body(was_active: bool) -> None:
             if view == "curves":
                 curves.band_controls()
         kept = selection.selected(found.runs, wanted=view == "settings")
-        if view != "plan":
-            selection.line(kept)
+        # There even when it is empty: else what follows would be drawn anew, and lose the keyboard.
+        with st.container(key="compare_left_out"):
+            if view != "plan":
+                selection.line(kept)
         with st.container(key="compare_view"):
             draw(view, found.runs, kept)
 

@@ -31,7 +31,8 @@ function button(parent, label, help, act) {
 function make(root) {
   root.innerHTML = '<div class="bar"><span class="said" role="status"></span><span class="tools">' +
     '</span></div><div class="sheet"></div><div class="tip" hidden></div>'
-  const chart = { root, state: remembered(), keep: {}, drag: null, sent: '{}', sentAt: 0, from: '' }
+  const chart = { root, state: remembered(), keep: {}, drag: null, sent: '{}', sentAt: -SETTLED,
+    from: '' }
   const tools = root.querySelector('.tools')
   chart.said = root.querySelector('.said')
   chart.tip = root.querySelector('.tip')
