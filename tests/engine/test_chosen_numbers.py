@@ -24,7 +24,7 @@ def trainer(
 
 def learnt(trainer: Trainer) -> tuple[np.ndarray, list[np.ndarray]]:
     """Losses (M, S) of two calls, and the leaves of the members after them."""
-    state, first = trainer.train(trainer.start(), 1, 0, 2)
+    state, first = trainer.train(trainer.start(), 1, 0, 3)
     state, then = trainer.train(state, 2, 2, 3)
     return np.concatenate([first.loss, then.loss], 1), jax.tree.leaves(trainer.get(state))
 

@@ -63,15 +63,15 @@ def test_members_side_by_side_see_what_they_see_one_after_the_other(few):
 
 def test_amounts_are_data(few, caplog):
     made = trainer(few, **ALL)
-    state, _ = made.train(made.start(), 1, 0, 2)
+    state, _ = made.train(made.start(), 1, 0, 3)
     made.config = small_config(
         network="logistic", slant_degrees=3, elastic_pixels=0.5, photo_effects=0.2, flip=True
     )
     made._epoch.cache_clear()
     with jax.log_compiles(), caplog.at_level("WARNING"):
-        made.train(state, 2, 0, 2)
+        made.train(state, 2, 0, 3)
     assert not compiled(caplog)
     other = trainer(few, batch_size=8, **ALL)
     with jax.log_compiles(), caplog.at_level("WARNING"):
-        other.train(other.start(), 1, 0, 2)
+        other.train(other.start(), 1, 0, 3)
     assert compiled(caplog), "another shape: this is how it would show"
