@@ -7,7 +7,8 @@ through 1,282 lone broad digits of MNIST's training set, half of them turned by 
 and 677 pairs pushed together, in thin, thick and their own strokes. What shape leaves open,
 recognition decides: a second fit weighs how sure an ensemble is of the whole and of the sides
 ("recognition-based segmentation" in Casey and Lecolinet, "A survey of methods and strategies in
-character segmentation", 1996).
+character segmentation", 1996). Members may be sure of a whole that is none, of 88 as of one 8:
+where shape is clear they need not be, as long as a cut is likelier than none to both together.
 """
 
 from collections.abc import Callable
@@ -88,7 +89,10 @@ def halves(
     sides = [sides_of(cut, box, path) for _, _, path in tried]
     odds_of = settle([features for _, features, _ in tried], cut, sides, decide)
     best = int(np.argmax(odds_of))
-    return sides[best] if odds_of[best] > BOTH_SURE else None
+    if odds_of[best] > BOTH_SURE:
+        return sides[best]
+    likely = [k for k, (shape, *_) in enumerate(tried) if shape > SHAPE_SURE and odds_of[k] > 0]
+    return sides[max(likely, key=odds_of.__getitem__)] if likely else None
 
 
 def in_cells(cut: NDArray[np.uint8]) -> NDArray[np.bool_]:

@@ -155,6 +155,26 @@ def test_recognition_settles_what_shape_leaves_open():
     assert all(shape[1:] == (28, 28, 1) and shape[0] % 2 for shape in asked)
 
 
+def test_members_that_are_sure_of_two_digits_as_one_do_not_outweigh_a_clear_shape():
+    ring = np.hypot(*np.mgrid[-60:61, -50:51] / np.array([1, 0.85])[:, None, None])
+    two = np.concatenate([(ring < 58) & (ring > 46)] * 2, axis=1).astype(np.uint8) * 255
+
+    def joined(rows):
+        pair = two.copy()
+        pair[np.abs(np.arange(121) - 60) < rows, 96:106] = 255
+        return pair
+
+    def sure_of_the_whole(images):
+        sure = np.full(len(images), 0.5)
+        sure[0] = 0.9999
+        return np.stack([sure, 1 - sure], axis=1)
+
+    for pair in joined(6), joined(8):
+        assert len(touching_digits.split(pair)) == 2, "by shape alone"
+    assert len(touching_digits.split(joined(6), sure_of_the_whole)) == 2
+    assert len(touching_digits.split(joined(8), sure_of_the_whole)) == 1, "no cut is likelier"
+
+
 @pytest.mark.parametrize("degrees", [-5, 0, 5])
 def test_two_tilted_lines_are_read_one_after_the_other(degrees):
     draws = np.random.default_rng(3)
