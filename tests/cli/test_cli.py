@@ -218,7 +218,9 @@ def test_bench_prints_both_rates_and_the_share_of_the_product():
     operations = 3 * 9_287_680  # forward, and twice as many backward: the HOWTO's network
     # Above 1 where Winograd's method saves more multiplications than the rest costs.
     assert found["share_of_matrix_product"] > 0
-    assert found["share_of_matrix_product"] == pytest.approx(operations * speed / product, abs=1e-3)
+    share = operations * speed / product
+    rounded = 0.001 + 0.06e9 / product * share  # GFLOP/s have one place: few where others work too
+    assert found["share_of_matrix_product"] == pytest.approx(share, abs=rounded)
 
 
 def test_lbfgs_solves_with_and_without_pmap():
