@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Block
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
@@ -126,6 +127,22 @@ def test_a_brush_leaves_the_same_runs_in_every_view() -> None:
     at.button(key="compare_show_all").click().run()
     assert value(at, "keep") is None
     assert len(at.dataframe[0].value) == 3
+
+
+def test_a_brush_moves_nothing_on_the_page() -> None:
+    """What changes its place is drawn anew, and loses the keyboard: so do all that come after it."""
+    every = ids(three())
+    without = compared(runs=every, view="settings")
+    brushed = compared(runs=every, view="settings", keep="learning_rate:..0.5")
+    [before], [after] = (places(at.main, "bidi_component") for at in (without, brushed))
+    assert before == after
+
+
+def places(block: Block, kind: str) -> list[list[int]]:
+    """Where elements of a kind are: the number in its block, of each block that they are in."""
+    found = [[at, *rest] for at, child in block.children.items() if isinstance(child, Block)
+             for rest in places(child, kind)]  # fmt: skip
+    return found + [[at] for at, child in block.children.items() if child.type == kind]
 
 
 def test_the_best_are_chosen_by_nll_and_it_is_said_on_which_images() -> None:
