@@ -130,7 +130,7 @@ def test_a_brush_leaves_the_same_runs_in_every_view() -> None:
 
 
 def test_a_brush_moves_nothing_on_the_page() -> None:
-    """What changes its place is drawn anew, and loses the keyboard: so do all that come after it."""
+    """What changes its place is drawn anew, and loses the keyboard; all after it do as well."""
     every = ids(three())
     without = compared(runs=every, view="settings")
     brushed = compared(runs=every, view="settings", keep="learning_rate:..0.5")
