@@ -6,7 +6,7 @@ from ensemble import runs
 from ensemble.ui.inspect import answer as inspect_answer
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect import views as inspect_views
-from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import epoch_panel
 from ensemble.ui.predictions.epoch_panel import Chosen
 from ensemble.ui.shared import entry, loaders, run_panel
@@ -32,15 +32,13 @@ def of_run(run: runs.Run) -> None:
     chosen = epoch_panel.choose(run, "The answer stands")
     if not chosen:
         return
-    shown = Inspected(
-        run, chosen.epoch, chosen.epochs, chosen.made, loaders.test_set(run),
-        run.data.noun,
-        loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz"),
-    )  # fmt: skip
+    version = loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz")
+    dataset = loaders.test_set(run)
+    shown = SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.made, dataset, version)
     look(shown, first, chosen)
 
 
-def look(shown: Inspected, first: bool, chosen: Chosen | None = None) -> None:
+def look(shown: SharedEpoch, first: bool, chosen: Chosen | None = None) -> None:
     """The answer, the views and the one that is chosen.
 
     Args:

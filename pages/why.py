@@ -1,7 +1,7 @@
 """Why do they disagree? One disputed image of a run, in five steps."""
 
 from ensemble import runs
-from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import epoch_panel
 from ensemble.ui.shared import entry, loaders, run_panel
 from ensemble.ui.why import steps
@@ -25,10 +25,9 @@ def of_run(run: runs.Run) -> None:
     chosen = epoch_panel.choose(run, "The steps stand")
     if not chosen:
         return
-    steps.show(Inspected(
-        run, chosen.epoch, chosen.epochs, chosen.made, loaders.test_set(run), run.data.noun,
-        loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz"),
-    ))  # fmt: skip
+    version = loaders.version(run.path / "predictions" / f"epoch-{chosen.epoch:04d}.npz")
+    dataset = loaders.test_set(run)
+    steps.show(SharedEpoch(run, chosen.epoch, chosen.epochs, chosen.made, dataset, version))
     epoch_panel.watch(run, chosen)
 
 

@@ -19,7 +19,7 @@ FLOORS = (
     "errors", "settings", "architectures", "storage", "access", "analysis", "datasets", "pictures",
     "config", "machine", "hosts", "engine", "cluster", "jobs", "runs", "regression", "race",
     "shift", "sweeps", "recognition", "planning", "comparison", "budget", "exchange", "wording",
-    "figures", "report", "api", "cli", "ui", "pages", "app",
+    "figures", "views", "report", "api", "cli", "ui", "pages", "app",
 )  # fmt: skip
 # The face for Python, the command line and the screens stand beside each other.
 BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("api", "cli")
@@ -29,7 +29,7 @@ FACE = {"api", "datasets", "figures", "runs"}
 # These draw and say what others have reckoned; nothing else may reach Streamlit.
 SHOWS_PAGES = {"ui", "pages", "app"}
 WITHOUT_JAX = {"errors", "settings", "config", "storage", "access", "analysis",
-               "cluster", "wording", "figures", "report"}  # fmt: skip
+               "cluster", "wording", "figures", "views", "report"}  # fmt: skip
 
 
 def read_sources() -> dict[str, str]:

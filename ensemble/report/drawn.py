@@ -4,29 +4,29 @@ import json
 from typing import Any
 
 from ensemble.figures.palette import DARK, LIGHT, Palette
-from ensemble.report.contents import Picture
+from ensemble.views.parts import Figure
 
 Spec = dict[str, Any]
 Change = list[Any]  # [path, value]
 
 
-def spec(picture: Picture) -> Spec:
+def spec(figure: Figure) -> Spec:
     """The figure as Plotly's JSON, and what to change of it on a dark page.
 
     Returns:
       `figure`, light as on paper, and `dark`: pairs of a path into it and the value there.
     """
-    light, dark = (made(picture, look) for look in (LIGHT, DARK))
+    light, dark = (made(figure, look) for look in (LIGHT, DARK))
     return {"figure": light, "dark": changes(light, dark)}
 
 
-def made(picture: Picture, look: Palette) -> Spec:
+def made(figure: Figure, look: Palette) -> Spec:
     """The figure in one look, with room for the marks of every axis, as a page gives it."""
-    figure: Spec = json.loads(picture.make(look).to_json())
-    template = figure["layout"].get("template", {}).get("layout", {})
+    drawn: Spec = json.loads(figure.draw(look).to_json())
+    template = drawn["layout"].get("template", {}).get("layout", {})
     for axis in ("xaxis", "yaxis"):
         template[axis] = {"automargin": True, **template.get(axis, {})}
-    return figure
+    return drawn
 
 
 def changes(before: Any, after: Any, path: tuple[str | int, ...] = ()) -> list[Change]:

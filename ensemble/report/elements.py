@@ -5,20 +5,33 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from ensemble.report.contents import (
-    Copied,
+from ensemble.report.drawn import Spec, spec
+from ensemble.views.parts import (
+    CopyableText,
+    Figure,
+    Figures,
     Listing,
+    Paragraph,
     Part,
-    Picture,
-    Pictures,
-    Said,
     Section,
     Table,
     Tile,
     Tiles,
 )
-from ensemble.report.drawn import Spec, spec
 from ensemble.wording.escaping import JOINER, seen
+
+# The styles of paragraphs by their roles; those that are not here do not stand on paper.
+PARAGRAPH_STYLES = {
+    "answer": "answer",
+    "evidence": "evidence",
+    "finding": "text",
+    "note": "note",
+    "text": "text",
+    "gloss": "text",
+    "help": "note",
+    "scope": "text",
+    "unavailable": "text",
+}
 
 ESCAPED = re.compile(r"\\([\\`*~$|<>&\[\]{}_#+=.)-])")
 BOLD = re.compile(r"\*\*(.+?)\*\*")
@@ -36,7 +49,7 @@ class Page:
         """A section with its heading; the contents' list knows it by its number."""
         name = f"s{len(self.headings)}"
         self.headings.append((name, one.title))
-        tag, parts = f"h{one.level}", "\n".join(map(self.part, one.parts))
+        tag, parts = f"h{one.level}", "\n".join(filter(None, map(self.part, one.parts)))
         breaks = ' class="breaks"' if one.breaks else ""
         return (
             f'<section id="{name}"{breaks} aria-labelledby="{name}h">'
@@ -44,46 +57,51 @@ class Page:
         )
 
     def part(self, part: Part) -> str:
-        """One part of a section."""
+        """One part of a section; "" for what is for a screen alone, as images to press."""
         match part:
-            case Said():
-                said = marked(part.text) if part.marked else text(part.text)
-                return f'<p class="{part.role}">{said}</p>'
+            case Paragraph():
+                if part.role not in PARAGRAPH_STYLES:
+                    return ""
+                said = marked(part.text) if part.markdown else text(part.text)
+                return f'<p class="{PARAGRAPH_STYLES[part.role]}">{said}</p>'
             case Table():
                 return table(part)
-            case Pictures():
-                return self.pictures(part)
+            case Figures():
+                return self.figures_of(part)
             case Tiles():
                 return tiles(part)
             case Listing():
                 return listing(part)
-            case Copied():
+            case CopyableText():
                 return (
                     f'<figure class="copied"><figcaption>{text(part.label)}</figcaption>'
                     f'<pre tabindex="0">{text(part.text)}</pre></figure>'
                 )
+        return ""
 
-    def pictures(self, part: Pictures) -> str:
-        """One figure, or several with buttons of which one is pressed."""
-        shown = [self.picture(one, place == 0) for place, one in enumerate(part.each)]
-        if len(part.each) == 1:
-            return shown[0]
+    def figures_of(self, part: Figures) -> str:
+        """One figure, or several with buttons of which one is pressed; below them their notes."""
+        every = part.all()
+        drawn = [self.figure(one, place == 0) for place, one in enumerate(every)]
+        notes = "".join(f'\n<p class="note">{text(note)}</p>' for note in part.notes.values())
+        if part.choice is None or len(every) == 1:
+            return drawn[0] + notes
         buttons = "".join(
             f'<button type="button" aria-pressed="{"false" if place else "true"}">'
             f"{text(one.label)}</button>"
-            for place, one in enumerate(part.each)
+            for place, one in enumerate(every)
         )
-        label = attribute(part.choice)
+        label = attribute(part.choice.label)
         return (
             f'<div class="several"><div class="choice" role="group" aria-label="{label}">{buttons}'
-            f"</div>{''.join(shown)}</div>"
+            f"</div>{''.join(drawn)}</div>{notes}"
         )
 
-    def picture(self, one: Picture, shown: bool) -> str:
+    def figure(self, one: Figure, shown: bool) -> str:
         """A figure's place, which is drawn in the browser, with what to see above it."""
         number = len(self.figures)
         self.figures.append(made := spec(one))
-        sees = marked(one.sees) if one.marked else text(one.sees)
+        sees = marked(one.sees) if one.markdown else text(one.sees)
         high = height(made)
         return (
             f'<figure class="drawn"{"" if shown else " hidden"}><figcaption>{sees}</figcaption>'

@@ -9,8 +9,8 @@ from ensemble.comparison.groups import Group
 from ensemble.figures import lines
 from ensemble.figures.compare.curves import DASHES, LEAST, POINTS, WHOLE, rounded
 from ensemble.figures.palette import MUTED, Palette
-from ensemble.report.contents import Picture, Pictures
 from ensemble.runs import Run
+from ensemble.views.parts import Figure, Figures
 from ensemble.wording import formats
 from ensemble.wording.run_names import called
 
@@ -22,13 +22,13 @@ AXES = {"loss": "NLL in nats", "accuracy": "accuracy"}
 HEIGHT = 420
 
 
-def pictures(run: Run) -> Pictures | None:
+def pictures(run: Run) -> Figures | None:
     """Loss and accuracy over the epochs; None where no epoch has ended."""
     each = [found for figure in TITLES if (found := picture(run, figure))]
-    return Pictures("Figure", each) if each else None
+    return Figures.several("Figure", each) if each else None
 
 
-def picture(run: Run, figure: str) -> Picture | None:
+def picture(run: Run, figure: str) -> Figure | None:
     """One figure over the epochs; None where the run has none of it."""
     group = Group(called(run), run.id, (run,))
     found = {
@@ -40,7 +40,7 @@ def picture(run: Run, figure: str) -> Picture | None:
     del found[("mean member" if found["ensemble", "train"].lines else "ensemble"), "train"]
     if not any(one.lines for one in found.values()):
         return None
-    return Picture(
+    return Figure(
         TITLES[figure],
         f"{TITLES[figure]} over the epochs, one line a member, the ensemble bold",
         sees(run, found, figure),

@@ -10,8 +10,9 @@ from ensemble.figures.compare import curves as drawn
 from ensemble.figures.compare import rows
 from ensemble.figures.compare.curve_words import WHAT, alt, best, sees
 from ensemble.report import single
-from ensemble.report.contents import Content, Part, Picture, Pictures, Said, Section, Table
+from ensemble.report.contents import Content
 from ensemble.runs.annotations.baseline import read_baselines
+from ensemble.views.parts import Figure, Figures, Paragraph, Part, Section, Table
 from ensemble.wording import formats
 
 LEAD = (
@@ -37,17 +38,17 @@ def compared(groups: Sequence[Group], every: Sequence[runs.Run]) -> Iterator[Sec
     parts: list[Part] = []
     if said := rows.headline(found):
         held = next(one.title for one in groups if baseline in [run.id for run in one.runs])
-        parts += [Said(said, "answer"), Said(f"The baseline is {held}.", "evidence")]
-    parts += [Said(warning) for warning in found.warnings]
+        parts += [Paragraph(said, "answer"), Paragraph(f"The baseline is {held}.", "evidence")]
+    parts += [Paragraph(warning) for warning in found.warnings]
     frame = rows.frame(found, differ=True).rename(columns={rows.FIRST: ""})
-    parts += [Table("Settings and figures", frame), Said(rows.notes(found), "note")]
+    parts += [Table("Settings and figures", frame), Paragraph(rows.notes(found), "note")]
     yield Section("Side by side", parts)
     pictures = [one for what in WHAT for one in of_figure(groups, what)]
     if pictures:
-        yield Section("Learning curves", [Pictures("Figure", pictures)], breaks=True)
+        yield Section("Learning curves", [Figures.several("Figure", pictures)], breaks=True)
 
 
-def of_figure(groups: Sequence[Group], what: str) -> Iterator[Picture]:
+def of_figure(groups: Sequence[Group], what: str) -> Iterator[Figure]:
     """The ensembles' curves on the test images, a colour a group; none where nothing has begun."""
     found = [("test", curves(groups, figure=what))]
     if not any(one.lines for one in found[0][1]):
@@ -55,7 +56,7 @@ def of_figure(groups: Sequence[Group], what: str) -> Iterator[Picture]:
     title = f"{WHAT[what]} of the ensemble · {formats.count(len(groups), 'group')}"
     said, below = best(found[0][1], what, "test")
     told = " ".join(filter(None, (said, below, sees(found, "range", "ensemble"))))
-    yield Picture(
+    yield Figure(
         WHAT[what], alt(found, what, "ensemble", "epochs"), told,
         lambda palette: drawn.figure(found, what=what, x="epochs", title=title, palette=palette),
     )  # fmt: skip

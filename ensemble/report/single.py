@@ -4,29 +4,28 @@ from collections.abc import Iterator
 from time import localtime
 
 from ensemble import runs
-from ensemble.analysis.members.ece_gain import ece_gain
-from ensemble.analysis.members.gain import best_member, gain_over_mean
-from ensemble.analysis.quality.summary import qualities
-from ensemble.comparison.seeds import seeds
 from ensemble.comparison.settings import FIELDS, label, settings_of, shown
 from ensemble.errors import EnsembleError
 from ensemble.report import learning, made_with
-from ensemble.report.contents import Content, Listing, Part, Said, Section, Table
-from ensemble.report.reading import Reported, machine, reported, versions
-from ensemble.report.views import certainty, disputed, members, shift, values
+from ensemble.report.contents import Content
+from ensemble.report.machine import machine, versions
 from ensemble.runs.annotations.notes import read_note
+from ensemble.views.answer import build_answer
+from ensemble.views.evaluated_epoch import EvaluatedEpoch, evaluate_epoch
+from ensemble.views.iteration import iterate_parts
+from ensemble.views.loss_by_value import read_losses
+from ensemble.views.parts import Listing, Paragraph, Part, Section
+from ensemble.views.registry import VIEWS
+from ensemble.views.selective import is_too_small
+from ensemble.views.shift import read_results
 from ensemble.wording import formats
 from ensemble.wording.provenance import MONTHS
 from ensemble.wording.run_names import called, came_from, told_apart
-from ensemble.wording.terms import BY_NAME
 from ensemble.wording.verdicts import chance
-from ensemble.wording.verdicts import inspect as words
 
-MANY = 16  # members, from which on their figures stand behind a fold
 WHAT = "A deep ensemble: {count} that answer as one, by the average of their probabilities."
-GLOSSES = " ".join(
-    f"{name}: {BY_NAME[name].gloss}" for name in ("NLL", "Brier", "ECE", "adaptive ECE", "MCE")
-)
+ALONE = "One member alone has nobody to agree with, to be combined with or to be in a committee of."
+SEVERAL = ("agreement", "committee", "combining")  # of one member there are none of these
 
 
 def content(run: runs.Run) -> Content:
@@ -50,12 +49,13 @@ def lead(run: runs.Run) -> str:
     if run.config.members == 1:
         said = "One network, of which more make a deep ensemble."
     try:
-        of = reported(run)
+        epoch = evaluate_epoch(run)
     except EnsembleError:
         return said
-    right, n = int(of.made.right.sum()), of.n
+    right, n = int(epoch.predictions.right.sum()), epoch.n
+    images = formats.count(n, f"test {epoch.noun}")
     return (
-        f"{said} After epoch {of.epoch} it gets {right:,} of {formats.count(n, f'test {of.noun}')} "
+        f"{said} After epoch {epoch.epoch} it gets {right:,} of {images} "
         f"right: {formats.percent(right / n, n)} {formats.plus_minus(right / n, n)}."
     )
 
@@ -63,61 +63,64 @@ def lead(run: runs.Run) -> str:
 def sections(run: runs.Run) -> Iterator[Section]:
     """The answer, the curves, the views, and what it was made with."""
     try:
-        of = reported(run)
+        epoch = evaluate_epoch(run)
     except EnsembleError as error:
-        yield Section("Result", [Said(str(error), "answer"), *note(run)])
+        yield Section("Result", [Paragraph(str(error), "answer"), *note(run)])
         yield from curves(run)
     else:
-        yield Section("Result", [*answer(of, GLOSSES), *note(run)])
+        yield Section("Result", [*iterate_parts(build_answer(epoch)), *note(run)])
         yield from curves(run)
-        yield from values.sections(run)
-        yield disputed.section(of)
-        yield from members.sections(of)
-        yield from certainty.sections(of)
-        yield from shift.sections(of)
+        yield from list_views(epoch)
     yield Section("Settings and versions", [*settings(run), *made_with.parts(run)], breaks=True)
+
+
+def list_views(epoch: EvaluatedEpoch) -> Iterator[Section]:
+    """Every view that has something to show of the run, each a section."""
+    for name, view in VIEWS.items():
+        title, breaks = view.title, view.breaks
+        if name == "answer" or not has_view(epoch, name):
+            continue
+        if epoch.members == 1 and name in SEVERAL:
+            if name == SEVERAL[0]:
+                yield Section("Members", [Paragraph(ALONE)])
+            continue
+        if name == "selective" and is_too_small(epoch):
+            title, breaks = "Selective answers and sets", False
+        parts = list(iterate_parts(view.build(epoch)))
+        # A sentence alone needs no page of its own.
+        yield Section(title, parts, breaks=breaks and (name != "disputed" or len(parts) > 1))
+
+
+def has_view(epoch: EvaluatedEpoch, name: str) -> bool:
+    """Whether a report of the run has this view."""
+    match name:
+        case "loss_by_value":
+            return read_losses(epoch.run) is not None
+        case "uncertainty":
+            return epoch.members > 1
+        case "conformal":
+            return not is_too_small(epoch)
+        case "shift":
+            return read_results(epoch) is not None
+    return True
 
 
 def short(run: runs.Run) -> Iterator[Section]:
     """The same in short, for a run among others: the answer and what it was made with."""
     parts: list[Part] = []
     try:
-        parts += answer(reported(run))
+        parts += iterate_parts(build_answer(evaluate_epoch(run), glosses=""))
     except EnsembleError as error:
-        parts.append(Said(str(error)))
+        parts.append(Paragraph(str(error)))
     again = [one for one in made_with.parts(run) if one.label == made_with.AGAIN]
-    said = [Said(about(run), "note"), *parts, *again, *settings(run)]
+    said = [Paragraph(about(run), "note"), *parts, *again, *settings(run)]
     yield Section(told_apart(run), said, breaks=True)
-
-
-def answer(of: Reported, glosses: str = "") -> Iterator[Part]:
-    """The verdict with its evidence, and all figures; below them what they are."""
-    made, noun = of.made, of.noun
-    if said := chance.verdict(of.run):
-        yield Said(said, "answer")
-    if of.members == 1:
-        yield Said(words.alone(made, noun), "answer")
-    else:
-        gained = gain_over_mean(made)
-        yield Said(words.headline(made, gained, noun), "answer")
-        right = best_member(of.fit or made)[0]
-        told = [
-            words.evidence(made, gained, noun),
-            words.calibration_gain(ece_gain(made), of.members),
-            words.best_alone(made, int((made.votes[right] == made.labels).sum()), noun,
-                             "validation" if of.fit else "test"),
-        ]  # fmt: skip
-        yield from (Said(one, "evidence") for one in told if one)
-    apart = seeds(of.run, runs.list_runs())
-    yield Said(words.scope(apart.accuracies, apart.nlls, of.n), "evidence")
-    yield Table(f"Figures on {formats.count(of.n, f'test {noun}')}, after epoch {of.epoch}",
-                words.figures(qualities(made)), of.members > MANY, glosses)  # fmt: skip
 
 
 def note(run: runs.Run) -> Iterator[Part]:
     """What a person wrote of it."""
     if said := read_note(run):
-        yield Said(said)
+        yield Paragraph(said)
 
 
 def curves(run: runs.Run) -> Iterator[Section]:
@@ -137,7 +140,7 @@ def settings(run: runs.Run) -> Iterator[Part]:
         if values[name] != ""
     ]
     if run.trained is None:
-        yield Said("It was trained elsewhere: its settings are not known here.")
+        yield Paragraph("It was trained elsewhere: its settings are not known here.")
     yield Listing(rows, fold_of_settings(len(apart)))
     if found := [*versions(run), *machine(run)]:
         yield Listing(found, "Versions and machine")

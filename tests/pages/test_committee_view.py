@@ -7,7 +7,7 @@ import pytest
 
 from ensemble.analysis.members.committee import committee
 from ensemble.analysis.members.enough import enough
-from ensemble.ui.inspect.members import costs
+from ensemble.views import committee_costs as costs
 from ensemble.wording.verdicts import committee as words
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import value, widget
@@ -102,16 +102,16 @@ def test_predicting_is_timed_by_what_lies_between_the_last_steps_of_an_epoch_and
             (2, "epoch", 12.2), (3, "steps", 20.0), (3, "epoch", 20.2),
         )
     ]  # fmt: skip
-    assert costs.predicting(lines, 2, 500) == pytest.approx(0.2)
-    assert costs.predicting(lines[:2], 2, 500) is None
-    assert costs.predicting([{"kind": "epoch", "epoch": 2}] * 3, 2, 500) is None
+    assert costs.measure_prediction_time(lines, 2, 500) == pytest.approx(0.2)
+    assert costs.measure_prediction_time(lines[:2], 2, 500) is None
+    assert costs.measure_prediction_time([{"kind": "epoch", "epoch": 2}] * 3, 2, 500) is None
 
 
 def test_a_figure_that_got_worse_with_more_members_is_said_to_be() -> None:
-    assert costs.gain(0.95, 0.949, "accuracy") == "▼ worse by 0.10 points"
-    assert costs.gain(0.02, 0.025, "ece") == "▼ worse by 0.0050"
-    assert costs.gain(0.3, 0.25, "nll") == "▲ better by 0.050"
-    assert costs.gain(0.3, 0.3, "nll") == "nothing"
+    assert costs.describe_gain(0.95, 0.949, "accuracy") == "▼ worse by 0.10 points"
+    assert costs.describe_gain(0.02, 0.025, "ece") == "▼ worse by 0.0050"
+    assert costs.describe_gain(0.3, 0.25, "nll") == "▲ better by 0.050"
+    assert costs.describe_gain(0.3, 0.3, "nll") == "nothing"
 
 
 def committee_means(probabilities: np.ndarray, labels: np.ndarray) -> list[float]:

@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
 from ensemble.analysis.predictions import judge
+from ensemble.figures.inspect import confusion
 from ensemble.ui.inspect import views
-from ensemble.ui.inspect.certainty import confusion
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import answer, numbers, opened, value, widget
 

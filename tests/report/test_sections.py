@@ -13,7 +13,7 @@ from ensemble.comparison.groups import grouped
 from ensemble.comparison.table import table
 from ensemble.config import EnsembleConfig
 from ensemble.report import html_of, single
-from ensemble.report.reading import machine
+from ensemble.report.machine import machine
 from ensemble.storage.atomic import write_json
 from ensemble.wording import formats
 from ensemble.wording.provenance import citation_of, command_of

@@ -7,24 +7,19 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from ensemble.analysis.members.ece_gain import ece_gain
-from ensemble.analysis.members.gain import best_member, gain_over_mean
+from ensemble.analysis.members.gain import gain_over_mean
 from ensemble.analysis.members.subsets import EXACT_UP_TO
-from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.summary import Qualities, qualities
-from ensemble.comparison.seeds import seeds
 from ensemble.ui.frame.plain_words import heading, on, reworded
-from ensemble.ui.inspect.loader import measured
-from ensemble.ui.inspect.members import enough
 from ensemble.ui.inspect.metrics import HELP, ece_help, metrics
-from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import controls, downloads
-from ensemble.ui.predictions.fitting import Fitting
-from ensemble.ui.shared import loaders
+from ensemble.ui.render import read_choice
 from ensemble.ui.shared.tab import tab
+from ensemble.views.answer import list_evidence, state_headline
+from ensemble.views.committee import KEEP, MARGIN_VALUES, SHARES, decide_enough, offer_margins
 from ensemble.wording import formats
 from ensemble.wording.terms import behind
-from ensemble.wording.verdicts import chosen
 from ensemble.wording.verdicts import committee as committee_words
 from ensemble.wording.verdicts import inspect as inspect_words
 
@@ -52,9 +47,9 @@ class Places:
     figures: DeltaGenerator
 
 
-def show(shown: Inspected) -> Places:
+def show(shown: SharedEpoch) -> Places:
     """Draw both verdicts and a line of evidence; returns the places of what comes later."""
-    st.markdown(f"#### {sentence(shown)}")
+    st.markdown(f"#### {state_headline(shown)}")
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         with st.container(gap="xxsmall", key="verdicts"):
             place = st.empty()
@@ -66,8 +61,8 @@ def show(shown: Inspected) -> Places:
                 st.markdown(rest)
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 if shown.members > 1:
-                    gained = measured(shown, gain_over_mean)
-                    said = inspect_words.brief(shown.made, gained, shown.noun)
+                    gained = shown.measure(gain_over_mean)
+                    said = inspect_words.brief(shown.predictions, gained, shown.noun)
                     st.caption(reworded(said), width="content")
                 behind = st.popover("Figures behind this", type="tertiary", key="behind")
         controls.epoch(shown.epochs, shown.epoch, shown.run)
@@ -76,65 +71,39 @@ def show(shown: Inspected) -> Places:
     return Places(place, inner, st.container(horizontal=True, gap="medium", key="figures"))
 
 
-def identity(shown: Inspected) -> tuple[Any, ...]:
+def identity(shown: SharedEpoch) -> tuple[Any, ...]:
     """What the sentence is of."""
     return shown.run.id, shown.epoch, shown.version
 
 
-def asked(shown: Inspected) -> tuple[Any, ...]:
+def asked(shown: SharedEpoch) -> tuple[Any, ...]:
     """What the end of the sentence is of: also of the margin that is accepted, and of whom."""
-    return *identity(shown), *enough.chosen("accuracy")
+    return *identity(shown), *read_margin()
 
 
-def counts(shown: Inspected) -> bool:
+def read_margin() -> tuple[float, float]:
+    """The loss of accuracy that is accepted, and the share of committees that have to keep it."""
+    margin, share = read_choice(offer_margins("accuracy")), read_choice(KEEP)
+    return MARGIN_VALUES["accuracy"][margin], SHARES[share]
+
+
+def counts(shown: SharedEpoch) -> bool:
     """Whether all committees can be counted while one waits."""
     return 1 < shown.members <= EXACT_UP_TO
 
 
-def sentence(shown: Inspected) -> str:
-    """The ensemble against a member drawn at random."""
-    if shown.members == 1:
-        return inspect_words.alone(shown.made, shown.noun)
-    return inspect_words.headline(shown.made, measured(shown, gain_over_mean), shown.noun)
-
-
-def evidence(shown: Inspected) -> list[str]:
-    """What the verdict rests on, what got worse, the best member, and for what intervals hold."""
-    made, noun = shown.made, shown.noun
-    spread = seeds(shown.run, loaders.all_runs())
-    scope = inspect_words.scope(spread.accuracies, spread.nlls, shown.n)
-    epoch = chosen.epoch(shown.epoch, shown.epochs[-1])
-    if shown.members == 1:
-        return [one for one in (epoch, scope) if one]
-    fitting = shown.fitting
-    best = measured(shown, right_of_best, fitting)
-    said = [
-        inspect_words.evidence(made, measured(shown, gain_over_mean), noun),
-        inspect_words.calibration_gain(measured(shown, ece_gain), shown.members),
-        inspect_words.best_alone(made, best, noun, "validation" if fitting else "test"),
-        epoch, scope,
-    ]  # fmt: skip
-    return [one for one in said if one]
-
-
-def right_of_best(made: Predictions, fitting: Fitting | None = None) -> int:
-    """How many test images the best member gets right: the best of those held out, or of these."""
-    member, _ = best_member(fitting.made if fitting else made)
-    return int((made.votes[member] == made.labels).sum())
-
-
-def finish(shown: Inspected, places: Places) -> None:
+def finish(shown: SharedEpoch, places: Places) -> None:
     """Complete the answer with how many members are enough: after all else is drawn."""
     if not counts(shown):
         return
-    found = enough.decided(shown, "accuracy", *enough.chosen("accuracy"))
+    found = decide_enough(shown, "accuracy", *read_margin())
     rest = committee_words.verdict(found, shown.noun)
     tab.enough = {asked(shown): rest}
     with places.enough:
         st.markdown(rest)
 
 
-def fill(shown: Inspected, places: Places) -> None:
+def fill(shown: SharedEpoch, places: Places) -> None:
     """Draw the figures in their two places."""
     with places.figures:
         metrics(shown)
@@ -142,13 +111,13 @@ def fill(shown: Inspected, places: Places) -> None:
         details(shown)
 
 
-def details(shown: Inspected) -> None:
+def details(shown: SharedEpoch) -> None:
     """What the verdict rests on, what got worse with more members, and all figures."""
-    st.caption("\n\n".join(map(reworded, evidence(shown))))
-    table(shown, measured(shown, qualities))
+    st.caption("\n\n".join(map(reworded, list_evidence(shown))))
+    table(shown, shown.measure(qualities))
 
 
-def table(shown: Inspected, found: Qualities) -> None:
+def table(shown: SharedEpoch, found: Qualities) -> None:
     """Every figure of the ensemble, the mean member and each member; and as a file."""
     columns = {
         name: st.column_config.NumberColumn(
@@ -163,7 +132,7 @@ def table(shown: Inspected, found: Qualities) -> None:
                  height=min(38 * (shown.members + 3), 300))  # fmt: skip
     st.download_button(
         "Figures (CSV)", lambda: downloads.csv(inspect_words.exact_frame(found)),
-        f"{shown.stem}-quality.csv", "text/csv",
+        f"{shown.file_stem}-quality.csv", "text/csv",
         icon=":material/table:", key="inspect_figures_csv", on_click="ignore",
     )  # fmt: skip
 

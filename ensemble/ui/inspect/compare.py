@@ -13,7 +13,7 @@ from ensemble.errors import EnsembleError
 from ensemble.figures.inspect.compare import MOST, apart, figure, per_class, table
 from ensemble.ui.inspect import images
 from ensemble.ui.inspect.compared_runs import against, against_all
-from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import controls, loader
 from ensemble.ui.shared import address, guard, loaders, settings, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
@@ -26,7 +26,7 @@ SIDES = {"won": "Won", "lost": "Lost", "settings": "Settings that differ",
          "all": "Against all runs"}  # fmt: skip
 
 
-def show(shown: Inspected) -> None:
+def show(shown: SharedEpoch) -> None:
     """A run to compare with, what this one is better by, and where."""
     others = comparable(shown.run)
     if not others:
@@ -55,7 +55,7 @@ def comparable(run: runs.Run) -> list[runs.Run]:
     ]  # fmt: skip
 
 
-def nothing(shown: Inspected) -> None:
+def nothing(shown: SharedEpoch) -> None:
     """There is no other run to compare with: say so, and the next step."""
     title, same = escaping.markdown(shown.run.data.title), formats.count(shown.n, shown.noun)
     if shown.run.trained is None:
@@ -112,21 +112,21 @@ def turned(key: str, last: int) -> None:
     address.WITH_EPOCH.put(widget.value(key), last)
 
 
-def picture(shown: Inspected, theirs: Predictions, other: runs.Run, epoch: int) -> None:
+def picture(shown: SharedEpoch, theirs: Predictions, other: runs.Run, epoch: int) -> None:
     """Where the difference comes from, class by class."""
-    won, lost = apart(shown.made, theirs)
-    counts = per_class(shown.made.labels, won, lost, len(shown.names))
+    won, lost = apart(shown.predictions, theirs)
+    counts = per_class(shown.predictions.labels, won, lost, len(shown.class_names))
     title = f"Won and lost · {shown.source}, against {called(other)} · epoch {epoch}"
     pictures.show(
-        figure(counts, shown.names, shown.noun, title, theme.palette()), key="compare",
+        figure(counts, shown.class_names, shown.noun, title, theme.palette()), key="compare",
         of=shown.run, epoch=shown.epoch,
-        name=f"{shown.stem}-against-{other.id}-epoch-{epoch}", title="Won and lost by class",
+        name=f"{shown.file_stem}-against-{other.id}-epoch-{epoch}", title="Won and lost by class",
         alt=f"Of each class, {plural(shown.noun)} that only one of the two runs gets right: "
         f"{len(won):,} won, {len(lost):,} lost",
-        table=lambda: table(shown.made, theirs, shown.names),
+        table=lambda: table(shown.predictions, theirs, shown.class_names),
         sees=f"By what it is: {plural(shown.noun)} that only this run gets right (won, blue, up) "
              "and "
-        f"that only the other does (lost, orange, down).{left_out(len(shown.names))}",
+        f"that only the other does (lost, orange, down).{left_out(len(shown.class_names))}",
     )  # fmt: skip
 
 
@@ -138,10 +138,10 @@ def left_out(classes: int) -> str:
 
 
 def details(
-    shown: Inspected, theirs: Predictions, other: runs.Run, others: Sequence[runs.Run]
+    shown: SharedEpoch, theirs: Predictions, other: runs.Run, others: Sequence[runs.Run]
 ) -> None:
     """The images won or lost, the settings that differ, or how it stands against all others."""
-    won, lost = apart(shown.made, theirs)
+    won, lost = apart(shown.predictions, theirs)
     name = address.choose(address.SIDE, "Show", SIDES, "won", width="content",
                           label_visibility="collapsed")  # fmt: skip
     if name == "settings":
@@ -158,7 +158,7 @@ def details(
     st.caption(f"{formats.count(len(numbers), shown.noun)} that only {who} gets right, this run's "
                "surest first.")  # fmt: skip
     images.show(shown, numbers, key=f"compare_{name}",
-                        under=lambda number: under(theirs, number, shown.names))  # fmt: skip
+                        under=lambda number: under(theirs, number, shown.class_names))  # fmt: skip
 
 
 def under(theirs: Predictions, number: int, names: Sequence[str]) -> list[str]:

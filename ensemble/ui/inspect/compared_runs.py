@@ -11,8 +11,7 @@ from ensemble.analysis.inference.multiple_tests import holm
 from ensemble.analysis.members.gain import LUCK, Gain, gain
 from ensemble.analysis.predictions import Predictions
 from ensemble.errors import EnsembleError
-from ensemble.ui.inspect.loader import measured
-from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import loader
 from ensemble.ui.shared import loaders
 from ensemble.wording import formats
@@ -36,14 +35,14 @@ class Against:
     found: Gain
 
 
-def against(shown: Inspected, other: runs.Run, epoch: int) -> Gain:
+def against(shown: SharedEpoch, other: runs.Run, epoch: int) -> Gain:
     """What the epoch that is shown is better by than another run's; computed once.
 
     Raises:
       EnsembleError: the other's predictions cannot be read.
     """
     path = other.path / "predictions" / f"epoch-{epoch:04d}.npz"
-    return measured(shown, compared, other.id, epoch, loaders.version(path))
+    return shown.measure(compared, other.id, epoch, loaders.version(path))
 
 
 def compared(made: Predictions, other: str, epoch: int, seen: tuple[int, int]) -> Gain:
@@ -52,7 +51,7 @@ def compared(made: Predictions, other: str, epoch: int, seen: tuple[int, int]) -
     return gain(made.averaged, theirs.averaged, made.labels)
 
 
-def against_all(shown: Inspected, others: Sequence[runs.Run]) -> None:
+def against_all(shown: SharedEpoch, others: Sequence[runs.Run]) -> None:
     """A row for each of the newest runs at its last epoch, with p adjusted for all of them."""
     taken, unread = [], []
     with st.spinner("Comparing with every run …"):

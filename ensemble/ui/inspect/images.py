@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import address, detail, grid
 from ensemble.ui.shared.tab import tab
 
@@ -18,7 +18,7 @@ def begin() -> None:
 
 
 def show(
-    shown: Inspected, numbers: Ints, *, key: str, rows: int = 3,
+    shown: SharedEpoch, numbers: Ints, *, key: str, rows: int = 3,
     under: Callable[[int], Sequence[str]] | None = None,
 ) -> None:  # fmt: skip
     """A page of images with verdict and votes under each, and buttons to the other pages.
@@ -38,7 +38,7 @@ def show(
     place = min(page_of(key, numbers), count - 1)
     page = numbers[place * size : (place + 1) * size]
     grid.grid(
-        shown.dataset.tiles[page], shown.made, page, shown.names, shown.noun,
+        shown.dataset.tiles[page], shown.predictions, page, shown.class_names, shown.noun,
         lambda number: opened(key, number), key=key, under=under,
     )  # fmt: skip
     if count > 1:
@@ -75,7 +75,7 @@ def opened(key: str, number: int) -> None:
     address.put(digit=number)
 
 
-def end(shown: Inspected) -> None:
+def end(shown: SharedEpoch) -> None:
     """Said once after the views: the image that the address names stands open over the page."""
     number = address.read().digit
     if number is None or number >= shown.n:
@@ -86,6 +86,6 @@ def end(shown: Inspected) -> None:
     numbers = holding[0] if holding else np.array([number])
     place = f"{shown.run.id} · epoch {shown.epoch}"
     detail.show(
-        detail.Shown(shown.made, shown.dataset, numbers, shown.noun, shown.source, place,
+        detail.Shown(shown.predictions, shown.dataset, numbers, shown.noun, shown.source, place,
                      shown.fitting)
     )  # fmt: skip

@@ -9,8 +9,7 @@ from ensemble.analysis.members.gain import MeanGain, gain_over_mean
 from ensemble.analysis.quality.calibration_noise import ensemble_error
 from ensemble.analysis.quality.summary import Quality, qualities
 from ensemble.ui.frame.plain_words import heading, on
-from ensemble.ui.inspect.loader import measured
-from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.wording import formats
 from ensemble.wording.terms import behind
 from ensemble.wording.verdicts import calibration as calibration_words
@@ -40,13 +39,13 @@ LOOKS: dict[int, dict[str, Any]] = {
 WORDS = {1: "better: ", -1: "worse: ", 0: ""}
 
 
-def metrics(shown: Inspected) -> None:
+def metrics(shown: SharedEpoch) -> None:
     """The ensemble's figures in short, and how the mean member compares."""
-    found = measured(shown, qualities)
+    found = shown.measure(qualities)
     if shown.members > 1:
         accuracy(found.ensemble, "Ensemble", shown)
-        against_member(found.ensemble, measured(shown, gain_over_mean), shown.noun)
-        against_errors(measured(shown, ece_gain), ece_help(shown))
+        against_member(found.ensemble, shown.measure(gain_over_mean), shown.noun)
+        against_errors(shown.measure(ece_gain), ece_help(shown))
         return
     accuracy(found.ensemble, "Accuracy", shown)
     for name, value in (("NLL", found.ensemble.nll), ("ECE", found.ensemble.ece)):
@@ -54,7 +53,7 @@ def metrics(shown: Inspected) -> None:
         st.metric(heading(name), formats.significant(value), width="content", help=said)
 
 
-def accuracy(quality: Quality, label: str, shown: Inspected) -> None:
+def accuracy(quality: Quality, label: str, shown: SharedEpoch) -> None:
     """The accuracy with its interval."""
     share = formats.percent(quality.accuracy, quality.n)
     value = f"{share} {formats.plus_minus(quality.accuracy, quality.n)}"
@@ -79,9 +78,9 @@ def against_member(quality: Quality, gained: MeanGain, noun: str) -> None:
     )  # fmt: skip
 
 
-def ece_help(shown: Inspected) -> str:
+def ece_help(shown: SharedEpoch) -> str:
     """What the ECE is, its interval, and what chance alone would give."""
-    return f"{HELP['ECE']} {calibration_words.error(measured(shown, ensemble_error))}"
+    return f"{HELP['ECE']} {calibration_words.error(shown.measure(ensemble_error))}"
 
 
 def against_errors(found: EceGain, ece_is: str) -> None:

@@ -8,6 +8,7 @@ from ensemble.analysis.quality.averaging import Ints
 from ensemble.figures import thumbnails
 from ensemble.ui.predictions import address, controls, downloads, fitting, grid, sets
 from ensemble.ui.predictions.address import View
+from ensemble.views import example_table
 from ensemble.wording import escaping
 from ensemble.wording import images as images_words
 from ensemble.wording.run_names import called
@@ -38,9 +39,9 @@ def show(run: runs.Run, epoch: int, made: Predictions, dataset: runs.TestSet, vi
 
 def probabilities(count: int) -> str:
     """Which of so many averaged probabilities a table has, in words."""
-    if count <= downloads.MOST:
+    if count <= example_table.MOST:
         return "the averaged probabilities"
-    return f"the averaged probabilities of its {downloads.LISTED} likeliest classes"
+    return f"the averaged probabilities of its {example_table.LISTED} likeliest classes"
 
 
 def open_digit(number: int) -> None:
@@ -81,7 +82,7 @@ def below(run: runs.Run, epoch: int, made: Predictions, dataset: runs.TestSet, n
         )  # fmt: skip
         st.download_button(
             f"These {len(numbers):,} (CSV)" if len(numbers) > 1 else "This one (CSV)",
-            lambda: downloads.csv(downloads.table(made, numbers, names)),
+            lambda: downloads.csv(example_table.tabulate_examples(made, numbers, names)),
             f"{stem}.csv", "text/csv", icon=":material/table:", key="save_csv", on_click="ignore",
             help="Number, label, what the ensemble says and how surely, each member's vote, and "
             f"{probabilities(len(numbers) * len(names))}.",

@@ -8,17 +8,12 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality.conformal import METHODS
 from ensemble.analysis.quality.coverage import Examples, sets_of_all
 from ensemble.analysis.quality.halves import LEAST
 from ensemble.ui.predictions.fitting import Fitting
 from ensemble.ui.shared import address, widget
-from ensemble.wording import formats
+from ensemble.views.conformal import DEFAULT_MISS, METHOD, MISS_RATES, offer_miss_rates
 from ensemble.wording.verdicts import sets as words
-
-# The error rates to choose from, by their words in the address: percent.
-RATES = {word: float(word) / 100 for word in ("20", "10", "5", "2", "1", "0.5", "0.1")}
-USUAL = "5"
 
 # The last sets of each predictions, as long as these are there: of many classes they take a second.
 _LAST: WeakKeyDictionary[Predictions, tuple[object, NDArray[np.bool_]]] = WeakKeyDictionary()
@@ -26,7 +21,7 @@ _LAST: WeakKeyDictionary[Predictions, tuple[object, NDArray[np.bool_]]] = WeakKe
 
 def asked() -> tuple[float, str]:
     """The error rate, and one of `METHODS`, that the address names."""
-    return RATES[address.MISS.among(RATES, USUAL)], address.SETS.read()
+    return MISS_RATES[address.MISS.among(MISS_RATES, DEFAULT_MISS)], address.SETS.read()
 
 
 def enough(made: Predictions, fitting: Fitting | None) -> bool:
@@ -41,20 +36,25 @@ def calibration(fitting: Fitting | None) -> Examples | None:
 
 def control(noun: str, key: str) -> None:
     """How often a set may miss the label, and which kind of sets; the address keeps both."""
-    word = address.MISS.among(RATES, USUAL)
+    miss = offer_miss_rates(noun, key)
+    word = address.MISS.among(MISS_RATES, DEFAULT_MISS)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        address.bound(f"{key}_miss", word, lambda key: st.select_slider(
-            f"Sets that may miss the {noun}", list(RATES), key=key, width=300,
-            value=widget.held(key), on_change=address.follow, args=(address.MISS, key, USUAL),
-            format_func=lambda word: formats.percent(RATES[word], figures=2),
-            help=f"The fewer may miss the {noun}, the larger the sets have to be.",
-        ))  # fmt: skip
-        address.choose(
-            # Without what stands in brackets all three fit a phone.
-            address.SETS, "Kind of sets",
-            {one: words.METHODS[one].partition(" ")[0] for one in METHODS}, METHODS[0],
-            help=words.HELP,
-        )  # fmt: skip
+        address.bound(
+            miss.key,
+            word,
+            lambda key: st.select_slider(
+                miss.label,
+                list(miss.values),
+                key=key,
+                width=miss.width or "stretch",
+                value=widget.held(key),
+                on_change=address.follow,
+                args=(address.MISS, key, miss.default),
+                format_func=miss.values.__getitem__,
+                help=miss.help,
+            ),
+        )
+        address.choose(address.SETS, METHOD.label, METHOD.values, METHOD.default, help=METHOD.help)
 
 
 def of(made: Predictions, fitting: Fitting | None) -> NDArray[np.bool_]:

@@ -147,20 +147,15 @@ RUN, SOLVE, EPOCH = Text("run"), Text("solve"), Whole("epoch")
 SHOW, CLASS, ORDER = OneOf("show", SHOWS), Whole("class"), OneOf("order", ORDERS)
 FIRST, DIGIT = Number("first", 0, 0, MOST), Whole("digit")
 
-# Inspect: its view, and what is chosen in one of them.
-VIEW, MEASURE, LIST, VOTER = Text("view"), Text("measure"), Text("list"), Whole("voter")
-PICTURE, FIGURE, RULE, CELL = Text("picture"), Text("figure"), Text("rule"), Pair("cell")
-# Committee: the loss that is accepted, of each figure in its unit, and the share of committees, in
-# per cent, that have to keep it.
-MARGIN, NLL_MARGIN, BRIER_MARGIN = Text("margin"), Text("nll_margin"), Text("brier_margin")
+# Inspect: its view, and which of two it is. What is chosen in a view has its words there, in
+# `ensemble.views`; those that other screens have as well are here too.
+VIEW, MEASURE, PICTURE, FIGURE = Text("view"), Text("measure"), Text("picture"), Text("figure")
 KEEP = Text("keep")
-ERROR = Text("error")  # the share of wrong answers that is accepted, in per cent
 # To pass on what is unsure or to answer with a set; the share of conformal sets that may miss the
 # label, in per cent, and the kind of sets: these two also on Predictions and Classify.
 MODE, MISS, SETS = Text("mode"), Text("miss"), OneOf("sets", METHODS)
-# The kind of corruption and how much of it, the image that is corrupted, and the set of
-# out-of-distribution images, called "outside" in links of earlier versions and so still.
-KIND, AMOUNT, NUMBER, OOD = Text("kind"), Text("amount"), Whole("number"), Text("outside")
+# The kind of corruption and how much of it, and the image that is corrupted.
+KIND, AMOUNT, NUMBER = Text("kind"), Text("amount"), Whole("number")
 # Another run to compare with, its epoch, and which of the differences.
 WITH, WITH_EPOCH, SIDE = Text("with"), Whole("with_epoch"), Text("side")
 

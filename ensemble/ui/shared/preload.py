@@ -22,9 +22,10 @@ HEAVY = (
     "ensemble.ui.runs.overview",
     "ensemble.ui.predictions.gallery",
     "ensemble.ui.compare.views",
-    "ensemble.ui.inspect.shown",
+    "ensemble.ui.inspect.shared_epoch",
     "ensemble.ui.inspect.answer",
-    "ensemble.ui.inspect.members.agreement",
+    "ensemble.ui.inspect.views",
+    "ensemble.views.agreement",
     "ensemble.ui.classify.answer.read",
 )
 

@@ -9,7 +9,7 @@ from ensemble.analysis.quality.averaging import Floats
 from ensemble.errors import RunError
 from ensemble.figures.inspect import along
 from ensemble.figures.inspect.along import Along
-from ensemble.ui.inspect.certainty.decomposition import spread
+from ensemble.figures.inspect.decomposition import spread
 from ensemble.ui.shared import loaders
 from ensemble.ui.train.example.recording import read_predictions
 from ensemble.ui.why.opened import Opened
@@ -24,8 +24,8 @@ def over(opened: Opened) -> Along:
         row = _row((shown.run.id, epoch, number, seen), shown.run)
         if row is not None:
             rows[epoch] = row
-    rows.setdefault(shown.epoch, shown.made.probabilities[:, number])
-    return along.over_epochs(dict(sorted(rows.items())), int(shown.made.labels[number]))
+    rows.setdefault(shown.epoch, shown.predictions.probabilities[:, number])
+    return along.over_epochs(dict(sorted(rows.items())), int(shown.predictions.labels[number]))
 
 
 # Some kilobytes each.

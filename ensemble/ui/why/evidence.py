@@ -4,18 +4,18 @@ import streamlit as st
 
 from ensemble.analysis.members import uncertainty as uncertainties
 from ensemble.analysis.members.gain import gain_over_mean
-from ensemble.analysis.quality.halves import LEAST
 from ensemble.analysis.quality.summary import qualities
 from ensemble.figures import bars
 from ensemble.figures.inspect import along, selective
 from ensemble.figures.inspect import uncertainty as uncertainty_figure
+from ensemble.figures.inspect.uncertainty import GLOSS
 from ensemble.ui.frame import plain_words
-from ensemble.ui.inspect.certainty import selective as selective_view
-from ensemble.ui.inspect.certainty.scatter import GLOSS
-from ensemble.ui.inspect.loader import measured
+from ensemble.ui.render import read_choice
 from ensemble.ui.shared import address, theme
 from ensemble.ui.why import epochs
 from ensemble.ui.why.opened import Opened, beside, link, sentence
+from ensemble.views.answer import state_headline
+from ensemble.views.selective import RATE, RATES, find_thresholds, is_too_small
 from ensemble.wording import escaping, why
 from ensemble.wording.verdicts import inspect as inspect_words
 from ensemble.wording.verdicts import selective as selective_words
@@ -32,22 +32,24 @@ def title(opened: Opened, what: str) -> str:
 def average(opened: Opened) -> None:
     """Each member's probabilities beside their average, and why these are averaged."""
     shown, number = opened.shown, opened.number
-    sentence(why.average(shown.made, number, shown.names))
+    made, names = shown.predictions, shown.class_names
+    sentence(why.average(made, number, names))
     with beside(opened):
+        heading = title(opened, "Probabilities")
         st.plotly_chart(
-            bars.figure(shown.made, number, shown.names, title(opened, "Probabilities"),
-                        theme.palette()),
-            key="why_bars", alt=bars.alt(shown.made, number, shown.names),
-            config=bars.config(f"{shown.stem}-{shown.noun}-{number}"),
-        )  # fmt: skip
-        st.caption(why.why_average(measured(shown, qualities), shown.n, opened.plain))
+            bars.figure(made, number, names, heading, theme.palette()),
+            key="why_bars",
+            alt=bars.alt(made, number, names),
+            config=bars.config(f"{shown.file_stem}-{shown.noun}-{number}"),
+        )
+        st.caption(why.why_average(shown.measure(qualities), shown.n, opened.plain))
         link(opened, "inspect", "Other ways of combining", (address.VIEW, "combining"))
 
 
 def uncertainty(opened: Opened) -> None:
     """Where the image stands among all, by what is unclear in it and what is disputed."""
     shown, number = opened.shown, opened.number
-    made, measures = shown.made, measured(shown, uncertainties.uncertainty)
+    made, measures = shown.predictions, shown.measure(uncertainties.uncertainty)
     sentence(why.standing(made, measures, number, shown.noun))
     with beside(opened):
         if shown.members == 1:
@@ -57,9 +59,14 @@ def uncertainty(opened: Opened) -> None:
             return
         palette = theme.palette()
         chart = uncertainty_figure.figure(
-            made, measures, uncertainty_figure.points(made, measures), shown.names, shown.noun,
-            title(opened, "Uncertainty"), palette,
-        )  # fmt: skip
+            made,
+            measures,
+            uncertainty_figure.points(made, measures),
+            shown.class_names,
+            shown.noun,
+            title(opened, "Uncertainty"),
+            palette,
+        )
         uncertainty_figure.point_out(chart, measures, number, shown.noun, palette)
         st.plotly_chart(
             chart,
@@ -81,14 +88,17 @@ def others(opened: Opened) -> None:
         what = "epoch" if over == "epochs" else "member"
         if what == "epoch":
             found = epochs.over(opened)
-            said = why.over_epochs(found.said, found.at.tolist(), shown.names)
+            said = why.over_epochs(found.said, found.at.tolist(), shown.class_names)
         else:
-            found = along.over_members(shown.made, opened.number)
-            said = why.over_members(found.said, shown.names)
+            found = along.over_members(shown.predictions, opened.number)
+            said = why.over_members(found.said, shown.class_names)
+        heading = title(opened, OVER[over])
         st.plotly_chart(
-            along.figure(found, what, shown.names, title(opened, OVER[over]), theme.palette()),
-            key=f"why_{over}", config={"displayModeBar": False}, alt=said,
-        )  # fmt: skip
+            along.figure(found, what, shown.class_names, heading, theme.palette()),
+            key=f"why_{over}",
+            config={"displayModeBar": False},
+            alt=said,
+        )
         if shown.members > 1:
             st.caption("Bold: the ensemble. Thin, in the members' colours: how probable each "
                        f"finds what it is, {escaping.markdown(opened.label)}.")  # fmt: skip
@@ -102,30 +112,29 @@ def gained(opened: Opened) -> None:
     """What the ensemble is better by than its mean member, on all test images."""
     shown = opened.shown
     if shown.members == 1:
-        st.caption(inspect_words.alone(shown.made, shown.noun))
+        st.caption(state_headline(shown))
         return
-    gain = measured(shown, gain_over_mean)
+    gain = shown.measure(gain_over_mean)
     st.caption(
-        f"On all {shown.n:,}: {inspect_words.headline(shown.made, gain, shown.noun)} "
-        + plain_words.reworded(inspect_words.evidence(shown.made, gain, shown.noun))
+        f"On all {shown.n:,}: {state_headline(shown)} "
+        + plain_words.reworded(inspect_words.evidence(shown.predictions, gain, shown.noun))
     )
 
 
 def passed_on(opened: Opened) -> None:
     """Whether the ensemble should answer the image, and the ways on."""
     shown = opened.shown
-    made, number = shown.made, opened.number
-    if shown.n < LEAST and not shown.fitting:
+    made, number = shown.predictions, opened.number
+    if is_too_small(shown):
         sentence(f"Too few test images to find a threshold: look at this {shown.noun} yourself.")
         beside(opened)
         onwards(opened)
         return
-    word = address.ERROR.among(selective_view.RATES, selective_view.USUAL)
-    rate = selective_view.RATES[word]
-    found = measured(shown, selective_view.choices, rate, shown.fitting)[0]
+    rate = RATES[read_choice(RATE)]
+    found = shown.measure(find_thresholds, rate, fitted=True)[0]
     sentence(why.passed_on(found, float(made.confidence[number]), shown.noun))
     with beside(opened):
-        ensemble, members = measured(shown, selective.curves)
+        ensemble, members = shown.measure(selective.curves)
         chart = selective.figure(ensemble, members, rate, found,
                                  title(opened, "Risk by coverage"), theme.palette())  # fmt: skip
         selective.point_out(chart, made, number, shown.noun)

@@ -26,7 +26,7 @@ def ask(opened: Opened) -> None:
     sentence(why.question(shown.members, shown.noun))
     with beside(opened):
         key = f"why_guess_{opened.number}"
-        names = [escaping.markdown(name) for name in shown.names]
+        names = [escaping.markdown(name) for name in shown.class_names]
         choose = st.pills if len(names) <= BUTTONS else st.selectbox
         more = {} if len(names) <= BUTTONS else {"index": None, "placeholder": "Look for it"}
         choose(f"I take this {shown.noun} for", range(len(names)), key=key,
@@ -46,7 +46,7 @@ def guessed(which: tuple[str, int], key: str) -> None:
 def votes(opened: Opened) -> None:
     """The votes, one by one or counted, and what it is."""
     shown, number = opened.shown, opened.number
-    made, names = shown.made, shown.names
+    made, names = shown.predictions, shown.class_names
     sentence(why.votes(made, number, names))
     with beside(opened):
         label = int(made.labels[number])

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from ensemble.figures import thumbnails
-from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.shared import address
 from ensemble.ui.shared.address import Word
 from ensemble.ui.train.example.recording import is_recorded
@@ -26,7 +26,7 @@ class Opened:
       plain: whether terms of the trade are hidden.
     """
 
-    shown: Inspected
+    shown: SharedEpoch
     number: int
     plain: bool
 
@@ -38,7 +38,7 @@ class Opened:
     @property
     def label(self) -> str:
         """The name of what it is."""
-        return self.shown.names[self.shown.made.labels[self.number]]
+        return self.shown.class_names[self.shown.predictions.labels[self.number]]
 
 
 def sentence(said: str) -> None:

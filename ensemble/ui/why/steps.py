@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from ensemble.ui.frame import plain_words
-from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.shared import address
 from ensemble.ui.why import evidence, first, which
 from ensemble.ui.why.opened import Opened
@@ -35,7 +35,7 @@ STEPS = (
 )
 
 
-def show(shown: Inspected) -> None:
+def show(shown: SharedEpoch) -> None:
     """The step that the address names, and the buttons to the others."""
     step, number = address.STEP.read(), which.number(shown)
     opened = Opened(shown, number, plain_words.on())

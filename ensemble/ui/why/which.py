@@ -4,8 +4,7 @@ import streamlit as st
 
 from ensemble.analysis.predictions import Predictions, chosen, ordered
 from ensemble.analysis.quality.averaging import Ints
-from ensemble.ui.inspect.loader import measured
-from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.shared import address, widget
 
 MOST = 200  # disputed images that are gone through, the most disputed first
@@ -19,23 +18,28 @@ def disputed(made: Predictions) -> Ints:
     return ordered(made, chosen(made), "unsure")[:MOST]
 
 
-def number(shown: Inspected) -> int:
+def number(shown: SharedEpoch) -> int:
     """The image that the address names, else the most disputed one."""
     found = address.IMAGE.read()
     if found is not None and found < shown.n:
         return found
-    return int(measured(shown, disputed)[0])
+    return int(shown.measure(disputed)[0])
 
 
-def controls(shown: Inspected, number: int) -> None:
+def controls(shown: SharedEpoch, number: int) -> None:
     """Another image: the next that is disputed, or one by its number."""
-    numbers = measured(shown, disputed)
+    numbers = shown.measure(disputed)
     found = (numbers == number).nonzero()[0]
     after = numbers[(int(found[0]) + 1) % len(numbers)] if len(found) else numbers[0]
+    disputed_one = "disputed " if shown.predictions.split.any() else ""
     st.button(
-        f"Another {'disputed ' if shown.made.split.any() else ''}{shown.noun}", key="why_other",
-        icon=":material/shuffle:", on_click=go, args=(int(after),), disabled=len(numbers) < 2,
-    )  # fmt: skip
+        f"Another {disputed_one}{shown.noun}",
+        key="why_other",
+        icon=":material/shuffle:",
+        on_click=go,
+        args=(int(after),),
+        disabled=len(numbers) < 2,
+    )
     address.bound(f"why_number_{shown.n}", number, lambda key: st.number_input(
         f"Test {shown.noun} number", 0, shown.n - 1, key=key, width=150, on_change=asked,
         args=(key,), label_visibility="collapsed", help=f"Any of 0 to {shown.n - 1:,}",

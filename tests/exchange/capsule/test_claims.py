@@ -15,10 +15,11 @@ from ensemble import datasets, runs, shift
 from ensemble.engine import activations
 from ensemble.errors import PredictionsError, RunError
 from ensemble.jobs import queue
-from ensemble.report.contents import Pictures
-from ensemble.report.reading import reported
-from ensemble.report.views import shift as report_of_shift
 from ensemble.storage.folders import runs_folder
+from ensemble.views.evaluated_epoch import evaluate_epoch
+from ensemble.views.iteration import iterate_parts
+from ensemble.views.parts import Figures
+from ensemble.views.shift import build_shift
 from tests.exchange.capsule.pages import Header, changed, taken, with_parts, written
 from tests.pages import stressed
 from tests.pages.ensembles import trained
@@ -105,8 +106,9 @@ def test_shift_of_a_dataset_that_is_not_here_can_be_reported(
     page: str,
 ) -> None:
     text = with_json(page, RESULTS, lambda results: results.update(dataset="leaves"))
-    (section,) = report_of_shift.sections(reported(taken(changed(text, own(title="Their leaves")))))
-    said = [one.alt for part in section.parts if isinstance(part, Pictures) for one in part.each]
+    epoch = evaluate_epoch(taken(changed(text, own(title="Their leaves"))))
+    parts = iterate_parts(build_shift(epoch))
+    said = [one.alt for part in parts if isinstance(part, Figures) for one in part.all()]
     assert "Histograms of entropy: Their leaves against Smooth noise" in said
 
 

@@ -9,8 +9,8 @@ from ensemble.analysis.quality.selective import Choice
 from ensemble.analysis.quality.summary import qualities
 from ensemble.figures.inspect import entropies
 from ensemble.ui.inspect import metrics
-from ensemble.ui.inspect.members.combining import compared
 from ensemble.ui.inspect.shift import job
+from ensemble.views.combining import combine_members
 from ensemble.wording.verdicts import combining, selective
 from ensemble.wording.verdicts import inspect as answer
 
@@ -39,7 +39,7 @@ def erring_in_turn() -> Predictions:
 def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() -> None:
     made = outvoted()
     assert not made.right.any()
-    combined, _ = compared(made)
+    combined, _ = combine_members(made)
     n = int(combined.judged.sum())
     assert (combined.majority.gain.won, combined.majority.gain.lost) == (n, 0)
     said = combining.answer(combined, "digit")
@@ -56,7 +56,7 @@ def test_a_lower_nll_is_not_hidden_behind_as_many_right() -> None:
     """One member is right, the other knows nothing: weights leave it out, nobody errs."""
     members = np.full((2, N, 10), 0.1)
     members[0, :, 0], members[0, :, 1:] = 0.55, 0.05
-    combined, _ = compared(judge(members, np.zeros(N, int)))
+    combined, _ = combine_members(judge(members, np.zeros(N, int)))
     said = combining.answer(combined, "digit")
     assert said == (
         "All four ways get the same digits right; NLL: geometric mean higher, fitted weights lower."

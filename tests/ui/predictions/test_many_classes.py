@@ -5,8 +5,8 @@ import pytest
 
 from benchmarks.screens import sizes
 from ensemble.analysis.predictions import Predictions, judge
-from ensemble.ui.inspect.certainty import conformal
-from ensemble.ui.predictions import downloads
+from ensemble.views import example_table
+from ensemble.views.conformal import calibrate_sets
 from ensemble.wording.verdicts import sets as words
 
 C, N = 1_000, 2_100
@@ -19,7 +19,7 @@ def made() -> Predictions:
 
 
 def test_the_worst_covered_classes_are_listed_and_absent_ones_are_not(made: Predictions) -> None:
-    _, found = conformal.judged(made, 0.2)["lac"]
+    _, found = calibrate_sets(made, 0.2, None)["lac"]
     listed = words.worst(found)
     share = found.class_covered / np.maximum(found.class_n, 1)
     seen = np.flatnonzero(found.class_n)
@@ -33,9 +33,9 @@ def test_the_worst_covered_classes_are_listed_and_absent_ones_are_not(made: Pred
 
 def test_a_table_of_many_probabilities_has_the_likeliest_five(made: Predictions) -> None:
     numbers = np.arange(N)[::-1]
-    frame = downloads.table(made, numbers, NAMES)
+    frame = example_table.tabulate_examples(made, numbers, NAMES)
     assert frame.shape == (N, 7 + 2 + 10)
     order = np.argsort(-made.averaged[numbers], axis=1, kind="stable")
     assert frame["likeliest_2"].tolist() == [NAMES[c] for c in order[:, 1]]
     assert (frame["p_1"] == made.confidence[numbers]).all()
-    assert downloads.table(made, numbers[:10], NAMES).shape == (10, 7 + 2 + C)
+    assert example_table.tabulate_examples(made, numbers[:10], NAMES).shape == (10, 7 + 2 + C)

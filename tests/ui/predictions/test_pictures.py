@@ -8,6 +8,7 @@ from ensemble.analysis.predictions import judge
 from ensemble.datasets.registry import DIGIT_NAMES, FASHION_NAMES
 from ensemble.ui.predictions import address, downloads, grid
 from ensemble.ui.predictions.address import View
+from ensemble.views.example_table import tabulate_examples
 from tests.analysis.draws import distributions
 from tests.wording.test_images import voting
 
@@ -15,7 +16,7 @@ from tests.wording.test_images import voting
 def test_the_table_reads_back_as_what_it_was() -> None:
     made = judge(distributions(3, 50, 10), np.arange(50) % 10)
     numbers = np.array([7, 3, 49])
-    raw = downloads.csv(downloads.table(made, numbers, FASHION_NAMES))
+    raw = downloads.csv(tabulate_examples(made, numbers, FASHION_NAMES))
     read = pd.read_csv(io.BytesIO(raw))
     assert read["number"].tolist() == [7, 3, 49]
     assert read["label"].tolist() == [FASHION_NAMES[n % 10] for n in numbers]
@@ -27,7 +28,8 @@ def test_the_table_reads_back_as_what_it_was() -> None:
 def test_a_class_that_is_called_like_a_formula_is_none_in_a_file() -> None:
     names = ("=1+1", "@x", "-0.5", *FASHION_NAMES[3:])
     made = judge(distributions(2, 50, 10), np.arange(50) % 10)
-    read = pd.read_csv(io.BytesIO(downloads.csv(downloads.table(made, np.arange(4), names))))
+    frame = tabulate_examples(made, np.arange(4), names)
+    read = pd.read_csv(io.BytesIO(downloads.csv(frame)))
     assert read["label"].tolist() == ["'=1+1", "'@x", "-0.5", "Dress"]
     assert "p_=1+1" in read
     header = downloads.of_one(made, 1, names).decode().splitlines()[0]

@@ -14,7 +14,7 @@ from ensemble.shift.corruptions import KINDS
 from ensemble.shift.ood_images import ood_sets
 from ensemble.shift.status import StressJob, StressStatus
 from ensemble.ui.devices import elsewhere
-from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.shared import guard, job_panel
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.ui.sign_in import rights
@@ -28,7 +28,7 @@ START_SECONDS = 10.0
 OOD_SETS = 2  # sets of out-of-distribution images that there are at least
 
 
-def show(shown: Inspected, stress: Stress) -> None:
+def show(shown: SharedEpoch, stress: Stress) -> None:
     """What the job does, has done or would do, with its button."""
     if stress.job and stress.active:
         working(stress.job)
@@ -45,7 +45,7 @@ def show(shown: Inspected, stress: Stress) -> None:
     else:
         resting(shown, stress)
     if stress.results and stress.results.clean:
-        st.caption(measured(shown, stress, stress.results))
+        st.caption(describe_measured(shown, stress, stress.results))
 
 
 def working(job: StressJob) -> None:
@@ -59,7 +59,7 @@ def done(status: StressStatus) -> str:
     return f"{status.steps} of {status.total} done" if status.total else ""
 
 
-def resting(shown: Inspected, stress: Stress) -> None:
+def resting(shown: SharedEpoch, stress: Stress) -> None:
     """What the job would do, or why it ended, and the button that starts it."""
     if stress.job and stress.state == "failed":
         job_panel.ended(stress.job)
@@ -123,7 +123,7 @@ def steps() -> int:
     return 1 + sum(len(kind.amounts) - 1 for kind in KINDS.values()) + OOD_SETS
 
 
-def offer(shown: Inspected) -> str:
+def offer(shown: SharedEpoch) -> str:
     """What the job does, in a sentence or two."""
     most = shift.most_images(shown.n, shown.dataset.image_shape)
     some = f"all {shown.n:,}" if most == shown.n else f"the first {most:,}"
@@ -151,7 +151,7 @@ def rough(seconds: float) -> float:
     return max(step, step * round(seconds / step))
 
 
-def measured(shown: Inspected, stress: Stress, results: Results) -> str:
+def describe_measured(shown: SharedEpoch, stress: Stress, results: Results) -> str:
     """What the figures below are of, and whether there is something newer."""
     all_of = "all" if results.images >= shown.n else "the first"
     said = (f"Measured on {all_of} {results.images:,} test {plural(shown.noun)}, with the "

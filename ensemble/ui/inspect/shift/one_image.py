@@ -10,8 +10,8 @@ from ensemble.figures import thumbnails
 from ensemble.figures.inspect.one_image import Answers, alt, figure, table
 from ensemble.figures.inspect.shift import amount
 from ensemble.shift.corruptions import Kind, kinds
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.inspect.shift.answers import answers
-from ensemble.ui.inspect.shown import Inspected
 from ensemble.ui.shared import address, theme, widget
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared.address import Word
@@ -23,12 +23,12 @@ from ensemble.wording.run_names import called
 ROOM = 224  # pixels of the screen: eight for one of 28
 
 
-def show(shown: Inspected) -> None:
+def show(shown: SharedEpoch) -> None:
     """Draw the view; a move of the slider draws only the view again."""
     st.fragment(body)(shown)
 
 
-def body(shown: Inspected) -> None:
+def body(shown: SharedEpoch) -> None:
     """The image, the controls, and the picture over all amounts."""
     with guarded():
         number = address.NUMBER.within(usual(shown), 0, shown.n - 1)
@@ -46,12 +46,12 @@ def body(shown: Inspected) -> None:
             picture(shown, number, asked, kind, place)
 
 
-def usual(shown: Inspected) -> int:
+def usual(shown: SharedEpoch) -> int:
     """The image to begin with: the one that the members disagree about most."""
-    return int(np.argmax(shown.made.information))
+    return int(np.argmax(shown.predictions.information))
 
 
-def choose(shown: Inspected, number: int) -> Kind:
+def choose(shown: SharedEpoch, number: int) -> Kind:
     """The controls for the image and the corruption; what they say stands in the address."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.button("Previous", key="stress_previous", disabled=number == 0,
@@ -96,9 +96,9 @@ def moved(kind: Kind) -> None:
     address.AMOUNT.put(widget.value(f"stress_amount_{kind.name}"), f"{kind.neutral:g}")
 
 
-def image(shown: Inspected, number: int, asked: Answers, kind: Kind, place: int) -> None:
+def image(shown: SharedEpoch, number: int, asked: Answers, kind: Kind, place: int) -> None:
     """The image as the members see it, and what they say of it."""
-    made, names = asked.made, shown.names
+    made, names = asked.made, shown.class_names
     label = images_words.named(names[int(made.labels[place])], names)
     at = amount(kind, asked.amounts[place])
     shape = asked.images.shape[1:]
@@ -120,9 +120,9 @@ def image(shown: Inspected, number: int, asked: Answers, kind: Kind, place: int)
     st.caption(f"{said}. Members of the last checkpoint, at epoch {asked.members.epoch}{after}.")
 
 
-def picture(shown: Inspected, number: int, asked: Answers, kind: Kind, place: int) -> None:
+def picture(shown: SharedEpoch, number: int, asked: Answers, kind: Kind, place: int) -> None:
     """Everything over the amount, with a line where the slider stands."""
-    names = shown.names
+    names = shown.class_names
     title = f"Test {shown.noun} {number} · {kind.title} · {called(shown.run)}"
     pictures.show(
         figure(asked, kind, place, names, title, theme.palette()), key="stress_digit",

@@ -1,6 +1,6 @@
 """The recorded run as Predictions, Inspect and Why open one: an epoch of it, with its images."""
 
-from ensemble.ui.inspect.shown import Inspected
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.predictions import address
 from ensemble.ui.predictions.epoch_panel import Chosen
 from ensemble.ui.train.example import recording
@@ -14,8 +14,8 @@ def chosen() -> Chosen:
     return Chosen(epoch, epochs, recording.predictions(epoch))
 
 
-def inspected() -> Inspected:
+def inspected() -> SharedEpoch:
     """The same with its images, as Inspect looks at a run."""
     found, run = chosen(), recording.run()
-    return Inspected(run, found.epoch, found.epochs, found.made, recording.test_set(),
-                     run.data.noun, (0, found.epoch))  # fmt: skip
+    version = (0, found.epoch)
+    return SharedEpoch(run, found.epoch, found.epochs, found.made, recording.test_set(), version)

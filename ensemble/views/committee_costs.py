@@ -12,8 +12,7 @@ from ensemble.analysis.members import committee as committees
 from ensemble.analysis.members.committee import Committee
 from ensemble.analysis.members.extrapolation import Extrapolation
 from ensemble.figures.inspect.committee import EXPECTED, NAMES, in_words
-from ensemble.ui.inspect.shown import Inspected
-from ensemble.ui.shared import loaders
+from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.wording import formats
 from ensemble.wording.formats import plural
 
@@ -21,7 +20,9 @@ BEYOND = 4  # rows at most of what is expected
 IMAGES = 1_000  # that predicting is told for
 
 
-def predicting(history: Sequence[dict[str, Any]], members: int, n: int) -> float | None:
+def measure_prediction_time(
+    history: Sequence[dict[str, Any]], members: int, n: int
+) -> float | None:
     """Seconds that one member took for 1,000 test images; None where a run does not tell.
 
     The clock stands beside the last steps of an epoch and again beside its test: what lies
@@ -43,41 +44,42 @@ def predicting(history: Sequence[dict[str, Any]], members: int, n: int) -> float
     return each if each > 0 else None
 
 
-def costs(
-    judged: Committee, name: str, beyond: Extrapolation | None, shown: Inspected
+def tabulate_costs(
+    judged: Committee, name: str, beyond: Extrapolation | None, epoch: EvaluatedEpoch
 ) -> pd.DataFrame:
     """A row for each size: the expected figure, what the last member brought, and what it takes."""
     mean = committees.curve(judged, name).mean
     said = [in_words(value, name, judged.n) for value in mean]
-    gained = ["–", *(gain(last, now, name) for last, now in pairwise(mean))]
+    gained = ["–", *(describe_gain(last, now, name) for last, now in pairwise(mean))]
     size = [str(number) for number in range(1, judged.members + 1)]
     if beyond:
         rows = np.unique(np.linspace(0, len(beyond.size) - 1, BEYOND).round().astype(int))
         size += [f"{beyond.size[row]} ({EXPECTED})" for row in rows]
         said += [
             f"{formats.significant(beyond.mean[row])} ({formats.significant(beyond.low[row])} to "
-            f"{formats.significant(beyond.high[row])})" for row in rows
-        ]  # fmt: skip
+            f"{formats.significant(beyond.high[row])})"
+            for row in rows
+        ]
         all_of_it = np.concatenate([mean[-1:], beyond.mean])
-        gained += [gain(all_of_it[row], all_of_it[row + 1], name) for row in rows]
+        gained += [describe_gain(all_of_it[row], all_of_it[row + 1], name) for row in rows]
     columns = {"members": size, NAMES[name]: said, "by the last one": gained}
-    return pd.DataFrame(columns | times(shown, [int(one.split()[0]) for one in size]))
+    return pd.DataFrame(columns | list_times(epoch, [int(one.split()[0]) for one in size]))
 
 
-def times(shown: Inspected, sizes: Sequence[int]) -> dict[str, list[str]]:
+def list_times(epoch: EvaluatedEpoch, sizes: Sequence[int]) -> dict[str, list[str]]:
     """Columns of what training and predicting take, in proportion; only those that are known."""
     found: dict[str, list[str]] = {}
-    if seconds := shown.run.status.seconds:
-        found["training, about"] = [formats.duration(seconds / shown.members * k) for k in sizes]
-    asked = shown.n + (len(shown.fitting.made.labels) if shown.fitting else 0)
-    if each := predicting(loaders.history(shown.run), shown.members, asked):
-        found[f"{IMAGES:,} {plural(shown.noun)}, about"] = [
+    if seconds := epoch.run.status.seconds:
+        found["training, about"] = [formats.duration(seconds / epoch.members * k) for k in sizes]
+    asked = epoch.n + (len(epoch.fit.labels) if epoch.fit else 0)
+    if each := measure_prediction_time(epoch.read_history(), epoch.members, asked):
+        found[f"{IMAGES:,} {plural(epoch.noun)}, about"] = [
             formats.duration(each * k, fine=True) for k in sizes
         ]
     return found
 
 
-def gain(before: float, after: float, name: str) -> str:
+def describe_gain(before: float, after: float, name: str) -> str:
     """What a figure gained, in words and with a mark: "▲ better by 0.012"."""
     better = after - before if name == "accuracy" else before - after
     size = formats.significant(abs(better) * (100 if name == "accuracy" else 1), 2)
@@ -87,7 +89,7 @@ def gain(before: float, after: float, name: str) -> str:
     return f"{'▲ better' if better > 0 else '▼ worse'} by {size}{unit}"
 
 
-def caption(
+def explain_costs(
     judged: Committee, beyond: Extrapolation | None, name: str, known: Sequence[str]
 ) -> str:
     """How the table came about, and what it leaves out."""

@@ -1,1 +1,0 @@
-"""The views of Inspect that need no model, as sections of a report."""

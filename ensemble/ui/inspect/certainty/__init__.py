@@ -1,1 +1,0 @@
-"""Views on how sure the ensemble is, and rightly so."""

@@ -1,1 +1,0 @@
-"""Views on the members and what they are to each other."""

@@ -1,0 +1,255 @@
+"""Views on a page: their parts as Streamlit draws them, their choices as controls.
+
+The answer and its evidence stand first, whatever has to be asked before they are known. What a
+control says stands in the address.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from ensemble.ui.inspect import images
+from ensemble.ui.inspect.shared_epoch import SharedEpoch
+from ensemble.ui.predictions import controls, downloads
+from ensemble.ui.shared import address, figure_panel, theme, widget
+from ensemble.ui.shared.address import Text
+from ensemble.views.parts import (
+    Alternatives,
+    Asked,
+    Choice,
+    Columns,
+    Figure,
+    Figures,
+    Images,
+    Paragraph,
+    Part,
+    Row,
+    Table,
+    View,
+)
+
+
+def render_view(view: View, epoch: SharedEpoch) -> None:
+    """Draw every part of a view of this epoch."""
+    PageRenderer(epoch, st.container()).render(view)
+
+
+class PageRenderer:
+    """Draws the parts of one view.
+
+    Args:
+      epoch: what the view is of.
+      head: where the answer and its evidence come.
+    """
+
+    def __init__(self, epoch: SharedEpoch, head: DeltaGenerator) -> None:
+        self.epoch = epoch
+        self.head: DeltaGenerator | None = head
+        self.evidence: list[str] = []
+        self.answers: dict[str, str] = {}
+
+    def render(self, view: View) -> None:
+        """Draw what the view yields, and answer what it asks."""
+        answer: Any = None
+        while True:
+            try:
+                part = view.send(answer)
+            except StopIteration:
+                break
+            answer = self.render_part(part)
+        self.flush_evidence()
+
+    def render_part(self, part: Part) -> Any:
+        """Draw one part; returns what was chosen in it, if anything can be."""
+        if not (isinstance(part, Paragraph) and part.role == "evidence"):
+            self.flush_evidence()
+        match part:
+            case Paragraph():
+                self.render_paragraph(part)
+            case Choice():
+                return self.render_choice(part)
+            case Asked():
+                return read_choice(part.choice)
+            case Row():
+                with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+                    return tuple(map(self.render_choice, part.choices))
+            case Figures():
+                return self.render_figures(part)
+            case Table():
+                self.head = None
+                render_table(part)
+            case Images():
+                self.render_images(part)
+            case Columns():
+                self.head = None
+                for column, build in zip(
+                    st.columns(part.widths, gap="large"), part.each, strict=True
+                ):
+                    with column:
+                        self.render(build())
+            case Alternatives():
+                self.render(part.build(self.render_choice(part.choice)))
+        return None
+
+    def render_paragraph(self, part: Paragraph) -> None:
+        """A paragraph, as large as its role asks for; the answer at the head."""
+        match part.role:
+            case "answer":
+                with self.head or st.container():
+                    st.markdown(f"##### {part.text}")
+            case "evidence":
+                self.evidence.append(part.text)
+            case "heading":
+                st.markdown(f"##### {part.text}")
+            case "finding":
+                text = part.text if part.markdown else f"**{part.text}**"
+                st.markdown(text, help=part.help or None)
+            case "text":
+                st.markdown(part.text, help=part.help or None)
+            case "note" | "gloss" | "hint" | "missing":
+                st.caption(part.text)
+            case "unavailable":
+                st.info(part.text, icon=part.icon)
+
+    def flush_evidence(self) -> None:
+        """Draw the lines of evidence that have come together below each other."""
+        if self.evidence:
+            with self.head or st.container():
+                st.caption("  \n".join(self.evidence))
+            self.evidence = []
+
+    def render_choice(self, choice: Choice) -> str:
+        """The control of a choice; returns what it says."""
+        word = read_choice(choice)
+        self.answers[choice.name] = word
+        if choice.form == "buttons":
+            address.choose(
+                Text(choice.name),
+                choice.label,
+                choice.values,
+                choice.default,
+                help=choice.help or None,
+                width="content",
+            )
+            return word
+        key = choice.key or f"address_{choice.name}"
+        if choice.form == "list":
+            key = f"{key}_{controls.stamp(choice.values.values())}"
+        draw = draw_slider if choice.form == "slider" else draw_list
+        address.bound(key, word, lambda key: draw(choice, key))
+        return word
+
+    def render_figures(self, part: Figures) -> list[Any]:
+        """The one that is chosen; returns what is chosen in it."""
+        self.head = None
+        word = ""
+        if part.choice:
+            asked = part.choice.name in self.answers
+            word = self.answers[part.choice.name] if asked else self.render_choice(part.choice)
+            if word not in part.choice.values:
+                return []
+        chosen = self.render_figure(part.figure(word))
+        if word in part.notes:
+            st.caption(part.notes[word])
+        return chosen
+
+    def render_figure(self, figure: Figure) -> list[Any]:
+        """A figure with its sentence and its menu; returns the `customdata` of chosen points."""
+        epoch = self.epoch
+        on_select: figure_panel.OnSelect = "ignore"
+        if figure.selects:
+            on_select = "rerun"
+        elif figure.sets:
+            on_select = follow_press(figure)
+        drawn_from = figure.drawn_from
+        state = figure_panel.show(
+            figure.draw(theme.palette())
+            if drawn_from is None
+            else epoch.draw(figure.draw, figure.key, *drawn_from),
+            key=figure.key,
+            of=epoch.run,
+            epoch=epoch.epoch if figure.of_epoch else None,
+            name=f"{epoch.file_stem if figure.of_epoch else epoch.run.id}-{figure.file}",
+            title=figure.title,
+            alt=figure.alt,
+            table=figure.table,
+            sees=figure.sees,
+            help=figure.help or None,
+            on_select=on_select,
+            selection_mode=tuple(figure.selects) or ("points",),
+        )
+        if not figure.selects:
+            return []
+        return [point.get("customdata") for point in state.selection.points]
+
+    def render_images(self, part: Images) -> None:
+        """A page of images that open at a press, or that there are none."""
+        self.head = None
+        if not len(part.numbers):
+            if part.empty:
+                st.info(part.empty, icon=":material/check:")
+            return
+        if part.caption:
+            (st.markdown if part.markdown else st.caption)(part.caption)
+        images.show(self.epoch, part.numbers, key=part.key, rows=part.rows, under=part.under)
+
+
+def read_choice(choice: Choice) -> str:
+    """What the address says of a choice, else its default."""
+    word = Text(choice.name).read()
+    return word if word is not None and choice.takes(word) else choice.default
+
+
+def draw_slider(choice: Choice, key: str) -> None:
+    """A slider through the values of a choice."""
+    st.select_slider(
+        choice.label,
+        list(choice.values),
+        key=key,
+        width=choice.width or "stretch",
+        on_change=address.follow,
+        args=(Text(choice.name), key, choice.default),
+        format_func=choice.values.__getitem__,
+        help=choice.help or None,
+    )
+
+
+def draw_list(choice: Choice, key: str) -> None:
+    """A list of the values of a choice."""
+    st.selectbox(
+        choice.label,
+        list(choice.values),
+        key=key,
+        width=choice.width or "stretch",
+        on_change=address.follow,
+        args=(Text(choice.name), key, choice.default),
+        format_func=choice.values.__getitem__,
+        help=choice.help or None,
+    )
+
+
+def follow_press(figure: Figure) -> Callable[[], None]:
+    """A callback: the address has what was pressed in the figure, or nothing any more."""
+
+    def follow() -> None:
+        choice, spell = figure.sets, figure.word
+        assert choice is not None
+        assert spell is not None
+        points = widget.value(figure.key).selection.points
+        word = spell(points[0]["customdata"]) if points else choice.default
+        Text(choice.name).put(word, choice.default)
+
+    return follow
+
+
+def render_table(part: Table) -> None:
+    """A table under its name, and below it how to read it."""
+    st.markdown(f"**{part.caption}**")
+    frame = downloads.on_screen(part.frame) if part.from_outside else part.frame
+    st.dataframe(
+        frame, hide_index=True, key=part.key, width="content" if part.narrow else "stretch"
+    )
+    if part.note:
+        st.caption(part.note)

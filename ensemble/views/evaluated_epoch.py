@@ -1,0 +1,165 @@
+"""What every view looks at: one epoch of one run, its predictions judged, with its images."""
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble import runs
+from ensemble.analysis.members.diversity import Decomposition, decomposition
+from ensemble.analysis.predictions import Predictions, judge
+from ensemble.datasets.split import validation_indices
+from ensemble.errors import EnsembleError, RunError
+from ensemble.figures.inspect.decomposition import spread
+from ensemble.runs.test_set import dataset_of
+from ensemble.shift import read_scores
+from ensemble.wording.run_names import called
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedEpoch:
+    """One epoch's predictions, what they are of, and what was measured of them.
+
+    Attributes:
+      run: the run.
+      epoch: the epoch, from 1.
+      epochs: all epochs whose predictions are kept, rising.
+      predictions: what the members said after `epoch`.
+      dataset: the test images and labels.
+    """
+
+    run: runs.Run
+    epoch: int
+    epochs: Sequence[int]
+    predictions: Predictions
+    dataset: runs.TestSet
+    _measured: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def noun(self) -> str:
+        """What one image is called: "digit" or "image"."""
+        return self.run.data.noun
+
+    @property
+    def class_names(self) -> Sequence[str]:
+        """What the C classes are called."""
+        return self.dataset.class_names
+
+    @property
+    def n(self) -> int:
+        """N, how many test images there are."""
+        return len(self.predictions.labels)
+
+    @property
+    def members(self) -> int:
+        """M, how many members there are."""
+        return self.predictions.members
+
+    @property
+    def source(self) -> str:
+        """The run and epoch as titles of figures name them."""
+        return f"{called(self.run)} · epoch {self.epoch}"
+
+    @property
+    def file_stem(self) -> str:
+        """The run and epoch as names of files begin."""
+        return f"{self.run.id}-epoch-{self.epoch}"
+
+    @cached_property
+    def fit(self) -> Predictions | None:
+        """The predictions of the images that the run holds out, to fit and choose on.
+
+        None where it holds none out, or they are lost: then one half of the test images is fitted
+        on and the other judged.
+        """
+        config = self.run.trained
+        if config is None or not config.validation:
+            return None
+        try:
+            found = runs.read_validation(self.run.id, self.epoch)
+            labels = dataset_of(self.run).train_labels
+            return judge(found, labels[validation_indices(config, labels)])
+        except (EnsembleError, ValueError):
+            return None
+
+    def measure(
+        self,
+        function: Callable[..., Result],
+        *arguments: Any,
+        fitted: bool = False,
+        wait: str = "",
+    ) -> Result:
+        """What `function` makes of the predictions, computed once.
+
+        Args:
+          function: of the predictions and `arguments`; of a module, for it goes by its name.
+          arguments: small and hashable.
+          fitted: whether `fit` comes last among the arguments.
+          wait: what to say meanwhile, where it takes long and something can be said.
+        """
+        key = function, arguments, fitted
+        if key not in self._measured:
+            more = (self.fit,) if fitted else ()
+            self._measured[key] = function(self.predictions, *arguments, *more)
+        result: Result = self._measured[key]
+        return result
+
+    def decompose_losses(self) -> dict[int, Decomposition]:
+        """The parts of the NLL by epoch, of at most two dozen; damaged epochs are left out."""
+        epochs = sorted({*spread(self.epochs), self.epoch})
+        found = {epoch: self.decompose_loss(epoch) for epoch in epochs}
+        return {epoch: parts for epoch, parts in found.items() if parts}
+
+    def decompose_loss(self, epoch: int) -> Decomposition | None:
+        """The parts of the NLL after one epoch; None where its predictions are damaged."""
+        labels = self.predictions.labels
+        if epoch == self.epoch:
+            return decomposition(self.predictions.probabilities, labels)
+        with suppress(RunError):
+            probabilities = runs.read_predictions(self.run.id, epoch)
+            if probabilities.shape[1] == len(labels):
+                return decomposition(probabilities, labels)
+        return None
+
+    def read_history(self) -> list[dict[str, Any]]:
+        """The lines of the run's history."""
+        return runs.read_history(self.run.id)
+
+    def read_scores(self, key: str, tick: int) -> dict[str, NDArray[np.float32]] | None:
+        """The scores of a set of images that was measured under shift; None where they are gone."""
+        return read_scores(self.run.path, key, tick)
+
+    def list_runs(self) -> list[runs.Run]:
+        """Every run, to compare with."""
+        return runs.list_runs()
+
+
+def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
+    """The run after an epoch, by default the last whose predictions are kept.
+
+    Raises:
+      NotPreparedError: its dataset is not on this machine any more.
+      RunError: it has no predictions, none of that epoch, or they cannot be read.
+    """
+    kept = runs.prediction_epochs(run.id)
+    if not kept:
+        raise RunError(f"The run is {run.state} and has no predictions: there is nothing to judge.")
+    if epoch is not None and epoch not in kept:
+        listed = ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
+        raise RunError(f"The run “{run.id}” has no epoch {epoch}: there are {listed}.")
+    epoch = kept[-1] if epoch is None else epoch
+    dataset = runs.test_set(run)
+    try:
+        predictions = judge(runs.read_predictions(run.id, epoch), dataset.labels)
+    except ValueError as error:
+        raise RunError(
+            f"The predictions of epoch {epoch} are damaged, or made with other images: there is "
+            "nothing to judge."
+        ) from error
+    return EvaluatedEpoch(run, epoch, kept, predictions, dataset)

@@ -1,0 +1,61 @@
+"""Examples as a table: a row each, with what the members and the ensemble say of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from ensemble.analysis.blocks import blocks
+from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.averaging import Ints
+
+MOST = 2_000_000  # probabilities in a table: of more, a spreadsheet opens none
+LISTED = 5
+
+
+def tabulate_examples(
+    predictions: Predictions, numbers: Ints, names: Sequence[str]
+) -> pd.DataFrame:
+    """One row for each of the images `numbers`, in that order.
+
+    Columns: number, label, ensemble (names of classes), right, confidence, the share of pairs
+    of members that disagree, the mutual information in nats, each member's vote, the averaged
+    probability of each class; of more than MOST of these, the likeliest classes with theirs.
+    """
+    named = np.asarray(names, object)
+    columns = {
+        "number": numbers,
+        "label": named[predictions.labels[numbers]],
+        "ensemble": named[predictions.said[numbers]],
+        "right": predictions.right[numbers],
+        "confidence": predictions.confidence[numbers],
+        "disagreeing_pairs": predictions.disagreement[numbers],
+        "mutual_information_nats": predictions.information[numbers],
+    }
+    columns |= {
+        f"member_{m + 1}": named[predictions.votes[m, numbers]] for m in range(predictions.members)
+    }
+    if len(numbers) * len(names) <= MOST:
+        columns |= {f"p_{name}": predictions.averaged[numbers, c] for c, name in enumerate(names)}
+    else:
+        columns |= tabulate_likeliest(predictions, numbers, named)
+    return pd.DataFrame(columns)
+
+
+def tabulate_likeliest(
+    predictions: Predictions, numbers: Ints, named: NDArray[np.object_]
+) -> dict[str, Any]:
+    """Columns of the LISTED likeliest classes of each image, and their averaged probabilities."""
+    found = np.empty((len(numbers), min(LISTED, len(named))), np.int64)
+    for rows in blocks(len(numbers), len(named)):
+        part = predictions.averaged[numbers[rows]]
+        found[rows] = np.argsort(-part, axis=1, kind="stable")[:, : found.shape[1]]
+    columns: dict[str, Any] = {}
+    for place, one in enumerate(found.T, 1):
+        columns |= {
+            f"likeliest_{place}": named[one],
+            f"p_{place}": predictions.averaged[numbers, one],
+        }
+    return columns
