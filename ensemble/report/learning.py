@@ -7,7 +7,7 @@ import numpy as np
 from ensemble.comparison.curves import Curves, Line, curves
 from ensemble.comparison.groups import Group
 from ensemble.figures import lines
-from ensemble.figures.compare.curves import DASHES, LEAST, POINTS, WHOLE, rounded
+from ensemble.figures.comparison.curves import DASHES, LEAST, POINTS, WHOLE, rounded
 from ensemble.figures.palette import MUTED, Palette
 from ensemble.runs import Run
 from ensemble.views.parts import Figure, Figures

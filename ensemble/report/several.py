@@ -6,9 +6,9 @@ from ensemble import runs
 from ensemble.comparison.curves import curves
 from ensemble.comparison.groups import Group, grouped
 from ensemble.comparison.table import table
-from ensemble.figures.compare import curves as drawn
-from ensemble.figures.compare import rows
-from ensemble.figures.compare.curve_words import WHAT, alt, best, sees
+from ensemble.figures.comparison import curves as drawn
+from ensemble.figures.comparison import rows
+from ensemble.figures.comparison.curve_words import WHAT, alt, best, sees
 from ensemble.report import single
 from ensemble.report.contents import Content
 from ensemble.runs.annotations.baseline import read_baselines

@@ -53,3 +53,5 @@ def test_packages_are_themselves_and_not_shadowed() -> None:
     assert ensemble.figures.__name__ == "ensemble.figures"
     assert page.figure.__module__ == "ensemble.figures.inspect.calibration"
     assert ensemble.figures.LIGHT is LIGHT
+    folders = {path.parent.name for path in (REPO / "ensemble" / "figures").glob("*/__init__.py")}
+    assert not folders & set(ensemble.figures.__all__)

@@ -9,9 +9,9 @@ from ensemble.comparison.curves import curves
 from ensemble.comparison.groups import Group, grouped
 from ensemble.comparison.points import points
 from ensemble.figures import lines
-from ensemble.figures.compare import colors, scatter
-from ensemble.figures.compare import curves as pictures
-from ensemble.figures.compare.columns import Column, axes, columns
+from ensemble.figures.comparison import colors, scatter
+from ensemble.figures.comparison import curves as pictures
+from ensemble.figures.comparison.columns import Column, axes, columns
 from ensemble.figures.palette import DARK, LIGHT
 from ensemble.runs import Run, read_history
 from tests.comparison.drawn import finished

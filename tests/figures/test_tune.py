@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ensemble.figures.compare import front, importances, search, slices
-from ensemble.figures.compare.trials import columns, say
+from ensemble.figures.comparison import front, importances, search, slices
+from ensemble.figures.comparison.trials import columns, say
 from ensemble.figures.palette import LIGHT
 from ensemble.sweeps import SweepConfig, Trial
 

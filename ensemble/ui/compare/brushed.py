@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote
 
-from ensemble.figures.compare.columns import Column
+from ensemble.figures.comparison.columns import Column
 
 Range = tuple[float | None, float | None]
 Brush = Range | tuple[str, ...]

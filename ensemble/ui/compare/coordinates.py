@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from ensemble import runs
-from ensemble.figures.compare.columns import Column, axes
+from ensemble.figures.comparison.columns import Column, axes
 from ensemble.ui.compare.brushed import Brush, from_browser
 from ensemble.ui.shared import widget
 from ensemble.wording import formats

@@ -11,8 +11,8 @@ from ensemble.comparison.curves import Curves, curves
 from ensemble.comparison.groups import Group
 from ensemble.comparison.histories import lines
 from ensemble.errors import EnsembleError
-from ensemble.figures.compare import curves as pictures
-from ensemble.figures.compare.curve_words import WHAT, WHOSE, alt, best, sees
+from ensemble.figures.comparison import curves as pictures
+from ensemble.figures.comparison.curve_words import WHAT, WHOSE, alt, best, sees
 from ensemble.ui.compare import controls, loader
 from ensemble.ui.shared import address, figure_panel, guard, theme
 from ensemble.wording import escaping, formats

@@ -11,8 +11,8 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.comparison.points import points
-from ensemble.figures.compare.columns import Column
-from ensemble.figures.compare.columns import columns as columns_of
+from ensemble.figures.comparison.columns import Column
+from ensemble.figures.comparison.columns import columns as columns_of
 from ensemble.ui.shared import loaders
 
 Result = TypeVar("Result")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from ensemble import runs
-from ensemble.figures.compare.columns import Column
+from ensemble.figures.comparison.columns import Column
 from ensemble.ui.compare import brushed, loader
 from ensemble.ui.compare.brushed import Brush
 from ensemble.ui.predictions.controls import stamp

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ensemble import runs
-from ensemble.figures.compare import colors, scatter
-from ensemble.figures.compare.columns import Column
+from ensemble.figures.comparison import colors, scatter
+from ensemble.figures.comparison.columns import Column
 from ensemble.ui.compare import controls, coordinates, selection
 from ensemble.ui.compare.selection import Selection
 from ensemble.ui.predictions import downloads

@@ -8,7 +8,7 @@ from ensemble import runs
 from ensemble.comparison import table as compared
 from ensemble.comparison.groups import Group, grouped
 from ensemble.comparison.settings import differing, settings_of
-from ensemble.figures.compare import rows
+from ensemble.figures.comparison import rows
 from ensemble.runs.annotations.baseline import read_baselines
 from ensemble.ui.compare import controls, loader
 from ensemble.ui.predictions import downloads

@@ -9,7 +9,7 @@ from ensemble import runs, sweeps
 from ensemble.comparison.settings import in_words
 from ensemble.datasets.split import held_out
 from ensemble.errors import RunError
-from ensemble.figures.compare.trials import SHORT, say
+from ensemble.figures.comparison.trials import SHORT, say
 from ensemble.sweeps import Sweep, Trial
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ensemble.figures import palette
-from ensemble.figures.compare import search
-from ensemble.figures.compare.trials import SHARES, SHORT, UNITS
+from ensemble.figures.comparison import search
+from ensemble.figures.comparison.trials import SHARES, SHORT, UNITS
 from ensemble.sweeps import OBJECTIVES, Sweep, Trial
 from ensemble.ui.train.curves import component
 from ensemble.wording import formats

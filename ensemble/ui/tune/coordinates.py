@@ -8,9 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from ensemble import sweeps
-from ensemble.figures.compare import colors
-from ensemble.figures.compare.columns import Column, axes
-from ensemble.figures.compare.trials import columns as columns_of
+from ensemble.figures.comparison import colors
+from ensemble.figures.comparison.columns import Column, axes
+from ensemble.figures.comparison.trials import columns as columns_of
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.compare import brushed
 from ensemble.ui.compare.brushed import Brush

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import streamlit as st
 
 from ensemble import sweeps
-from ensemble.figures.compare.importances import importances
+from ensemble.figures.comparison.importances import importances
 from ensemble.jobs.queue import ahead_of
 from ensemble.storage.folders import runs_folder
 from ensemble.sweeps import Sweep, Trial

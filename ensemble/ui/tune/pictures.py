@@ -9,10 +9,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from ensemble import sweeps
 from ensemble.comparison.settings import label
-from ensemble.figures.compare import front as front_figure
-from ensemble.figures.compare import importances, slices
-from ensemble.figures.compare.trials import SHORT
-from ensemble.figures.compare.trials import columns as columns_of
+from ensemble.figures.comparison import front as front_figure
+from ensemble.figures.comparison import importances, slices
+from ensemble.figures.comparison.trials import SHORT
+from ensemble.figures.comparison.trials import columns as columns_of
 from ensemble.sweeps import OBJECTIVES, Sweep, Trial
 from ensemble.ui.shared import address, figure_panel, theme
 from ensemble.ui.tune import charts, coordinates, loader

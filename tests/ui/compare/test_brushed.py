@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ensemble.figures.compare.columns import Column
+from ensemble.figures.comparison.columns import Column
 from ensemble.ui.compare import brushed
 
 RATE = Column("learning_rate", "Learning rate", (0.01, 0.1, 1.0, None), log=True)

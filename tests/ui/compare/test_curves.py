@@ -2,7 +2,7 @@
 
 from ensemble.comparison.curves import curves
 from ensemble.comparison.groups import grouped
-from ensemble.figures.compare.curve_words import best
+from ensemble.figures.comparison.curve_words import best
 from tests.comparison.drawn import finished
 from tests.pages.ensembles import trained
 

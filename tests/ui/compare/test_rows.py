@@ -5,7 +5,7 @@ import numpy as np
 from ensemble import runs
 from ensemble.comparison.groups import grouped
 from ensemble.comparison.table import table
-from ensemble.figures.compare import rows
+from ensemble.figures.comparison import rows
 from tests.comparison.drawn import finished, labels
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ensemble.comparison.curves import Curves
-from ensemble.figures.compare.curves import X
+from ensemble.figures.comparison.curves import X
 from ensemble.figures.palette import MEMBER_HUES
 from ensemble.wording import formats
 

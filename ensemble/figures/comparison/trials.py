@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ensemble.comparison.settings import label, shown
-from ensemble.figures.compare.columns import Column, Value
+from ensemble.figures.comparison.columns import Column, Value
 from ensemble.sweeps import SweepConfig, Trial
 from ensemble.sweeps.space import Axis, Range
 from ensemble.wording import formats

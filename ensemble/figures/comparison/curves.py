@@ -8,7 +8,7 @@ import pandas as pd
 
 from ensemble.comparison.curves import Curves, Doubles, Line
 from ensemble.figures import lines
-from ensemble.figures.compare import colors
+from ensemble.figures.comparison import colors
 from ensemble.figures.palette import MEMBER_HUES, Palette, parts
 from ensemble.wording import escaping
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from ensemble.figures.compare.columns import Column, Value
+from ensemble.figures.comparison.columns import Column, Value
 from ensemble.figures.palette import MEMBER_HUES, MUTED, mixed
 
 # From little to much. Each is legible as a thin line on white and on black.

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ensemble.figures import lines
-from ensemble.figures.compare.columns import Column
-from ensemble.figures.compare.scatter import axis, points
+from ensemble.figures.comparison.columns import Column
+from ensemble.figures.comparison.scatter import axis, points
 from ensemble.figures.palette import MUTED, Palette
 from ensemble.wording import escaping
 

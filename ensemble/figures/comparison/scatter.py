@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from ensemble.figures import lines
-from ensemble.figures.compare import colors
-from ensemble.figures.compare.columns import Column
+from ensemble.figures.comparison import colors
+from ensemble.figures.comparison.columns import Column
 from ensemble.figures.palette import MUTED, Palette
 from ensemble.wording import escaping
 
