@@ -118,7 +118,19 @@ def test_every_command_of_the_program_is_in_the_reference() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["train", "predict", "stress", "lbfgs", "bench", "race", "import", "export", "report"]
+    "name",
+    [
+        "train",
+        "predict",
+        "stress",
+        "lbfgs",
+        "bench",
+        "race",
+        "import",
+        "export",
+        "report",
+        "inspect",
+    ],
 )
 def test_every_option_is_in_the_reference(name: str) -> None:
     command = main.get_command(click.Context(main), name)

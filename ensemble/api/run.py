@@ -1,7 +1,7 @@
 """A run in a notebook: its settings, its history, its predictions after any epoch."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from ensemble.datasets.split import validation_indices
 from ensemble.errors import EnsembleError, RunError
 from ensemble.runs.test_set import dataset_of
 from ensemble.wording.run_names import called
+
+if TYPE_CHECKING:
+    from ensemble.api.view import EvaluatedView
 
 
 class Run:
@@ -149,6 +152,36 @@ class Run:
             f"{called(run)} · epoch {at}",
         )  # fmt: skip
 
+    def view(
+        self, name: str, epoch: int | Literal["best"] | None = None, **choices: object
+    ) -> "EvaluatedView":
+        """What one of Inspect's views says of it; the last line of a cell shows it.
+
+        >>> import ensemble
+        >>> run = ensemble.open_run("three of them")
+        >>> view = run.view("calibration")
+        >>> view.answer
+        'Surer than it should be: ...'
+        >>> list(view.tables), list(view.figures)
+        (['What a temperature saves'], ['Confidence against accuracy'])
+        >>> run.view("selective", error=2).choices
+        {'error': '2'}
+
+        Args:
+          name: "answer", "agreement", "committee", "combining", "uncertainty", "confusion",
+            "calibration", "selective", "conformal", "shift", "disputed" or "loss_by_value".
+          epoch: after which epoch; None is the last that is kept, "best" the run's best.
+          choices: what the view's controls would say, by their words in an address.
+
+        Raises:
+          NotPreparedError: the run's dataset is not on this machine any more.
+          RunError: it has no predictions, or none after that epoch, or they cannot be read.
+          ConfigError: there is no such view, no such choice of it, or no such word of that.
+        """
+        from ensemble.api.view import view_of  # here: figures take a while to import
+
+        return view_of(self.stored, name, self._epoch(epoch), choices)
+
     def _epoch(self, asked: int | str | None) -> int:
         kept = self.epochs
         if not kept:
@@ -159,8 +192,8 @@ class Run:
         if at is None:
             return kept[-1]
         if at not in kept:
-            shown = ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
-            raise RunError(f"The run “{self._id}” has no epoch {at!s:.20}: there are {shown}.")
+            listed = ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
+            raise RunError(f"The run “{self._id}” has no epoch {at!s:.20}: there are {listed}.")
         return int(at)
 
     def best_value(self, setting: str | None = None) -> BestValue:

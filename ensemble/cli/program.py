@@ -36,6 +36,7 @@ COMMANDS = {
     "export": "results.exchange",
     "report": "results.report",
     "compare": "results.compare",
+    "inspect": "results.inspect",
     "runs": "runs",
     "network": "network",
     "audit": "results.audit",

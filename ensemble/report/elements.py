@@ -18,7 +18,7 @@ from ensemble.views.parts import (
     Tile,
     Tiles,
 )
-from ensemble.wording.escaping import JOINER, seen
+from ensemble.wording.escaping import BOLD, ESCAPED, HIDDEN, JOINER, seen
 
 # The styles of paragraphs by their roles; those that are not here do not stand on paper.
 PARAGRAPH_STYLES = {
@@ -32,10 +32,6 @@ PARAGRAPH_STYLES = {
     "scope": "text",
     "unavailable": "text",
 }
-
-ESCAPED = re.compile(r"\\([\\`*~$|<>&\[\]{}_#+=.)-])")
-BOLD = re.compile(r"\*\*(.+?)\*\*")
-HIDDEN = re.compile(r"\x00(\d+)\x00")
 
 
 class Page:

@@ -140,6 +140,11 @@ class EvaluatedEpoch:
         return runs.list_runs()
 
 
+def list_epochs(kept: Sequence[int]) -> str:
+    """The epochs whose predictions are kept, in words."""
+    return ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
+
+
 def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
     """The run after an epoch, by default the last whose predictions are kept.
 
@@ -151,8 +156,7 @@ def evaluate_epoch(run: runs.Run, epoch: int | None = None) -> EvaluatedEpoch:
     if not kept:
         raise RunError(f"The run is {run.state} and has no predictions: there is nothing to judge.")
     if epoch is not None and epoch not in kept:
-        listed = ", ".join(map(str, kept)) if len(kept) < 9 else f"{kept[0]} to {kept[-1]}"
-        raise RunError(f"The run “{run.id}” has no epoch {epoch}: there are {listed}.")
+        raise RunError(f"The run “{run.id}” has no epoch {epoch}: there are {list_epochs(kept)}.")
     epoch = kept[-1] if epoch is None else epoch
     dataset = runs.test_set(run)
     try:

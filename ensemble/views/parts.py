@@ -62,7 +62,7 @@ class Table:
       frame: its columns; the first names the rows.
       folded: whether it may stand behind a fold, with its note.
       note: what its columns are, below it.
-      key: what it is called in JSON and by a page's widget.
+      key: of its widget on a page.
       narrow: whether it is to be no wider than its columns.
       from_outside: whether texts in it come from people, as names of classes do.
     """
@@ -146,8 +146,8 @@ class Figure:
       sees: what to see in it.
       draw: draws it in the colours of a page.
       markdown: whether `sees` is Markdown.
-      key: of the chart on a page, and its name in JSON.
-      file: what its files are called, after the run and epoch: "calibration".
+      key: of the chart on a page.
+      file: what its files are called, after the run and epoch, and its name in JSON: "calibration".
       title: what it is called where it is saved.
       table: makes its numbers as a table, when they are asked for.
       of_epoch: whether it shows one epoch, else the whole run.
@@ -218,7 +218,7 @@ class Images:
 
     Attributes:
       numbers: (K,), which, in the order to show them.
-      key: of the grid on a page, and its name in JSON.
+      key: of the grid on a page.
       caption: what they are and in which order.
       rows: of images at a time.
       under: the lines below an image, from its number; None for the members' votes.

@@ -20,6 +20,11 @@ COLON = re.compile(r":(?=[^\s\d]|\d+:)")
 BARE_LINK = re.compile(r"(?<=[\w.+-])(?=@)|(?<=\bwww)(?=\.)", re.IGNORECASE)
 ARROW = re.compile(r"(?<![^\s])(<-|[<>~]|-)(?=[->=])")
 
+# What stands in sentences in Markdown: escaped signs, bold words; and signs put by meanwhile.
+ESCAPED = re.compile(r"\\([\\`*~$|<>&\[\]{}_#+=.)-])")
+BOLD = re.compile(r"\*\*(.+?)\*\*")
+HIDDEN = re.compile(r"\x00(\d+)\x00")
+
 BLANKS = re.compile(r"[ \t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]+")
 MARKUP = re.compile(r"[&<>]")
 # What no screen shows and nobody types: control characters, which no SVG may hold either (XML 1.0,
@@ -52,6 +57,12 @@ def line_start(found: re.Match[str]) -> str:
     """The beginning of a line that would be a list, a heading or an underlining."""
     begins = found.group()
     return f"{begins}\\" if begins.isdigit() else f"\\{begins}"
+
+
+def strip_markdown(text: str) -> str:
+    """A sentence of this program's Markdown as it is read: bold words and escaped signs bare."""
+    bare = BOLD.sub(r"\1", ESCAPED.sub(lambda found: f"\0{ord(found[1])}\0", seen(text)))
+    return HIDDEN.sub(lambda found: chr(int(found[1])), bare.replace(JOINER, ""))
 
 
 def figure(text: str) -> str:

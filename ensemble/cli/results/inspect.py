@@ -1,0 +1,83 @@
+"""The command that says what Inspect says: the answers of all views, or all of one view."""
+
+import json
+
+import click
+
+from ensemble import runs as stored
+from ensemble.cli.outcome import say
+from ensemble.errors import ConfigError
+from ensemble.views.evaluated_epoch import EvaluatedEpoch, evaluate_epoch
+from ensemble.views.registry import VIEWS, find_view
+from ensemble.views.summary import ViewSummary, summarize_view
+
+
+@click.command(name="inspect")
+@click.argument("run_id", metavar="RUN")
+@click.argument("view", required=False)
+@click.option("--epoch", type=click.IntRange(1), help="After this epoch; the last by default.")
+@click.option(
+    "--choose",
+    "chosen",
+    multiple=True,
+    metavar="NAME=WORD",
+    help="What a control of the view would say: error=2, figure=nll; may be given several times.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def inspect(
+    run_id: str, view: str | None, epoch: int | None, chosen: tuple[str, ...], as_json: bool
+) -> None:
+    """Say what an ensemble's predictions answer: all views in a line each, or one VIEW whole.
+
+    Views: answer, loss_by_value, disputed, agreement, committee, combining, uncertainty,
+    confusion, calibration, selective, conformal, shift.
+    """
+    choices = dict(map(read_choice, chosen))
+    if choices and view is None:
+        raise ConfigError("--choose is for one view: name the view as well.")
+    named = find_view(view) if view else None
+    evaluated = evaluate_epoch(stored.find(run_id), epoch)
+    if named:
+        summary = summarize_view(named, evaluated, choices)
+        if as_json:
+            click.echo(json.dumps({**describe_epoch(evaluated), **summary.to_dict()}))
+            return
+        say(f"{evaluated.source} · {named.title}")
+        for line in summary.to_text().splitlines():
+            say(line)
+        return
+    summaries = [summarize_view(one, evaluated) for one in VIEWS.values()]
+    if as_json:
+        views = [summary.to_answer() for summary in summaries]
+        click.echo(json.dumps({**describe_epoch(evaluated), "views": views}))
+        return
+    say(evaluated.source)
+    for summary in summaries:
+        say_answer(summary)
+
+
+def read_choice(text: str) -> tuple[str, str]:
+    """A choice as it is written, NAME=WORD.
+
+    Raises:
+      ConfigError: it is not written so.
+    """
+    name, equals, word = text.partition("=")
+    if not equals or not name:
+        raise ConfigError(f"{text!r:.60} is no choice: write NAME=WORD, as in error=2.")
+    return name, word
+
+
+def describe_epoch(epoch: EvaluatedEpoch) -> dict[str, object]:
+    """What is inspected, ready for JSON."""
+    return {
+        "run_id": epoch.run.id,
+        "epoch": epoch.epoch,
+        "members": epoch.members,
+        "images": epoch.n,
+    }
+
+
+def say_answer(summary: ViewSummary) -> None:
+    """A view's answer in a line for people."""
+    say(f"{summary.view.name:<14} {summary.answer}")

@@ -1,0 +1,219 @@
+"""A view without a screen: its answer, evidence and tables, as text and ready for JSON."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ensemble.views.evaluated_epoch import EvaluatedEpoch
+from ensemble.views.iteration import DefaultChooser, iterate_parts, reject_unknown
+from ensemble.views.parts import Choice, Figure, Figures, Images, Paragraph, Table, Tiles
+from ensemble.views.registry import RegisteredView
+from ensemble.wording.escaping import strip_markdown
+from ensemble.wording.formats import plural
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MOST_ROWS = 1_000  # of a figure's numbers in JSON; of every test image there may be 10,000
+LISTED = 20  # numbers of images in a line of text
+
+
+@dataclass(frozen=True, eq=False)
+class ViewSummary:
+    """What a view says of an epoch, with its choices answered.
+
+    Attributes:
+      view: which view.
+      epoch: what it is of.
+      choices: what was asked, by name.
+      answers: the words that it was answered with, by the names of the choices.
+      paragraphs: its sentences in their order, without those on what can be pressed.
+      tables: its tables.
+      figures: its figures; of those to choose from the chosen one.
+      images: lists of test images that it came to.
+    """
+
+    view: RegisteredView
+    epoch: EvaluatedEpoch
+    choices: Mapping[str, Choice] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
+    paragraphs: Sequence[Paragraph] = ()
+    tables: Sequence[Table] = ()
+    figures: Sequence[Figure] = ()
+    images: Sequence[Images] = ()
+
+    @property
+    def answer(self) -> str:
+        """Its answer in a sentence: where it has none of its own, what its first figure shows."""
+        for role in ("answer", "finding", "unavailable"):
+            for paragraph in self.paragraphs:
+                if paragraph.role == role:
+                    return plain_text(paragraph)
+        if self.figures:
+            first = self.figures[0]
+            return (strip_markdown(first.sees) if first.markdown else first.sees).strip()
+        return plain_text(self.paragraphs[0]) if self.paragraphs else ""
+
+    @property
+    def evidence(self) -> list[str]:
+        """What carries the answer: figures, intervals, p-values, and on which images."""
+        return [plain_text(one) for one in self.paragraphs if one.role == "evidence"]
+
+    @property
+    def available(self) -> bool:
+        """Whether there is anything to see."""
+        return all(one.role != "unavailable" for one in self.paragraphs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON; docs/command-line.md says what each name is."""
+        return {
+            **self.to_answer(),
+            "choices": {
+                name: {"value": self.answers[name], "values": list(choice.values)}
+                for name, choice in self.choices.items()
+            },
+            "paragraphs": [{"role": one.role, "text": plain_text(one)} for one in self.paragraphs],
+            "tables": [
+                {"caption": one.caption, "note": one.note, **to_rows(one.frame)}
+                for one in self.tables
+            ],
+            "figures": [describe_figure(one) for one in self.figures],
+            "images": [
+                {"caption": image_caption(one), "numbers": one.numbers.tolist()}
+                for one in self.images
+            ],
+        }
+
+    def to_answer(self) -> dict[str, Any]:
+        """Its answer and evidence alone, ready for JSON."""
+        return {
+            "view": self.view.name,
+            "title": self.view.title,
+            "available": self.available,
+            "answer": self.answer,
+            "evidence": self.evidence,
+        }
+
+    def to_text(self) -> str:
+        """All of it in lines for people."""
+        return "\n".join(self.iterate_lines())
+
+    def iterate_lines(self) -> Iterator[str]:
+        """The lines of `to_text`."""
+        yield self.answer
+        for paragraph in self.paragraphs:
+            text = plain_text(paragraph)
+            if text != self.answer:
+                yield f"  {text}" if paragraph.role in ("evidence", "note") else text
+        for figure in self.figures:
+            sees = strip_markdown(figure.sees) if figure.markdown else figure.sees
+            if sees != self.answer:
+                yield f"{figure.title}: {sees}"
+        for table in self.tables:
+            yield ""
+            yield table.caption
+            yield table.frame.to_string(index=False)
+            if table.note:
+                yield f"  {table.note}"
+        for images in self.images:
+            yield ""
+            yield list_numbers(images, self.epoch.noun)
+
+
+def summarize_view(
+    view: RegisteredView, epoch: EvaluatedEpoch, answers: Mapping[str, str] | None = None
+) -> ViewSummary:
+    """What a view says of an epoch.
+
+    Args:
+      view: the view.
+      epoch: the epoch.
+      answers: words for some of its choices, by their names; the others are at their defaults.
+
+    Raises:
+      ConfigError: there is no such choice, or it has no such word; the message names those there
+        are.
+    """
+    chooser = DefaultChooser(answers)
+    parts = list(iterate_parts(view.build(epoch), chooser, every=False))
+    reject_unknown(chooser)
+    left_out = ("hint", "help", "heading")
+    return ViewSummary(
+        view,
+        epoch,
+        chooser.choices,
+        chooser.answers,
+        [one for one in list_paragraphs(parts) if one.role not in left_out],
+        [one for one in parts if isinstance(one, Table)],
+        [figure for one in parts if isinstance(one, Figures) for figure in one.all()],
+        [one for one in parts if isinstance(one, Images)],
+    )
+
+
+def list_paragraphs(parts: Sequence[Any]) -> Iterator[Paragraph]:
+    """Paragraphs, the notes of figures and what stands below tiles among them."""
+    for part in parts:
+        match part:
+            case Paragraph():
+                yield part
+            case Figures():
+                yield from (Paragraph(note, "note") for note in part.notes.values())
+            case Tiles():
+                yield from (Paragraph(tile.alt) for tile in part.each)
+
+
+def plain_text(paragraph: Paragraph) -> str:
+    """A paragraph without Markdown."""
+    return strip_markdown(paragraph.text) if paragraph.markdown else paragraph.text
+
+
+def image_caption(images: Images) -> str:
+    """What a list of images is, without Markdown."""
+    return strip_markdown(images.caption) if images.markdown else images.caption
+
+
+def list_numbers(images: Images, noun: str) -> str:
+    """The numbers of the first images of a list, in a line."""
+    numbers = [int(one) for one in images.numbers[:LISTED]]
+    if not numbers:
+        return images.empty
+    more = len(images.numbers) - len(numbers)
+    listed = ", ".join(f"{one:,}" for one in numbers)
+    rest = f" and {more:,} more" if more else ""
+    what = f"Test {plural(noun)}: {listed}{rest}."
+    return f"{image_caption(images)} {what}".strip()
+
+
+def describe_figure(figure: Figure) -> dict[str, Any]:
+    """A figure's words and numbers, ready for JSON; no numbers where there are too many."""
+    data = figure.table()
+    return {
+        "name": figure.file,
+        "label": figure.label,
+        "title": figure.title,
+        "sees": strip_markdown(figure.sees) if figure.markdown else figure.sees,
+        "alt": figure.alt,
+        "data": to_rows(data) if 0 < len(data) <= MOST_ROWS else None,
+    }
+
+
+def to_rows(frame: "pd.DataFrame") -> dict[str, Any]:
+    """A table's columns and rows, ready for JSON; what is no finite number is null."""
+    rows = frame.astype(object).to_numpy()
+    return {
+        "columns": [str(name) for name in frame.columns],
+        "rows": [[to_json_value(cell) for cell in row] for row in rows],
+    }
+
+
+def to_json_value(cell: Any) -> Any:
+    """A cell as JSON has it."""
+    if isinstance(cell, np.generic):
+        cell = cell.item()
+    if isinstance(cell, float) and not np.isfinite(cell):
+        return None
+    if cell is None or isinstance(cell, (bool, int, float, str)):
+        return cell
+    return str(cell)
