@@ -1,0 +1,128 @@
+"""Whether the tests notice what breaks: python -m benchmarks.mutations [--root FOLDER]
+
+Each place of places.toml, a plausible slip of one line, is put into a copy of the checkout, one at
+a time; the tests of its package are run, then those of the pages, up to the first that fails. A
+test that fails without the slip as well does not count. It prints a line a place and a sum. The
+exit status is 1 where more than two slips survive, or a place is no longer there: its text has to
+be mended in the list. An hour or more on two cores.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from benchmarks.common import ROOT
+from benchmarks.mutations.package_tests import HUNG, find_failure, find_tests
+from benchmarks.mutations.places import PLACES_FILE, MissingPlaceError, Place, load_places
+from benchmarks.mutations.working_copy import WorkingCopy, read_commit
+
+MOST_SURVIVORS = 2
+LIMIT_SECONDS = 2400.0  # of the tests of a package, or of the pages
+
+
+class Result(NamedTuple):
+    """What came of a place.
+
+    Attributes:
+      place: which.
+      outcome: whether a test noticed it; "missing" where its text is not there.
+      test: the test that did; of a missing place why.
+      seconds: how long that took.
+    """
+
+    place: Place
+    outcome: Literal["caught", "survived", "missing"]
+    test: str
+    seconds: float
+
+    def __str__(self) -> str:
+        outcome = self.outcome if self.outcome == "caught" else self.outcome.upper()
+        where = f"{self.place.number:>2} {self.place.file:<42} {outcome:<8}"
+        return f"{where} {self.seconds:5.0f} s  {self.test or self.place.why}"
+
+
+def try_place(copy: WorkingCopy, place: Place, limit: float) -> Result:
+    """Break the copy at a place, and see whether a test notices."""
+    began = time.monotonic()
+    try:
+        caught = find_catching_test(copy, place, limit)
+    except MissingPlaceError as error:
+        return Result(place, "missing", str(error), 0.0)
+    seconds = time.monotonic() - began
+    return Result(place, "caught" if caught else "survived", caught, seconds)
+
+
+def find_catching_test(copy: WorkingCopy, place: Place, limit: float) -> str:
+    """The test that fails because of the slip; "" where none does."""
+    for files in find_tests(copy.tree, place):
+        skipped: list[str] = []
+        while True:
+            with copy.broken_at(place):
+                failed = find_failure(copy.tree, files, skipped, limit)
+            if not failed:
+                break
+            if failed == HUNG or not find_failure(copy.tree, [failed], [], limit):
+                return failed
+            print(f"   {failed} fails without the slip as well: left out", flush=True)
+            skipped.append(failed)
+    return ""
+
+
+def describe_results(results: Sequence[Result]) -> str:
+    """The sum in a line: "38 of 40 caught; survived: 3, 17"."""
+    caught = [one for one in results if one.outcome == "caught"]
+    said = f"{len(caught)} of {len(results)} caught"
+    for outcome in ("survived", "missing"):
+        numbers = [str(one.place.number) for one in results if one.outcome == outcome]
+        said += f"; {outcome}: {', '.join(numbers)}" if numbers else ""
+    return said
+
+
+def save_results(file: Path, commit: str, results: Sequence[Result]) -> None:
+    """Write the results as JSON."""
+    rows = [{**one._asdict(), "place": one.place._asdict()} for one in results]
+    file.write_text(json.dumps({"commit": commit, "places": rows}, indent=1) + "\n", "utf-8")
+
+
+def choose_places(places: Sequence[Place], only: str, first: int) -> list[Place]:
+    """The places with the numbers in `only` ("3,17"; "" for all), from the number `first` on."""
+    numbers = {int(one) for one in only.split(",") if one} or {one.number for one in places}
+    return [one for one in places if one.number in numbers and one.number >= first]
+
+
+def main(words: list[str] | None = None) -> int:
+    """Try the places, print; the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutations", description=__doc__)
+    parser.add_argument("--only", default="", metavar="N,N", help="these places alone")
+    parser.add_argument(
+        "--from", dest="first", type=int, default=1, metavar="N", help="this and on"
+    )
+    parser.add_argument("--root", type=Path, default=ROOT, metavar="FOLDER", help="a git checkout")
+    parser.add_argument("--places", type=Path, default=PLACES_FILE, metavar="FILE")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="keep the results there")
+    parser.add_argument(
+        "--seconds", type=float, default=LIMIT_SECONDS, help="after which one hangs"
+    )
+    asked = parser.parse_args(words)
+    commit, results = read_commit(asked.root), list[Result]()
+    print(f"At {commit[:8]}:", flush=True)
+    with tempfile.TemporaryDirectory(prefix="ensemble-mutations-") as folder:
+        copy = WorkingCopy(asked.root, Path(folder))
+        for place in choose_places(load_places(asked.places), asked.only, asked.first):
+            results.append(try_place(copy, place, asked.seconds))
+            print(results[-1], flush=True)
+            if asked.json:
+                save_results(asked.json, commit, results)
+    print(describe_results(results))
+    lost = [one for one in results if one.outcome == "missing"]
+    survivors = [one for one in results if one.outcome == "survived"]
+    return 1 if lost or len(survivors) > MOST_SURVIVORS else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""The tests that a place is tried against: those of its package, then those of the pages."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from benchmarks.mutations.places import Place
+
+OPTIONS = ("-x", "-q", "-p", "no:cacheprovider")
+# "FAILED tests/a/test_b.py::test_c[d e] - assert …"; of a file that cannot be imported its name.
+FAILURE = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?= - |$)", re.MULTILINE)
+PASSED, FAILED, INTERRUPTED, NOTHING = 0, 1, 2, 5  # exit statuses of pytest
+HUNG = "a test that did not end"
+
+
+def find_tests(tree: Path, place: Place) -> list[list[str]]:
+    """The test files of the place's package, and those of the pages; the likeliest first in each.
+
+    Likeliest are those whose path has most words in common with the place's: then what catches a
+    slip comes early. Which tests are run does not hang on it.
+    """
+    wanted = split_words(place.file)
+    steps = []
+    for package in dict.fromkeys((place.package, "pages")):
+        files = sorted((tree / "tests" / package).rglob("test_*.py"))
+        names = [file.relative_to(tree).as_posix() for file in files]
+        steps.append(sorted(names, key=lambda name: -len(wanted & split_words(name))))
+    return [step for step in steps if step]
+
+
+def split_words(path: str) -> set[str]:
+    """The words of a path: {"ui", "sign", "in", "uploads"}."""
+    return set(re.findall(r"[a-z]+", PurePosixPath(path).with_suffix("").as_posix()))
+
+
+def find_failure(tree: Path, tests: Sequence[str], skipped: Sequence[str], limit: float) -> str:
+    """The first of some tests that fails; "" where all pass, `HUNG` where they do not end.
+
+    Args:
+      tree: the working copy.
+      tests: files, or single tests.
+      skipped: single tests that are not to be run.
+      limit: seconds after which they are taken to hang.
+
+    Raises:
+      RuntimeError: pytest itself could not go on.
+    """
+    command = [sys.executable, "-m", "pytest", *OPTIONS, *tests]
+    command += [f"--deselect={one}" for one in skipped]
+    # Without what Python has compiled each of many processes would compile the package anew.
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+    process = subprocess.Popen(
+        command,
+        cwd=tree,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, _ = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        return HUNG
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    if process.returncode in (PASSED, NOTHING):
+        return ""
+    found = FAILURE.search(output)
+    if process.returncode not in (FAILED, INTERRUPTED) or not found:
+        raise RuntimeError(f"pytest ended with {process.returncode}:\n{output[-4000:]}")
+    return found[1]
