@@ -46,31 +46,44 @@ class Result(NamedTuple):
         return f"{where} {self.seconds:5.0f} s  {self.test or self.place.why}"
 
 
-def try_place(copy: WorkingCopy, place: Place, limit: float) -> Result:
-    """Break the copy at a place, and see whether a test notices."""
-    began = time.monotonic()
-    try:
-        caught = find_catching_test(copy, place, limit)
-    except MissingPlaceError as error:
-        return Result(place, "missing", str(error), 0.0)
-    seconds = time.monotonic() - began
-    return Result(place, "caught" if caught else "survived", caught, seconds)
+class MutationRunner:
+    """Breaks a working copy at one place after the other, and sees whether a test notices.
 
+    Args:
+      copy: the working copy.
+      limit: seconds after which the tests of a package, or of the pages, are taken to hang.
+    """
 
-def find_catching_test(copy: WorkingCopy, place: Place, limit: float) -> str:
-    """The test that fails because of the slip; "" where none does."""
-    for files in find_tests(copy.tree, place):
-        skipped: list[str] = []
-        while True:
-            with copy.broken_at(place):
-                failed = find_failure(copy.tree, files, skipped, limit)
-            if not failed:
-                break
-            if failed == HUNG or not find_failure(copy.tree, [failed], [], limit):
-                return failed
-            print(f"   {failed} fails without the slip as well: left out", flush=True)
-            skipped.append(failed)
-    return ""
+    def __init__(self, copy: WorkingCopy, limit: float) -> None:
+        self._copy, self._limit = copy, limit
+        self._failing: list[str] = []  # tests that fail without any slip: they tell nothing
+
+    def try_place(self, place: Place) -> Result:
+        """Break the copy at a place, and see what comes of it."""
+        began = time.monotonic()
+        try:
+            caught = self._find_catching_test(place)
+        except MissingPlaceError as error:
+            return Result(place, "missing", str(error), 0.0)
+        seconds = time.monotonic() - began
+        return Result(place, "caught" if caught else "survived", caught, seconds)
+
+    def _find_catching_test(self, place: Place) -> str:
+        """The test that fails because of the slip; "" where none does."""
+        for files in find_tests(self._copy.tree, place):
+            while True:
+                with self._copy.broken_at(place):
+                    failed = self._find_failure(files)
+                if not failed:
+                    break
+                if failed == HUNG or not self._find_failure([failed]):
+                    return failed
+                print(f"   {failed} fails without the slip as well: left out", flush=True)
+                self._failing.append(failed)
+        return ""
+
+    def _find_failure(self, tests: Sequence[str]) -> str:
+        return find_failure(self._copy.tree, tests, self._failing, self._limit)
 
 
 def describe_results(results: Sequence[Result]) -> str:
@@ -81,6 +94,12 @@ def describe_results(results: Sequence[Result]) -> str:
         numbers = [str(one.place.number) for one in results if one.outcome == outcome]
         said += f"; {outcome}: {', '.join(numbers)}" if numbers else ""
     return said
+
+
+def has_caught_enough(results: Sequence[Result]) -> bool:
+    """Whether at most two slips survive, and no place is missing."""
+    outcomes = [one.outcome for one in results]
+    return "missing" not in outcomes and outcomes.count("survived") <= MOST_SURVIVORS
 
 
 def save_results(file: Path, commit: str, results: Sequence[Result]) -> None:
@@ -112,16 +131,14 @@ def main(words: list[str] | None = None) -> int:
     commit, results = read_commit(asked.root), list[Result]()
     print(f"At {commit[:8]}:", flush=True)
     with tempfile.TemporaryDirectory(prefix="ensemble-mutations-") as folder:
-        copy = WorkingCopy(asked.root, Path(folder))
+        runner = MutationRunner(WorkingCopy(asked.root, Path(folder)), asked.seconds)
         for place in choose_places(load_places(asked.places), asked.only, asked.first):
-            results.append(try_place(copy, place, asked.seconds))
+            results.append(runner.try_place(place))
             print(results[-1], flush=True)
             if asked.json:
                 save_results(asked.json, commit, results)
     print(describe_results(results))
-    lost = [one for one in results if one.outcome == "missing"]
-    survivors = [one for one in results if one.outcome == "survived"]
-    return 1 if lost or len(survivors) > MOST_SURVIVORS else 0
+    return 0 if has_caught_enough(results) else 1
 
 
 if __name__ == "__main__":

@@ -41,11 +41,13 @@ class WorkingCopy:
             raise MissingPlaceError(f"{place.file}: there is no such file")
         broken = place.break_source(file.read_text("utf-8"))
         compile(broken, place.file, "exec")  # A slip that is no Python would always be noticed.
+        changed = file.stat().st_mtime
         file.write_text(broken, "utf-8")
+        # By the second of its change and its size Python tells what it has compiled of a file.
+        os.utime(file, (changed, changed + place.number))
         try:
             yield
         finally:
-            # With its time of change, by which Python tells what it has compiled of it.
             shutil.copy2(self.root / place.file, file)
 
 
