@@ -116,6 +116,9 @@ def test_what_is_ruled_out_and_yet_so_is_said(tmp_path: Path) -> None:
     note = f"{len(LABELS):,} of {3 * len(LABELS):,} times a member gives an example's own class a"
     assert taken(tmp_path, probabilities=sure).notes[0].startswith(note)
     assert not taken(tmp_path, probabilities=sure[:2]).notes
+    # Of several epochs the last is what is looked at first.
+    assert taken(tmp_path, probabilities=[sure[:2], sure[1:]]).notes
+    assert not taken(tmp_path, probabilities=[sure[1:], sure[:2]]).notes
 
 
 def test_several_files_share_what_they_may_take_together(tmp_path: Path) -> None:

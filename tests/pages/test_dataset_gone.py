@@ -12,8 +12,10 @@ from ensemble.config import EnsembleConfig
 from ensemble.datasets.own import adding, opening, staging
 from ensemble.datasets.own.request import Called, Preparation
 from ensemble.errors import ConfigError, NotPreparedError
+from ensemble.runs.test_set import IMAGES_FILE
 from ensemble.ui.shared import loaders
 from ensemble.wording.run_names import called
+from tests.exchange.capsule.pages import there_and_back
 from tests.pages.ensembles import trained
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -74,6 +76,18 @@ def test_one_added_again_with_other_images_is_not_taken_for_it(add: Add) -> None
     staging.remove("leaves")
     add(0)
     assert runs.test_set(run).class_names == ("ash", "elm", "oak")
+
+
+def test_images_of_a_run_from_a_report_are_there_as_soon_as_its_dataset_is(
+    add: Add, tmp_path: Path
+) -> None:
+    add(0)
+    again = there_and_back(tmp_path, trained(dataset="leaves", members=2, epochs=1))
+    (again.path / IMAGES_FILE).unlink()  # A report has none of a dataset that everybody can fetch.
+    staging.remove("leaves")
+    assert loaders.test_set(again).images is None
+    add(0)
+    assert loaders.test_set(again).images is not None
 
 
 def test_a_run_of_it_is_listed_and_no_new_one_is_made(add: Add) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from ensemble import datasets, runs
 from ensemble.analysis.predictions import judge
@@ -84,3 +85,29 @@ def test_what_these_predictions_do_not_have_is_left_out_of_the_view() -> None:
     assert fitting(View(label=9, digit=499), MADE, 10, True) == View(label=9, digit=499)
     assert fitting(View(label=10, digit=500), MADE, 10, True) == View()
     assert fitting(View(order="sets"), MADE, 10, False) == View()
+
+
+def dialog_alone() -> None:
+    """The inside of the dialog, which is drawn again by itself when the address has changed."""
+    import numpy as np
+
+    from ensemble import runs
+    from ensemble.analysis.predictions import judge
+    from ensemble.ui.predictions import detail
+
+    (run,) = runs.list_runs()
+    data = runs.test_set(run)
+    made = judge(runs.read_predictions(run.id, 2), data.labels)
+    detail.body(detail.Shown(made, data, np.arange(3), "digit", "a run", "a place", None))
+
+
+AGREED = int(np.flatnonzero(~MADE.split)[-1])  # Others have a link to a page of the whole app.
+
+
+@pytest.mark.parametrize(("number", "images"), [(AGREED, 1), (len(MADE.labels), 0)])
+def test_the_dialog_itself_opens_no_image_that_is_not_there(number: int, images: int) -> None:
+    trained()
+    at = AppTest.from_function(dialog_alone)
+    at.query_params["digit"] = str(number)
+    at.run()
+    assert (len(at.error), len(at.exception), len(at.subheader)) == (0, 0, images)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble.access import Person, Role, identify_by, owners
+from ensemble.access import Action, Person, Role, audit, identify_by, owners
 from ensemble.access.claims import Visit
 from ensemble.access.exposure import Sharing
 from ensemble.exchange import capsule
@@ -92,6 +92,19 @@ def test_a_run_without_an_owner_opens_and_is_an_admins_to_change(
         assert wanted.get(role, "") in why(control)
         assert bool(why(control)) == (role is not Role.ADMIN)
     assert opened(page="inspect", run=no_owner.id).get("plotly_chart")
+
+
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.MEMBER, Role.ADMIN])
+def test_who_did_what_is_shown_to_admins_alone(comes: Comes, role: Role) -> None:
+    audit.write(Action.LAUNCH, "a run", Person("eve@example.org", Role.MEMBER))
+    comes(role)
+    at = opened(page="devices")
+    folds = [one.label for one in at.expander]
+    assert ("Who did what" in folds) == (role is Role.ADMIN)
+    tables = [table.value for table in at.dataframe if "Did" in table.value]
+    assert any("eve@example.org" in table["Who"].tolist() for table in tables) == (
+        role is Role.ADMIN
+    )
 
 
 @pytest.fixture

@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from ensemble import runs
-from ensemble.analysis.planning.grid import Plan
+from ensemble.analysis.planning.choice import choose
+from ensemble.analysis.planning.committees import score
+from ensemble.analysis.planning.grid import Grid, Plan, grid
 from ensemble.analysis.quality.scores import log_loss
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
 from ensemble.planning.cautions import cautions_of
 from ensemble.planning.costs import Costs, costs_of
-from ensemble.planning.maps import maps_of
-from ensemble.planning.two_plans import compare, same_images
+from ensemble.planning.maps import Maps, maps_of
+from ensemble.planning.two_plans import compare, half_the_cost, same_images
 from tests.pages.ensembles import trained
 
 
@@ -94,3 +96,21 @@ def test_plans_of_two_runs_are_compared_on_the_images_that_both_were_tested_on()
     assert found.loss.mean == pytest.approx(found.second - found.first, abs=1e-6)
     assert found.loss.shown == 1
     assert found.members == 2
+
+
+def map_of(*sure: float) -> Grid:
+    """The map of two members that give the right one of two classes so much after each epoch."""
+    labels = np.zeros(20, np.int64)
+    made = [np.tile([one, 1 - one], (2, 20, 1)) for one in sure]
+    return grid(range(1, len(sure) + 1), [score(one, labels) for one in made])
+
+
+def test_half_a_budget_is_planned_on_validation_images_and_told_on_test_images() -> None:
+    maps = Maps(map_of(0.9, 0.6), map_of(0.6, 0.9), kept=2, left_out=())
+    whole = choose(maps.test, 4, "nll", maps.validation)
+    assert whole is not None
+    assert whole.best.epochs == 2
+    found = half_the_cost(maps, whole)
+    assert found is not None
+    assert found.plan == Plan(1, 2)  # on the test images the first epoch's plans are better
+    assert found.mean == pytest.approx(0.0, abs=1e-6)

@@ -74,6 +74,10 @@ def test_members_of_several_trials_become_a_run_that_is_opened_and_asked_as_any(
     assert set(rates) <= {0.02, 0.3}
     twice = build(sweep.id, 6, again=True)
     assert twice.config.members == 6
+    # What a trial took counts once, of however many of its members it was.
+    took = {one["run_id"]: runs.find(one["run_id"]).status.seconds for one in sources(twice)}
+    assert len(took) < 6
+    assert twice.status.seconds == pytest.approx(sum(took.values()))
     assert twice.name == f"Hyper-deep ensemble of {sweep.id}"
     with pytest.raises(ConfigError, match="choose from 1 to 4"):
         build(sweep.id, 5)
