@@ -16,10 +16,10 @@ REPO = Path(__file__).resolve().parent.parent
 
 # From the bottom to the top: each may import those before it.
 FLOORS = (
-    "errors", "settings", "architectures", "storage", "access", "analysis", "datasets", "pictures",
-    "config", "machine", "hosts", "engine", "cluster", "jobs", "runs", "regression", "race",
-    "shift", "sweeps", "recognition", "planning", "comparison", "budget", "exchange", "wording",
-    "figures", "views", "report", "api", "cli", "ui", "pages", "app",
+    "errors", "settings", "architectures", "optimizers", "storage", "access", "analysis",
+    "datasets", "pictures", "config", "machine", "hosts", "engine", "cluster", "jobs", "runs",
+    "regression", "race", "shift", "sweeps", "recognition", "planning", "comparison", "budget",
+    "exchange", "wording", "figures", "views", "report", "api", "cli", "ui", "pages", "app",
 )  # fmt: skip
 # The face for Python, the command line and the screens stand beside each other.
 BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("api", "cli")

@@ -10,6 +10,8 @@ import pytest
 from PIL import Image
 
 from ensemble.__main__ import main
+from ensemble.config import EnsembleConfig
+from ensemble.settings import choices_of, setting_fields
 
 REPO = Path(__file__).resolve().parent.parent
 README = REPO / "README.md"
@@ -138,6 +140,15 @@ def test_every_option_is_in_the_reference(name: str) -> None:
     section = reference.split(f"\n## {name}\n")[1].split("\n## ")[0]
     options = {one.opts[0] for one in command.params if isinstance(one, click.Option)}
     assert {option for option in options if f"`{option}`" not in section} == set()
+
+
+@pytest.mark.parametrize("name", ["optimizer", "schedule", "precision"])
+def test_every_choice_of_a_setting_is_in_the_reference_and_no_other(name: str) -> None:
+    reference = (REPO / "docs" / "command-line.md").read_text("utf-8")
+    found = re.search(rf"^\| `--{name}` \|.*\| (.*) \| `\w+` \|$", reference, re.M)
+    assert found
+    field = next(one for one in setting_fields(EnsembleConfig) if one.name == name)
+    assert found[1] == ", ".join(f"`{choice}`" for choice in choices_of(field))
 
 
 @pytest.mark.parametrize("line", commands("python -m benchmarks."))

@@ -9,6 +9,7 @@ from ensemble import architectures
 from ensemble.config import EnsembleConfig, varying
 from ensemble.datasets import registry
 from ensemble.errors import ConfigError
+from ensemble.optimizers import OPTIMIZERS
 from ensemble.runs.store import Run
 from ensemble.settings import setting_fields
 
@@ -21,7 +22,6 @@ PLACE = ("devices", "groups")
 ORDER = ("dataset", "network", "width", "optimizer", "learning_rate", "momentum", "weight_decay",
          "label_smoothing", "members", "epochs", "batch_size")  # fmt: skip
 NAMES = (*ORDER, *(name for name in FIELDS if name not in ORDER))
-TITLES = {"sgd": "SGD", "adamw": "AdamW"}
 FIGURES = 4  # significant ones of a setting in a title
 FEW = 3  # values of a setting that are named one by one
 
@@ -83,7 +83,9 @@ def shown(name: str, value: Value | None, figures: int = FIGURES) -> str:
     if isinstance(value, str):
         if name == "network":
             return architectures.short_title(value)
-        return registry.title_of(value) if name == "dataset" else TITLES.get(value, value)
+        if name == "optimizer":
+            return OPTIMIZERS[value].title
+        return registry.title_of(value) if name == "dataset" else value
     return "own" if name == "width" and not value else plain(value, figures)
 
 

@@ -3,7 +3,6 @@
 from ensemble.config.imported import ImportedConfig
 from ensemble.config.run import (
     LEAST_IN_A_GROUP,
-    OPTIMIZERS,
     PRECISIONS,
     SCHEDULES,
     EnsembleConfig,
@@ -11,7 +10,6 @@ from ensemble.config.run import (
 
 __all__ = [
     "LEAST_IN_A_GROUP",
-    "OPTIMIZERS",
     "PRECISIONS",
     "SCHEDULES",
     "EnsembleConfig",

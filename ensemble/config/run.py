@@ -6,7 +6,7 @@ The command line's options and the page's sliders are both derived from the fiel
 
 from dataclasses import dataclass
 
-from ensemble import architectures
+from ensemble import architectures, optimizers
 from ensemble.architectures import ARCHITECTURES
 from ensemble.config import epochs as epochs_of
 from ensemble.config import varying
@@ -17,7 +17,6 @@ from ensemble.settings import Kept, Settings, checked, setting, setting_fields
 
 SCHEDULES = ("constant", "cosine", "cyclic")
 PRECISIONS = ("float32", "bfloat16")
-OPTIMIZERS = ("sgd", "adamw")
 LEAST_IN_A_GROUP = 2  # a member alone in its process may round otherwise than beside others
 
 
@@ -39,21 +38,15 @@ class EnsembleConfig(Settings):
         0, "How wide the network's layers are; 0 is its own width.", low=0, high=1024
     )
     members: int = setting(4, "How many networks to train.", low=1, high=64)
-    learning_rate: float = setting(0.1, "Step size of SGD.", low=1e-5, high=10.0)
+    learning_rate: float = setting(0.1, "Step size.", low=1e-5, high=10.0)
     momentum: float = setting(
-        0.9, "Share of the last step that SGD keeps in the next.", low=0.0, high=0.999
-    )
-    optimizer: str = setting(
-        "sgd",
-        "SGD with momentum, or AdamW (Adam where weight_decay is 0), whose beta 1 is the momentum.",
-        choices=OPTIMIZERS,
-    )
-    weight_decay: float = setting(
-        0.0,
-        "Pull of all parameters towards zero: SGD adds it to the gradient, AdamW to the step.",
+        0.9,
+        "Share of the last step that SGD keeps in the next; beta 1 of the others.",
         low=0.0,
-        high=1.0,
+        high=0.999,
     )
+    optimizer: str = setting("sgd", optimizers.describe_optimizers(), choices=optimizers.NAMES)
+    weight_decay: float = setting(0.0, optimizers.describe_weight_decay(), low=0.0, high=1.0)
     label_smoothing: float = setting(
         0.0, "Share of the label that is spread evenly over all classes.", low=0.0, high=0.5
     )

@@ -1,7 +1,7 @@
 """What moves a member: the rule, which is compiled, and its numbers, which are data.
 
-Which of AdamW, weight decay and label smoothing there is decides what is compiled; how much of
-each, and at what rate, does not, and may differ from member to member.
+Which optimizer, and whether there are a weight decay and label smoothing, decides what is compiled;
+how much of each, and at what rate, does not, and may differ from member to member.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,20 +18,20 @@ from ensemble.config import EnsembleConfig
 from ensemble.engine.networks.network import Params
 from ensemble.engine.trace_cache import written_down
 from ensemble.errors import ConfigError
-
-BETA_2, EPSILON = 0.999, 1e-8  # of AdamW: Optax's, and PyTorch's
+from ensemble.optimizers import OPTIMIZERS, SGD, Optimizer
 
 
 class Rule(NamedTuple):
     """What there is of it; the HOWTO's SGD with momentum if nothing is said.
 
     Attributes:
-      adamw: AdamW (Loshchilov and Hutter 2019) in SGD's place, with the momentum as its beta 1.
-      decays: SGD has a weight decay. AdamW always has one, which may be 0.
+      optimizer: which.
+      decays: there is a weight decay that is added to the gradient. An optimizer that takes one
+        itself always has one, which may be 0.
       smooths: labels are smoothed (Szegedy et al. 2016).
     """
 
-    adamw: bool = False
+    optimizer: Optimizer = SGD
     decays: bool = False
     smooths: bool = False
 
@@ -51,10 +51,6 @@ class Hyper(NamedTuple):
     weight_decay: ArrayLike
 
 
-for part in (optax.TraceState, optax.ScaleByAdamState, optax.EmptyState):
-    written_down(part)
-
-
 def rule_of(config: EnsembleConfig, values: Mapping[str, np.ndarray] | None = None) -> Rule:
     """What a run has of it.
 
@@ -63,8 +59,9 @@ def rule_of(config: EnsembleConfig, values: Mapping[str, np.ndarray] | None = No
       values: its members' numbers in their place, as `values_of` gives them.
     """
     decays = bool(np.any((values or config.per_member)["weight_decay"]))
-    adamw = config.optimizer == "adamw"
-    return Rule(adamw, decays and not adamw, config.label_smoothing > 0)
+    optimizer = OPTIMIZERS[config.optimizer]
+    in_gradient = decays and "weight_decay" not in optimizer.takes
+    return Rule(optimizer, in_gradient, config.label_smoothing > 0)
 
 
 def values_of(
@@ -102,24 +99,28 @@ def values_of(
     return own
 
 
-def optimizer(
-    adamw: bool,
-    rate: ArrayLike = 0.0,
-    momentum: ArrayLike = 0.0,
-    weight_decay: ArrayLike = 0.0,
-) -> optax.GradientTransformation:
-    """Optax's SGD, or AdamW, of these numbers; its state does not depend on them.
+def init_state(optimizer: Optimizer, trained: Params) -> optax.OptState:
+    """What an optimizer remembers of such parameters before the first step."""
+    return optimizer.transform(0.0, **dict.fromkeys(optimizer.takes, 0.0)).init(trained)
 
-    Args:
-      adamw: whether it is AdamW.
-      rate: the learning rate.
-      momentum: share of the last step that is kept, in [0, 1); AdamW's beta 1.
-      weight_decay: AdamW's, which is taken off apart from the gradient.
-    """
-    if not adamw:
-        return optax.sgd(rate, momentum)
-    decay = jnp.asarray(weight_decay)  # a plain 0.0 would be compiled in
-    return optax.adamw(rate, momentum, BETA_2, EPSILON, weight_decay=decay)
+
+def state_types(optimizer: Optimizer) -> set[type]:
+    """The named tuples that make up what an optimizer remembers."""
+    found = set()
+
+    def visit(part: object) -> None:
+        if isinstance(part, tuple):
+            if hasattr(part, "_fields"):
+                found.add(type(part))
+            for inner in part:
+                visit(inner)
+
+    visit(jax.eval_shape(lambda: init_state(optimizer, {})))
+    return found
+
+
+for _kind in set[type]().union(*map(state_types, OPTIMIZERS.values())):
+    written_down(_kind)
 
 
 def descend(
@@ -130,14 +131,12 @@ def descend(
     rate: ArrayLike,
     hyper: Hyper,
 ) -> tuple[Params, optax.OptState]:
-    """One update: the moved parameters, and what the optimizer remembers.
-
-    SGD's weight decay is added to the gradient before the momentum, as PyTorch does it.
-    """
+    """One update: the moved parameters, and what the optimizer remembers."""
     if rule.decays:
         grads = jax.tree.map(lambda g, p: g + hyper.weight_decay * p, grads, trained)
-    rule_of_step = optimizer(rule.adamw, rate, hyper.momentum, hyper.weight_decay)
-    updates, opt_state = rule_of_step.update(grads, opt_state, trained)
+    # As arrays: a plain 0.0 would be compiled in.
+    own = {name: jnp.asarray(getattr(hyper, name)) for name in rule.optimizer.takes}
+    updates, opt_state = rule.optimizer.transform(rate, **own).update(grads, opt_state, trained)
     moved: Params = optax.apply_updates(trained, updates)  # type: ignore[assignment]
     return moved, opt_state
 

@@ -16,8 +16,9 @@ from ensemble.engine.draws.augment import PLAIN, Augmentation, augment
 from ensemble.engine.networks.arithmetic import USUAL, Arithmetic, to_unit
 from ensemble.engine.networks.network import Network, Params
 from ensemble.engine.optimizer import PLAIN as PLAIN_SGD
-from ensemble.engine.optimizer import Hyper, Rule, descend, losses, optimizer
+from ensemble.engine.optimizer import Hyper, Rule, descend, init_state, losses
 from ensemble.engine.trace_cache import cached, written_down
+from ensemble.optimizers import SGD, Optimizer
 
 
 @written_down
@@ -57,10 +58,10 @@ class Common(NamedTuple):
     photo_effects: ArrayLike
 
 
-def create_state(network: Network, adamw: bool, key: Array) -> MemberState:
+def create_state(network: Network, optimizer: Optimizer, key: Array) -> MemberState:
     """A member before its first step."""
     params = network.init(key)
-    return MemberState(params, optimizer(adamw).init(network.split(params)[0]))
+    return MemberState(params, init_state(optimizer, network.split(params)[0]))
 
 
 def create_members(
@@ -68,7 +69,7 @@ def create_members(
     seed: int,
     members: int,
     numbers: Sequence[int] | None = None,
-    adamw: bool = False,
+    optimizer: Optimizer = SGD,
 ) -> MemberState:
     """Members before their first step, leaves (M, …): the HOWTO's draws.
 
@@ -77,12 +78,12 @@ def create_members(
       seed: of the run.
       members: how many the run has.
       numbers: which of them, from 0, in any order, also more than once; by default all.
-      adamw: whether AdamW is what moves them.
+      optimizer: what moves them.
     """
     which = np.arange(members) if numbers is None else np.asarray(numbers, int)
     drawn = np.asarray(_keys_of(seed, members))
-    create = _creation(network, adamw)
-    every = blank_members(network, len(which), adamw)
+    create = _creation(network, optimizer)
+    every = blank_members(network, len(which), optimizer)
     rooms = jax.tree.leaves(every)
     for place, number in enumerate(which):  # One by one: otherwise all would be there twice.
         # As NumPy's: of JAX's, looking for zeros would be a program to compile for each shape.
@@ -102,16 +103,16 @@ def _keys_of(seed: int | Array, members: int) -> Array:
 # One member at a time: most of the draws' time is their compiling, and so one compiled program
 # does for any number of members, and for all groups of a run.
 @functools.lru_cache(maxsize=256)
-def _creation(network: Network, adamw: bool) -> Callable[[ArrayLike], MemberState]:
+def _creation(network: Network, optimizer: Optimizer) -> Callable[[ArrayLike], MemberState]:
     def create(key_data: Array) -> MemberState:
-        return create_state(network, adamw, jax.random.wrap_key_data(key_data))
+        return create_state(network, optimizer, jax.random.wrap_key_data(key_data))
 
-    return jax.jit(cached("create", create, network, adamw))
+    return jax.jit(cached("create", create, network, optimizer))
 
 
-def blank_members(network: Network, members: int, adamw: bool = False) -> MemberState:
+def blank_members(network: Network, members: int, optimizer: Optimizer = SGD) -> MemberState:
     """A state of that many members in NumPy, leaves (M, …), all zero."""
-    shapes = jax.eval_shape(_creation(network, adamw), jax.ShapeDtypeStruct((2,), np.uint32))
+    shapes = jax.eval_shape(_creation(network, optimizer), jax.ShapeDtypeStruct((2,), np.uint32))
     return jax.tree.map(lambda leaf: np.zeros((members, *leaf.shape), leaf.dtype), shapes)
 
 

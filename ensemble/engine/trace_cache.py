@@ -6,8 +6,9 @@ what a start costs where everything else is ready. `cached` stores the text too,
 writes it (StableHLO of a stated version), in `traces/` of JAX's cache folder, and only while JAX's
 cache is on. The arithmetic is the same to the last bit: it is the same text.
 
-A trace's key is all that it was made from: this package's sources, the versions of JAX, jaxlib,
-Flax and Optax, JAX's settings, its name and settings, and the shapes and types of its arguments.
+A trace's key is all that it was made from: the sources of this package and of the optimizers, the
+versions of JAX, jaxlib, Flax and Optax, JAX's settings, its name and settings, and the shapes and
+types of its arguments.
 """
 
 import contextlib
@@ -25,6 +26,7 @@ import jaxlib
 import optax
 from jax import export
 
+from ensemble import optimizers
 from ensemble.storage.atomic import write_bytes
 
 MOST = 1_000  # The one that was not used for longest goes; each has some 50 KB.
@@ -54,7 +56,7 @@ def cached(name: str, function: Callable[..., Any], *settings: object) -> Callab
     Args:
       name: what it is called, once in this package.
       function: of arrays in tuples, lists, dicts and types given to `written_down`. It may depend
-        on nothing but these, `settings` and this package's sources, and name no mapped axis.
+        on nothing but these, `settings` and the sources that are read, and name no mapped axis.
       settings: what else decides what it does; told apart by their `repr`. With a network of a
         person's own among them nothing is cached: its sources are not this package's.
     """
@@ -157,7 +159,7 @@ def _look_once() -> None:
 
 def _digest_of_sources() -> str:
     found = hashlib.sha256()
-    for file in sorted(Path(__file__).parent.rglob("*.py")):
+    for file in (*sorted(Path(__file__).parent.rglob("*.py")), Path(optimizers.__file__)):
         found.update(file.name.encode() + file.read_bytes())
     return found.hexdigest()
 

@@ -141,14 +141,14 @@ class Trainer:
 
     def init(self) -> Any:
         """The members before their first step, on their devices."""
-        config, adamw = self.config, self.rule.adamw
+        config, optimizer = self.config, self.rule.optimizer
         return self.put(
-            create_members(self.network, config.seed, config.members, self.numbers, adamw)
+            create_members(self.network, config.seed, config.members, self.numbers, optimizer)
         )
 
     def blank(self) -> MemberState:
         """A state in NumPy, leaves (M, …), all zero: of the shapes that `get` gives."""
-        return blank_members(self.network, len(self.numbers), self.rule.adamw)
+        return blank_members(self.network, len(self.numbers), self.rule.optimizer)
 
     def put(self, state: Any) -> Any:
         """A state of arrays (M, …), laid out on the devices."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ensemble.config import EnsembleConfig
 from ensemble.machine.network_cost import Cost
+from ensemble.optimizers import OPTIMIZERS
 
 WORK = 9_287_680.0  # operations of the HOWTO's network for one of its images
 HOWTO = ("cnn", 0)
@@ -115,8 +116,8 @@ BLOCK = 256  # images that are judged at once
 def memory(config: EnsembleConfig, cost: Cost, data_bytes: int, devices: int) -> float:
     """About how many bytes a run holds at most on a CPU.
 
-    Members carry their parameters, as many momenta (AdamW: and as many squares), and running
-    statistics; each device holds the dataset, and what its member's layers give for one batch.
+    Members carry their parameters, what the optimizer remembers of each, and running statistics;
+    each device holds the dataset, and what its member's layers give for one batch.
 
     Args:
       config: the run to be.
@@ -124,8 +125,8 @@ def memory(config: EnsembleConfig, cost: Cost, data_bytes: int, devices: int) ->
       data_bytes: of its dataset's images and labels.
       devices: how many it runs on.
     """
-    of_each = 3 if config.optimizer == "adamw" else 2
-    state = 4 * (of_each * cost.parameters + cost.carried)
+    of_each = 4 + OPTIMIZERS[config.optimizer].state_bytes
+    state = of_each * cost.parameters + 4 * cost.carried
     at_work = min(config.members, devices)
     held = ACTIVATIONS.get(config.network, STOCK_ACTIVATIONS)
     step = 4 * held * cost.outputs * max(config.batch_size, BLOCK / 2)

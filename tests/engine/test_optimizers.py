@@ -15,7 +15,9 @@ from ensemble.datasets import Dataset
 from ensemble.engine import Trainer
 from ensemble.engine.draws.batches import epoch_order
 from ensemble.engine.networks.network import Network
+from ensemble.engine.optimizer import init_state
 from ensemble.engine.step import blank_members, create_members
+from ensemble.optimizers import ADAMW, OPTIMIZERS, Optimizer
 from tests.engine.conftest import devices, plainly_compiled, small_config
 
 STEPS = 4
@@ -125,9 +127,17 @@ def test_what_adamw_remembers_is_put_back_to_the_same_bits(few, form):
     straight, _ = trainer.train(state, 1, 3, 3)
     again, _ = trainer.train(trainer.put(kept), 1, 3, 3)
     jax.tree.map(np.testing.assert_array_equal, trainer.get(straight), trainer.get(again))
-    blank = blank_members(trainer.network, 3, adamw=True)
+    blank = blank_members(trainer.network, 3, ADAMW)
     shapes = [jax.tree.map(lambda leaf: (leaf.shape, leaf.dtype), one) for one in (kept, blank)]
     assert shapes[0] == shapes[1]
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS.values(), ids=OPTIMIZERS)
+def test_an_optimizer_remembers_as_much_of_a_parameter_as_it_says(optimizer: Optimizer) -> None:
+    size = 1000
+    state = init_state(optimizer, {"kernel": np.zeros(size, np.float32)})
+    held = sum(leaf.nbytes for leaf in jax.tree.leaves(state) if leaf.size == size)
+    assert held == optimizer.state_bytes * size
 
 
 def test_the_engine_is_imported_without_starting_devices_which_settings_may_follow():

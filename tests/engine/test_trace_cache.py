@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 from jax import Array
 
+from ensemble import optimizers
 from ensemble.datasets import Dataset
 from ensemble.engine import Trainer, step, trace_cache
 from ensemble.engine.draws import batches
 from ensemble.engine.forms import looped
+from ensemble.engine.optimizer import init_state
 from ensemble.engine.trace_cache import cached, traces_folder, written_down
+from ensemble.optimizers import OPTIMIZERS, Optimizer
 from tests.engine.conftest import devices, small_config
 
 CACHE = "jax_compilation_cache_dir"
@@ -93,6 +96,33 @@ def test_devices_share_it(folder: Path) -> None:
         np.testing.assert_array_equal(found.other[1], [-11, -11, -11])
     check(ask(traced))
     assert traced.times == 1
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS.values(), ids=OPTIMIZERS)
+def test_what_an_optimizer_remembers_can_be_cached(folder: Path, optimizer: Optimizer) -> None:
+    times = 0
+
+    def again(state: object) -> object:
+        nonlocal times
+        times += 1
+        return jax.tree.map(lambda leaf: leaf + 1, state)
+
+    state = init_state(optimizer, {"kernel": jnp.zeros(3)})
+    for _ in range(2):
+        got = jax.jit(cached("again", lambda *each: again(*each), optimizer))(state)
+        assert jax.tree.structure(got) == jax.tree.structure(state)
+    assert times == 1
+
+
+def test_another_source_of_the_optimizers_is_another_circumstance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = trace_cache._digest_of_sources()
+    assert trace_cache._digest_of_sources() == before
+    source = Path(optimizers.__file__)
+    (changed := tmp_path / source.name).write_text(source.read_text("utf-8") + "#", "utf-8")
+    monkeypatch.setattr(optimizers, "__file__", str(changed))
+    assert trace_cache._digest_of_sources() != before
 
 
 @pytest.mark.parametrize("content", [b"", b"no trace", b"0" * 1000])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble import sweeps
+from ensemble import optimizers, sweeps
 from ensemble.config import EnsembleConfig
 from ensemble.sweeps import SweepConfig
 from ensemble.sweeps.settings import VARIABLE
@@ -45,8 +45,10 @@ def test_what_is_ticked_is_searched_and_all_else_is_as_on_train() -> None:
     at.number_input(key="tune_trials").set_value(7).run()
     assert "All else as on Train: Digits · Logistic regression · 2 members" in said(at)
     config = launched(at)
-    assert config.space == ("optimizer=sgd,adamw learning_rate=0.02..0.5 momentum=0.8,0.9,0.95 "
-                            "bootstrap=true,false")  # fmt: skip
+    assert config.space == (
+        f"optimizer={','.join(optimizers.NAMES)} learning_rate=0.02..0.5 momentum=0.8,0.9,0.95 "
+        "bootstrap=true,false"
+    )
     assert (config.trials, config.sampler, config.objectives) == (7, "random", "nll")
     shared = EnsembleConfig(network="logistic", members=2, validation=0.1)
     assert config.base == shared

@@ -85,7 +85,7 @@ class Looped:
     def compile(self) -> None:
         """Compile a training step, by a call that takes none."""
         work, blank = self._work, blank_epoch(self._work)
-        members = blank_members(self._network, work.layout.members, work.rule.adamw)
+        members = blank_members(self._network, work.layout.members, work.rule.optimizer)
         state, nothing = self.put(members), self._layout.real * 0
         if self._sharing:
             state = self._sharing.go_home(state)

@@ -90,8 +90,8 @@ class Stepwise:
     def compile(self) -> None:
         """Compile a training step, by one that is thrown away."""
         loaded = self.load(blank_epoch(self._work))
-        adamw = self._work.rule.adamw
-        blank = self.put(blank_members(self._network, self._layout.members, adamw))
+        optimizer = self._work.rule.optimizer
+        blank = self.put(blank_members(self._network, self._layout.members, optimizer))
         jax.block_until_ready(self._stepped(blank[0], 0, loaded, 0))
 
     def put(self, state: Any) -> list[MemberState]:

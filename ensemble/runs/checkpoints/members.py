@@ -5,6 +5,7 @@ from dataclasses import replace
 from ensemble.datasets.split import held_out
 from ensemble.engine import blank_members, steps_per_epoch
 from ensemble.errors import RunError
+from ensemble.optimizers import OPTIMIZERS
 from ensemble.runs.checkpoints.folders import checkpoint_ticks
 from ensemble.runs.checkpoints.manager import Checkpoints
 from ensemble.runs.contents import SOURCES_FILE
@@ -89,8 +90,8 @@ def _without_set_aside(run: Run, progress: Progress) -> Progress:
 
 def _blank(run: Run, members: int, steps: int) -> Progress:
     """The place before the first step, all zero."""
-    adamw = trained_here(run).optimizer == "adamw"
-    return Progress.blank(blank_members(network_of_run(run), members, adamw), members, steps)
+    optimizer = OPTIMIZERS[trained_here(run).optimizer]
+    return Progress.blank(blank_members(network_of_run(run), members, optimizer), members, steps)
 
 
 def _last_parameters(run: Run, blank: Progress, steps: int) -> Progress | None:
