@@ -56,6 +56,14 @@ def _adamw(
     return optax.adamw(rate, b1=momentum, b2=0.999, eps=1e-8, weight_decay=weight_decay)
 
 
+def _lion(
+    rate: "ArrayLike", momentum: "ArrayLike", weight_decay: "ArrayLike"
+) -> "optax.GradientTransformation":
+    import optax
+
+    return optax.lion(rate, b1=momentum, b2=0.99, weight_decay=weight_decay)
+
+
 SGD = Optimizer(
     name="sgd",
     title="SGD",
@@ -75,7 +83,17 @@ ADAMW = Optimizer(
     state_bytes=8,
     transform=_adamw,
 )
-OPTIMIZERS = {one.name: one for one in (SGD, ADAMW)}
+# Chen and others 2023, "Symbolic Discovery of Optimization Algorithms".
+LION = Optimizer(
+    name="lion",
+    title="Lion",
+    help="Lion, which moves every parameter equally far and remembers half of what AdamW does",
+    usual_rate=0.0001,
+    takes=("momentum", "weight_decay"),
+    state_bytes=4,
+    transform=_lion,
+)
+OPTIMIZERS = {one.name: one for one in (SGD, ADAMW, LION)}
 NAMES = tuple(OPTIMIZERS)
 
 

@@ -27,10 +27,12 @@ VALUES = {
     "weight_decay": np.array([0.0, 1e-3, 0.1]),
 }
 VARY = "learning_rate=0.01,0.05,0.2 momentum=0,0.9,0.5 weight_decay=0,0.001,0.1"
+SMALL = "learning_rate=0.0001,0.003,0.001 momentum=0,0.9,0.5 weight_decay=0,0.001,0.1"
 RULES = {
     "sgd, decay": {"optimizer": "sgd", "vary": VARY},
     "sgd, smoothed": {"optimizer": "sgd", "label_smoothing": 0.1},
     "adamw, smoothed": {"optimizer": "adamw", "vary": VARY, "label_smoothing": 0.2},
+    "lion": {"optimizer": "lion", "vary": SMALL},
 }
 
 
@@ -45,6 +47,8 @@ def plain_optimizer(settings: EnsembleConfig, m: int) -> optax.GradientTransform
     )
     if settings.optimizer == "adamw":
         return optax.adamw(rate, b1=momentum, b2=0.999, eps=1e-8, weight_decay=decay)
+    if settings.optimizer == "lion":
+        return optax.lion(rate, b1=momentum, b2=0.99, weight_decay=decay)
     return optax.chain(optax.add_decayed_weights(decay), optax.sgd(rate, momentum))
 
 
