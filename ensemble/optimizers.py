@@ -64,6 +64,12 @@ def _lion(
     return optax.lion(rate, b1=momentum, b2=0.99, weight_decay=weight_decay)
 
 
+def _nadam(rate: "ArrayLike", momentum: "ArrayLike") -> "optax.GradientTransformation":
+    import optax
+
+    return optax.nadam(rate, b1=momentum, b2=0.999, eps=1e-8)
+
+
 SGD = Optimizer(
     name="sgd",
     title="SGD",
@@ -93,7 +99,17 @@ LION = Optimizer(
     state_bytes=4,
     transform=_lion,
 )
-OPTIMIZERS = {one.name: one for one in (SGD, ADAMW, LION)}
+# Dozat 2016, "Incorporating Nesterov Momentum into Adam".
+NADAM = Optimizer(
+    name="nadam",
+    title="NAdam",
+    help="NAdam, which is Adam with Nesterov's momentum",
+    usual_rate=0.002,
+    takes=("momentum",),
+    state_bytes=8,
+    transform=_nadam,
+)
+OPTIMIZERS = {one.name: one for one in (SGD, ADAMW, LION, NADAM)}
 NAMES = tuple(OPTIMIZERS)
 
 

@@ -33,6 +33,7 @@ RULES = {
     "sgd, smoothed": {"optimizer": "sgd", "label_smoothing": 0.1},
     "adamw, smoothed": {"optimizer": "adamw", "vary": VARY, "label_smoothing": 0.2},
     "lion": {"optimizer": "lion", "vary": SMALL},
+    "nadam, decay": {"optimizer": "nadam", "vary": SMALL},
 }
 
 
@@ -49,6 +50,9 @@ def plain_optimizer(settings: EnsembleConfig, m: int) -> optax.GradientTransform
         return optax.adamw(rate, b1=momentum, b2=0.999, eps=1e-8, weight_decay=decay)
     if settings.optimizer == "lion":
         return optax.lion(rate, b1=momentum, b2=0.99, weight_decay=decay)
+    if settings.optimizer == "nadam":
+        plain = optax.nadam(rate, b1=momentum, b2=0.999, eps=1e-8)
+        return optax.chain(optax.add_decayed_weights(decay), plain)
     return optax.chain(optax.add_decayed_weights(decay), optax.sgd(rate, momentum))
 
 
