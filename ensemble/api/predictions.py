@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ensemble.analysis.members.gain import MeanGain, gain_over_mean
 from ensemble.analysis.named import NamedPredictions
 from ensemble.analysis.predictions import judge
+from ensemble.analysis.quality.metrics import MAIN
 from ensemble.analysis.quality.summary import Qualities, Quality, qualities
 from ensemble.api.notebook import Facts, as_html, as_markdown
 from ensemble.errors import PredictionsError
@@ -149,13 +150,18 @@ class Predictions(NamedPredictions):
         }  # fmt: skip
         if self.members == 1:
             against = dict.fromkeys(against, np.nan)
+        low, high = self.interval
         return {
-            "members": self.members, "n": len(self.labels),
-            "accuracy": self.accuracy, "accuracy_low": self.interval[0],
-            "accuracy_high": self.interval[1], "nll": self.nll, "brier": self.quality.brier,
-            "ece": self.ece, "mean_member_accuracy": mean.accuracy, "mean_member_nll": mean.nll,
+            "members": self.members,
+            "n": len(self.labels),
+            "accuracy": self.accuracy,
+            "accuracy_low": low,
+            "accuracy_high": high,
+            **{metric.name: self.quality[metric.name] for metric in MAIN},
+            "mean_member_accuracy": mean.accuracy,
+            "mean_member_nll": mean.nll,
             **against,
-        }  # fmt: skip
+        }
 
     def to_npz(self, path: str | os.PathLike[str]) -> Path:
         """Write probabilities, labels and names to one .npz file, which any NumPy reads.

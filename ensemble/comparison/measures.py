@@ -5,6 +5,7 @@ probabilities a run takes longer than all that is made of them.
 """
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ensemble import runs
-from ensemble.analysis.quality.averaging import average, confidence, votes
-from ensemble.analysis.quality.calibration import expected_error
-from ensemble.analysis.quality.scores import brier_score, log_loss
+from ensemble.analysis.quality.averaging import average, votes
+from ensemble.analysis.quality.metrics import MAIN, Answers, Metric
 from ensemble.comparison.images import fingerprint, labels
 from ensemble.errors import RunError
 from ensemble.runs.epoch_files import epoch_file
@@ -36,27 +36,38 @@ class Measures:
       chosen: "validation" where that is the epoch with the ensemble's lowest validation NLL,
         "last" where it is the last one with predictions: never the best on the test images.
       images: the fingerprint of the test images.
-      right: bool (N,), where the ensemble is right.
       share: (N,), the share of the members that are right, in [0, 1].
-      nll: (N,), of the averaged probabilities, in nats.
-      brier: (N,), in [0, 2].
-      ece: the expected calibration error over 15 bins, in [0, 1].
+      each: the ensemble's metrics that are means over the images, of each image, (N,), by name.
+      whole: its metrics that are of all images at once, by name.
     """
 
     run_id: str
     epoch: int
     chosen: str
     images: str
-    right: NDArray[np.bool_]
     share: NDArray[np.float64]
-    nll: NDArray[np.float64]
-    brier: NDArray[np.float64]
-    ece: float
+    each: Mapping[str, NDArray[Any]]
+    whole: Mapping[str, float]
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """(N,), where the ensemble is right."""
+        return self.each["accuracy"]
+
+    @property
+    def nll(self) -> NDArray[np.float64]:
+        """(N,), of the averaged probabilities, in nats."""
+        return self.each["nll"]
 
     @property
     def n(self) -> int:
         """N."""
-        return len(self.right)
+        return len(self.share)
+
+    def value(self, metric: Metric) -> float:
+        """One of the ensemble's metrics, of all images."""
+        found = self.whole.get(metric.name)
+        return float(self.each[metric.name].mean()) if found is None else found
 
 
 def compared_epoch(run: Run) -> tuple[int, str]:
@@ -87,22 +98,22 @@ def measures(run: Run) -> Measures:
 
 @functools.lru_cache(maxsize=64)  # of 10,000 images some 250 kB each
 def _measured(run_id: str, place: str, epoch: int, chosen: str, seen: Any, images: str) -> Measures:
-    made_from = f"{place} {epoch} {seen} {images}"
+    names = " ".join(metric.name for metric in MAIN)
+    made_from = f"{place} {epoch} {seen} {images} {names}"
     kept = cached("compared", made_from, lambda: _made(run_id, epoch))
     for values in kept.values():
         values.setflags(write=False)
-    arrays: dict[str, Any] = {name: kept[name] for name in ("right", "share", "nll", "brier")}
-    return Measures(run_id, epoch, chosen, images, ece=float(kept["ece"]), **arrays)
+    each = {metric.name: kept[metric.name] for metric in MAIN if metric.of_each}
+    whole = {metric.name: float(kept[metric.name]) for metric in MAIN if metric.of_all}
+    return Measures(run_id, epoch, chosen, images, kept["share"], each, whole)
 
 
 def _made(run_id: str, epoch: int) -> Arrays:
     run = runs.find(run_id)
     probabilities, truth = runs.read_predictions(run_id, epoch), labels(run)
-    averaged = average(probabilities)
-    right = votes(averaged) == truth
-    share = np.mean([votes(member) == truth for member in probabilities], axis=0)
-    return {
-        "right": right, "share": share, "nll": log_loss(averaged, truth),
-        "brier": brier_score(averaged, truth),
-        "ece": np.array(expected_error(confidence(averaged), right)),
-    }  # fmt: skip
+    answers = Answers.of(average(probabilities), truth)
+    found = {"share": np.mean([votes(member) == truth for member in probabilities], axis=0)}
+    for metric in MAIN:
+        each = metric.of_each
+        found[metric.name] = each(answers) if each else np.array(metric.measure(answers))
+    return found

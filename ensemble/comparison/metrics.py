@@ -3,7 +3,6 @@
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,41 +10,22 @@ from numpy.typing import NDArray
 from ensemble.analysis.inference.crossed import BOTH, IMAGES, crossed, mean_of_runs
 from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.inference.paired import mean_interval
+from ensemble.analysis.quality.metrics import MAIN, Metric
 from ensemble.comparison.measures import Measures
 from ensemble.runs.store import Run
 
 SEEDS = "seeds"
 
 
-class Metric(NamedTuple):
-    """A figure of runs.
-
-    Attributes:
-      name: stable, for files and addresses.
-      title: for people.
-      unit: "share", "nats", "images", "s", "img·member/s" or "".
-      better: 1 where more is better, −1 where less is.
-      least: the least that it can be.
-      most: the most that it can be.
-    """
-
-    name: str
-    title: str
-    unit: str
-    better: int
-    least: float = 0.0
-    most: float = np.inf
-
-
+# The ensemble's, and what else of runs is held side by side.
 METRICS = (
-    Metric("accuracy", "Accuracy", "share", 1, most=1.0),
-    Metric("nll", "NLL", "nats", -1),
-    Metric("brier", "Brier score", "", -1, most=2.0),
-    Metric("ece", "ECE", "", -1, most=1.0),
-    Metric("member_accuracy", "Mean member's accuracy", "share", 1, most=1.0),
-    Metric("gain", "Gain over the mean member", "images", 1, least=-np.inf),
-    Metric("seconds", "Training and testing", "s", -1),
-    Metric("img_member_per_s", "Speed", "img·member/s", 1),
+    *MAIN,
+    Metric(
+        name="member_accuracy", title="Mean member's accuracy", unit="share", better=1, most=1.0
+    ),
+    Metric(name="gain", title="Gain over the mean member", unit="images", better=1, least=-np.inf),
+    Metric(name="seconds", title="Training and testing", unit="s", better=-1),
+    Metric(name="img_member_per_s", title="Speed", unit="img·member/s", better=1),
 )
 
 
@@ -79,11 +59,8 @@ def values_of(run: Run, made: Measures | None) -> dict[str, float | None]:
     """
     found: dict[str, float | None] = dict.fromkeys(metric.name for metric in METRICS)
     if made is not None:
-        found |= {
-            "accuracy": float(made.right.mean()), "nll": float(made.nll.mean()),
-            "brier": float(made.brier.mean()), "ece": made.ece,
-            "member_accuracy": float(made.share.mean()),
-        }  # fmt: skip
+        found |= {metric.name: made.value(metric) for metric in MAIN}
+        found["member_accuracy"] = float(made.share.mean())
         if _several(run, made):
             found["gain"] = float((made.right - made.share).sum())
     if run.trained is not None and run.status.seconds:
@@ -120,12 +97,13 @@ def of_images(made: tuple[Measures, ...], several: bool) -> dict[str, Figure]:
     """
     if not made:
         return {}
-    found = {
-        "accuracy": _share([one.right for one in made]),
-        "member_accuracy": _share([one.share for one in made]),
-        "nll": _mean([one.nll for one in made]),
-        "brier": _mean([one.brier for one in made], most=2.0),
-    }
+    found = {"member_accuracy": _share([one.share for one in made])}
+    for metric in MAIN:
+        if metric.of_each:
+            each = [one.each[metric.name] for one in made]
+            found[metric.name] = (
+                _share(each) if metric.unit == "share" else _mean(each, metric.least, metric.most)
+            )
     if several:
         gained = _mean([one.right - one.share for one in made], low=-1.0, most=1.0)
         found["gain"] = _times(gained, made[0].n)

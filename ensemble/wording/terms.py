@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+from ensemble.analysis.quality.metrics import METRICS
+
 
 class Term(NamedTuple):
     """A term.
@@ -20,26 +22,16 @@ class Term(NamedTuple):
     view: str = ""
 
 
+TERMS_OF_METRICS = tuple(Term(one.term, one.plain, one.gloss, one.view) for one in METRICS)
 TERMS = (
     Term("ensemble", "all members together",
          "Several networks that answer as one: the average of their probabilities.", "agreement"),
     Term("member", "one network", "One of the networks; each started from its own random numbers."),
     Term("seed", "starting number", "What the random numbers of a run follow from."),
     Term("epoch", "pass over the training images", "Once through all images that are learnt."),
-    Term("accuracy", "share right", "How many of the test images are right, of all.", "committee"),
+    *TERMS_OF_METRICS[:1],
     Term("confidence", "how sure it is", "The averaged probability of the answer.", "calibration"),
-    Term("NLL", "price of being sure but wrong",
-         "Negative log-likelihood: the mean of −ln of the probability given to what it is, in "
-         "nats. Sure and wrong costs most; lower is better.", "combining"),
-    Term("Brier", "distance from the truth",
-         "The mean squared distance of the probabilities from the truth, from 0 to 2.",
-         "combining"),
-    Term("ECE", "sureness off by",
-         "Expected calibration error: how far confidence is from accuracy.", "calibration"),
-    Term("adaptive ECE", "sureness off by, equal groups",
-         "ECE over groups that hold equally many images.", "calibration"),
-    Term("MCE", "sureness off by at most",
-         "Maximum calibration error: the group that is farthest off.", "calibration"),
+    *TERMS_OF_METRICS[1:],
     Term("calibration", "whether 90 % sure means 90 % right",
          "Whether answers are right as often as they are sure.", "calibration"),
     Term("aleatoric", "unclear in itself",
@@ -56,7 +48,9 @@ TERMS = (
 )  # fmt: skip
 BY_NAME = {term.name: term for term in TERMS}
 # What is replaced in sentences: abbreviations, which tell a beginner nothing. Longer ones first.
-ABBREVIATED = ("adaptive ECE", "NLL", "ECE", "MCE")
+ABBREVIATED = sorted(
+    (one.term for one in METRICS if re.search("[A-Z]{2}", one.term)), key=len, reverse=True
+)
 IN_SENTENCES = re.compile(rf"\b({'|'.join(ABBREVIATED)})\b")
 
 

@@ -1,21 +1,20 @@
 """Other ways than the mean to make one answer of M: geometric mean, majority, fitted weights."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ensemble.analysis.blocks import blocks
-from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.inference.multiple_tests import holm
 from ensemble.analysis.members.gain import Gain, paired_gain
 from ensemble.analysis.members.weights import fitted_weights
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.averaging import Floats, Ints, votes
-from ensemble.analysis.quality.calibration import adaptive_error, expected_error, maximum_error
 from ensemble.analysis.quality.halves import halves
+from ensemble.analysis.quality.metrics import Answers
 from ensemble.analysis.quality.scores import TINY, at_label, log_loss
-from ensemble.analysis.quality.summary import Quality, quality
+from ensemble.analysis.quality.summary import Quality, quality, quality_of
 
 OTHERS = ("geometric", "majority", "weighted")  # than the arithmetic mean
 PROBABILISTIC = ("geometric", "weighted")  # of these, those that give probabilities
@@ -194,15 +193,4 @@ def _against_mean(
 
 def _quality_of_votes(shares: Floats, said: Ints, labels: Ints) -> Quality:
     """As `quality`, but for what was said after ties were decided, which shares do not show."""
-    right = said == labels
-    sure = shares.max(axis=1)
-    low, high = wilson(int(right.sum()), len(labels))
-    return replace(
-        quality(shares, labels),
-        accuracy=int(right.sum()) / len(labels),
-        low=low,
-        high=high,
-        ece=expected_error(sure, right),
-        adaptive_ece=adaptive_error(sure, right),
-        mce=maximum_error(sure, right),
-    )
+    return quality_of(Answers(shares, labels, shares.max(axis=1), said == labels))

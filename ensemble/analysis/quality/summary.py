@@ -1,42 +1,69 @@
 """How good probabilities are: accuracy, proper scores and calibration in one value."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.predictions import Predictions
-from ensemble.analysis.quality.averaging import Floats, Ints, confidence, votes
-from ensemble.analysis.quality.calibration import adaptive_error, expected_error, maximum_error
-from ensemble.analysis.quality.scores import brier_score, log_loss
+from ensemble.analysis.quality.averaging import Floats, Ints
+from ensemble.analysis.quality.metrics import METRICS, Answers
 
 
 @dataclass(frozen=True)
 class Quality:
-    """The figures of one classifier on N labelled examples.
+    """The metrics of one classifier on N labelled examples; `quality["nll"]` is one by its name.
 
     Attributes:
       n: N.
-      accuracy: the share that is right, in [0, 1].
-      low: the lower end of Wilson's 95 % interval of it.
+      low: the lower end of Wilson's 95 % interval of the accuracy.
       high: the upper end.
-      nll: the mean negative log-likelihood in nats, at least 0.
-      brier: the mean Brier score, in [0, 2].
-      ece: the expected calibration error, in [0, 1].
-      adaptive_ece: the same over bins of equal count.
-      mce: the maximum calibration error, in [0, 1].
+      values: by the names of `METRICS`, in their order.
     """
 
     n: int
-    accuracy: float
     low: float
     high: float
-    nll: float
-    brier: float
-    ece: float
-    adaptive_ece: float
-    mce: float
+    values: Mapping[str, float]
+
+    def __getitem__(self, name: str) -> float:
+        return self.values[name]
+
+    @property
+    def accuracy(self) -> float:
+        """The share that is right, in [0, 1]."""
+        return self["accuracy"]
+
+    @property
+    def nll(self) -> float:
+        """The mean negative log-likelihood in nats, at least 0."""
+        return self["nll"]
+
+    @property
+    def brier(self) -> float:
+        """The mean Brier score, in [0, 2]."""
+        return self["brier"]
+
+    @property
+    def ece(self) -> float:
+        """The expected calibration error, in [0, 1]."""
+        return self["ece"]
+
+    @property
+    def adaptive_ece(self) -> float:
+        """The same over bins of equal count."""
+        return self["adaptive_ece"]
+
+    @property
+    def mce(self) -> float:
+        """The maximum calibration error, in [0, 1]."""
+        return self["mce"]
+
+    def as_row(self) -> dict[str, float]:
+        """All of it by stable names, the interval beside the accuracy, as in files."""
+        interval = {"accuracy": self.accuracy, "low": self.low, "high": self.high}
+        return {"n": self.n, **interval, **self.values}
 
 
 @dataclass(frozen=True)
@@ -58,21 +85,18 @@ def quality(probabilities: Floats, labels: Ints) -> Quality:
     Raises:
       ValueError: there is no example.
     """
-    sure = confidence(probabilities).astype(np.float64)
-    right = votes(probabilities) == labels
-    n, count = len(labels), int(right.sum())
-    low, high = wilson(count, n)
-    return Quality(
-        n=n,
-        accuracy=count / n,
-        low=low,
-        high=high,
-        nll=float(log_loss(probabilities, labels).mean()),
-        brier=float(brier_score(probabilities, labels).mean()),
-        ece=expected_error(sure, right),
-        adaptive_ece=adaptive_error(sure, right),
-        mce=maximum_error(sure, right),
-    )
+    return quality_of(Answers.of(probabilities, labels))
+
+
+def quality_of(answers: Answers) -> Quality:
+    """As `quality`, of answers that need not be the likeliest class.
+
+    Raises:
+      ValueError: there is no example.
+    """
+    n = len(answers.labels)
+    low, high = wilson(int(answers.right.sum()), n)
+    return Quality(n, low, high, {metric.name: metric.measure(answers) for metric in METRICS})
 
 
 def mean_quality(members: Sequence[Quality]) -> Quality:
@@ -92,13 +116,12 @@ def mean_quality(members: Sequence[Quality]) -> Quality:
         raise ValueError("The mean is of at least one, all on the same examples.")
     (examples,) = n
 
-    def mean(name: str) -> float:
-        return float(np.mean([getattr(member, name) for member in members]))
-
-    accuracy = mean("accuracy")
-    low, high = wilson(accuracy * examples, examples)
-    figures = {name: mean(name) for name in ("nll", "brier", "ece", "adaptive_ece", "mce")}
-    return Quality(n=examples, accuracy=accuracy, low=low, high=high, **figures)
+    values = {
+        metric.name: float(np.mean([member[metric.name] for member in members]))
+        for metric in METRICS
+    }
+    low, high = wilson(values["accuracy"] * examples, examples)
+    return Quality(examples, low, high, values)
 
 
 def qualities(made: Predictions) -> Qualities:

@@ -5,8 +5,9 @@ from typing import Any
 
 import pandas as pd
 
+from ensemble.analysis.quality.metrics import Metric
 from ensemble.comparison.differences import Difference
-from ensemble.comparison.metrics import METRICS, Figure, Metric
+from ensemble.comparison.metrics import METRICS, Figure
 from ensemble.comparison.table import Column, Table
 from ensemble.wording import formats
 from ensemble.wording.verdicts.inspect import p_value, signed

@@ -8,6 +8,7 @@ import pandas as pd
 from ensemble.analysis.members import combining
 from ensemble.analysis.members.combining import Combination, Combined
 from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.metrics import MAIN
 from ensemble.analysis.quality.summary import Quality, quality
 from ensemble.figures import lines
 from ensemble.figures.palette import MUTED, Palette, member_color
@@ -17,8 +18,8 @@ from ensemble.wording.verdicts.combining import RULES
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-NAMES = {"accuracy": "Accuracy", "nll": "NLL", "brier": "Brier", "ece": "ECE"}
-UNITS = {"accuracy": "accuracy", "nll": "NLL (nats)", "brier": "Brier score", "ece": "ECE"}
+NAMES = {metric.name: metric.short for metric in MAIN}
+UNITS = {metric.name: metric.axis for metric in MAIN}
 FAR = 2.0  # so many times as far as all others, and a rule is drawn at the edge
 
 
@@ -88,13 +89,13 @@ def figure(
 def span(combined: Combined, members: Sequence[Quality], name: str) -> tuple[float, float]:
     """The ends of the axis: of all that is shown but a rule that lies far beyond."""
     kept = [one for rule, one in rules(combined).items() if rule != RULES["majority"]]
-    values = [getattr(one.quality, name) for one in kept]
-    values += [getattr(one, name) for one in members]
+    values = [one.quality[name] for one in kept]
+    values += [one[name] for one in members]
     if name == "accuracy":
         values += [end for one in kept for end in (one.quality.low, one.quality.high)]
     low, high = min(values), max(values)
     reach = FAR * max(high - low, 1e-6)
-    vote = getattr(combined.majority.quality, name)
+    vote = combined.majority.quality[name]
     if low - reach <= vote <= high + reach:
         low, high = min(low, vote), max(high, vote)
     return (low, high) if high > low else (low - 1e-3, high + 1e-3)
@@ -110,7 +111,7 @@ def dot(
     found: Quality, words: str, place: int, name: str, high: float, palette: Palette
 ) -> dict[str, Any]:
     """One rule's figure, accuracy with its interval; one beyond the axis is an arrow at its end."""
-    scale, value = 100 if name == "accuracy" else 1, getattr(found, name)
+    scale, value = 100 if name == "accuracy" else 1, found[name]
     beyond = value > high
     text = in_words(value, name, found.n)
     trace: dict[str, Any] = {
@@ -131,14 +132,14 @@ def dot(
 def singles(members: Sequence[Quality], name: str, palette: Palette) -> list[dict[str, Any]]:
     """Each member alone, all in one row."""
     M, scale = len(members), 100 if name == "accuracy" else 1
-    hovers = [[f"Member {m + 1}: {in_words(getattr(one, name), name, one.n)}"]
+    hovers = [[f"Member {m + 1}: {in_words(one[name], name, one.n)}"]
               for m, one in enumerate(members)]  # fmt: skip
     return [
         {**trace, "mode": "markers", "opacity": max(0.6, trace["opacity"]),
          "marker": {"color": trace["line"]["color"], "size": 9,
                     "line": {"color": palette.ground, "width": 1}}}
         for trace in lines.lines(
-            [[scale * getattr(one, name)] for one in members], [[len(RULES)]] * M, hovers,
+            [[scale * one[name]] for one in members], [[len(RULES)]] * M, hovers,
         )
     ]  # fmt: skip
 
@@ -156,7 +157,7 @@ def bars(combined: Combined) -> dict[str, Any]:
 
 def alt(combined: Combined, name: str) -> str:
     """The picture in words."""
-    told = ", ".join(f"{words} {in_words(getattr(one.quality, name), name, one.quality.n)}"
+    told = ", ".join(f"{words} {in_words(one.quality[name], name, one.quality.n)}"
                      for words, one in rules(combined).items())  # fmt: skip
     return f"{NAMES[name]} of four ways of combining: {told}"
 
@@ -169,7 +170,7 @@ def table(combined: Combined) -> pd.DataFrame:
     for name, words in RULES.items():
         one: Combination = getattr(combined, name)
         rows.append(
-            {"rule": words, **vars(one.quality), "verdicts_changed": len(one.changed)}
+            {"rule": words, **one.quality.as_row(), "verdicts_changed": len(one.changed)}
             | {f"weight_{m + 1}": weight for m, weight in enumerate(weights.get(name, ()))}
         )
     return pd.DataFrame(rows)

@@ -10,6 +10,7 @@ from ensemble.analysis.members import committee as committees
 from ensemble.analysis.members.committee import FIGURES, Committee, Curve
 from ensemble.analysis.members.enough import Enough
 from ensemble.analysis.members.extrapolation import Extrapolation, extrapolate
+from ensemble.analysis.quality.metrics import BY_NAME
 from ensemble.figures import lines
 from ensemble.figures.palette import Palette, wash
 from ensemble.wording import formats
@@ -18,8 +19,8 @@ from ensemble.wording.verdicts import committee as words
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-NAMES = {"accuracy": "Accuracy", "nll": "NLL", "brier": "Brier", "ece": "ECE"}
-UNITS = {"accuracy": "accuracy", "nll": "NLL (nats)", "brier": "Brier score", "ece": "ECE"}
+NAMES = {name: BY_NAME[name].short for name in FIGURES}
+UNITS = {name: BY_NAME[name].axis for name in FIGURES}
 EXPECTED = "expected, not measured"
 
 

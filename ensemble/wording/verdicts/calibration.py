@@ -12,6 +12,7 @@ from ensemble.analysis.quality.calibration_test import (
     Apart,
     CalibrationTest,
 )
+from ensemble.analysis.quality.metrics import METRICS
 from ensemble.analysis.quality.temperature import Temperatures, Tempered
 from ensemble.wording import formats
 from ensemble.wording.formats import plural
@@ -151,11 +152,13 @@ def ends(low: float, high: float) -> str:
 
 def in_words(scaled: Temperatures, named: Mapping[str, str]) -> pd.DataFrame:
     """One column each as it is, tempered before, and tempered after averaging."""
-    fields = {"NLL": "nll", "ECE": "ece", "adaptive ECE": "adaptive_ece", "MCE": "mce"}
-    columns: dict[str, list[str]] = {"figure": ["temperature", *fields, "NLL saved"]}
+    # What a temperature changes: the loss that it is fitted by, and all that looks at confidence.
+    metrics = [one for one in METRICS if one.name == "nll" or one.view == "calibration"]
+    terms = [metric.term for metric in metrics]
+    columns: dict[str, list[str]] = {"figure": ["temperature", *terms, "NLL saved"]}
     for field, name in named.items():
         one: Tempered = getattr(scaled, field)
-        figures = [one.temperature, *(getattr(one.quality, figure) for figure in fields.values())]
+        figures = [one.temperature, *(one.quality[metric.name] for metric in metrics)]
         saved = "–" if field == "as_it_is" else saving(one)
         columns[name] = [*(formats.significant(value) for value in figures), saved]
     return pd.DataFrame(columns)

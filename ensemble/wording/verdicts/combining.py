@@ -6,6 +6,7 @@ import pandas as pd
 from ensemble.analysis.members import combining
 from ensemble.analysis.members.combining import Combined
 from ensemble.analysis.members.gain import LUCK
+from ensemble.analysis.quality.metrics import MAIN
 from ensemble.wording import formats
 from ensemble.wording.formats import plural
 from ensemble.wording.verdicts import inspect as inspect_words
@@ -105,9 +106,11 @@ def in_words(combined: Combined, noun: str) -> pd.DataFrame:
                 "accuracy": f"{formats.percent(found.accuracy, found.n)} "
                 f"{formats.plus_minus(found.accuracy, found.n)}",
                 "against the mean": versus,
-                "NLL": formats.significant(found.nll),
-                "Brier": formats.significant(found.brier),
-                "ECE": formats.significant(found.ece),
+                **{
+                    metric.term: formats.significant(found[metric.name])
+                    for metric in MAIN
+                    if metric.name != "accuracy"
+                },
             }
         )
     return pd.DataFrame(rows)

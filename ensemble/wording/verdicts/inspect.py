@@ -8,6 +8,7 @@ import pandas as pd
 from ensemble.analysis.members.ece_gain import EceGain
 from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.metrics import METRICS
 from ensemble.analysis.quality.summary import Qualities, Quality
 from ensemble.wording import formats
 from ensemble.wording.formats import plural
@@ -201,27 +202,24 @@ def rows(found: Qualities) -> list[tuple[str, Quality]]:
 
 def exact_frame(found: Qualities) -> pd.DataFrame:
     """The figures to keep, all in [0, 1] or nats."""
-    return pd.DataFrame([
-        {
-            "who": who, "accuracy": one.accuracy, "accuracy low": one.low,
-            "accuracy high": one.high, "NLL": one.nll, "Brier": one.brier, "ECE": one.ece,
-            "adaptive ECE": one.adaptive_ece, "MCE": one.mce,
-        }
-        for who, one in rows(found)
-    ])  # fmt: skip
+    lines = []
+    for who, one in rows(found):
+        interval = {"accuracy low": one.low, "accuracy high": one.high}
+        others = {metric.term: one[metric.name] for metric in METRICS if metric.name != "accuracy"}
+        lines.append({"who": who, "accuracy": one.accuracy, **interval, **others})
+    return pd.DataFrame(lines)
 
 
 def figures(found: Qualities) -> pd.DataFrame:
     """The same to read: each figure as it is written on every screen."""
-    return pd.DataFrame([
-        {
-            "who": who,
-            "accuracy": f"{formats.percent(one.accuracy, one.n)} "
-            f"{formats.plus_minus(one.accuracy, one.n)}",
-            **{name: formats.significant(value) for name, value in (
-                ("NLL", one.nll), ("Brier", one.brier), ("ECE", one.ece),
-                ("adaptive ECE", one.adaptive_ece), ("MCE", one.mce),
-            )},
+    lines = []
+    for who, one in rows(found):
+        share = formats.percent(one.accuracy, one.n)
+        others = {
+            metric.term: formats.significant(one[metric.name])
+            for metric in METRICS
+            if metric.name != "accuracy"
         }
-        for who, one in rows(found)
-    ])  # fmt: skip
+        ends = formats.plus_minus(one.accuracy, one.n)
+        lines.append({"who": who, "accuracy": f"{share} {ends}", **others})
+    return pd.DataFrame(lines)

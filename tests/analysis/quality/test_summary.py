@@ -1,5 +1,3 @@
-import dataclasses
-
 import numpy as np
 import pytest
 from sklearn import metrics
@@ -7,11 +5,12 @@ from sklearn import metrics
 from ensemble.analysis.inference.intervals import wilson
 from ensemble.analysis.predictions import judge
 from ensemble.analysis.quality.calibration import adaptive_error, expected_error, maximum_error
-from ensemble.analysis.quality.summary import Quality, mean_quality, qualities, quality
+from ensemble.analysis.quality.metrics import BY_NAME
+from ensemble.analysis.quality.summary import mean_quality, qualities, quality
 from tests.analysis.cases import Case, cases, labelled
 
 CASES = cases()
-FIGURES = [field.name for field in dataclasses.fields(Quality)]
+FIGURES = ["low", "high", *BY_NAME]
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -1,0 +1,185 @@
+"""The metrics of a classifier, each listed once: names, direction, what it is, how to get it.
+
+Tables of members, Compare, summaries, reports, files and the terms of the trade take them from
+`METRICS`. To add one, write its function beside its kind (scores.py, calibration.py) and enter it
+here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ensemble.analysis.quality.averaging import Floats, Ints, confidence, votes
+from ensemble.analysis.quality.calibration import adaptive_error, expected_error, maximum_error
+from ensemble.analysis.quality.scores import brier_score, log_loss
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What a classifier says of N labelled examples.
+
+    Attributes:
+      probabilities: (N, C), each row a distribution.
+      labels: (N,), class numbers in [0, C).
+      confidence: (N,), how sure it is of what it says, in [0, 1].
+      right: (N,), where what it says is the label.
+    """
+
+    probabilities: Floats
+    labels: Ints
+    confidence: NDArray[np.float64]
+    right: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, probabilities: Floats, labels: Ints) -> Self:
+        """Those of a classifier that says the likeliest class, the lower of two equal ones."""
+        sure = confidence(probabilities).astype(np.float64)
+        return cls(probabilities, labels, sure, votes(probabilities) == labels)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric:
+    """A figure by which classifiers or runs are judged.
+
+    Attributes:
+      name: stable, for files and addresses: "adaptive_ece".
+      title: for people, where it stands alone: "Brier score".
+      unit: "share", "nats", "images", "s", "img·member/s" or "".
+      better: 1 where more is better, −1 where less is.
+      least: the least that it can be.
+      most: the most that it can be.
+      term: as engineers know it, within a sentence, over a column and in CSV files: "Brier".
+      plain: what stands in the term's place where terms are hidden.
+      gloss: what it means, in a sentence.
+      detail: what else to know where there is room for it.
+      view: the view of Inspect that shows it.
+      main: whether summaries and comparisons name it; tables of one run name all.
+      of_each: of each example alone, (N,), of which the metric is the mean; or
+      of_all: of all examples at once. Neither of a figure that is none of a single classifier.
+    """
+
+    name: str
+    title: str
+    unit: str
+    better: int
+    least: float = 0.0
+    most: float = np.inf
+    term: str = ""
+    plain: str = ""
+    gloss: str = ""
+    detail: str = ""
+    view: str = ""
+    main: bool = True
+    of_each: Callable[[Answers], NDArray[np.float64] | NDArray[np.bool_]] | None = None
+    of_all: Callable[[Answers], float] | None = None
+
+    @property
+    def short(self) -> str:
+        """The term as a word that begins a line: "Accuracy", "Brier"."""
+        return self.term[:1].upper() + self.term[1:]
+
+    @property
+    def axis(self) -> str:
+        """What stands at an axis: "accuracy", "NLL (nats)", "Brier score"."""
+        if self.unit == "share":
+            return self.term
+        return f"{self.title} ({self.unit})" if self.unit else self.title
+
+    def measure(self, answers: Answers) -> float:
+        """The metric of a classifier's answers.
+
+        Raises:
+          ValueError: it is no metric of a single classifier.
+        """
+        if self.of_all:
+            return self.of_all(answers)
+        if self.of_each:
+            return float(self.of_each(answers).mean())
+        raise ValueError(f"{self.name} is no metric of a single classifier.")
+
+
+METRICS = (
+    Metric(
+        name="accuracy",
+        title="Accuracy",
+        unit="share",
+        better=1,
+        most=1.0,
+        term="accuracy",
+        plain="share right",
+        gloss="How many of the test images are right, of all.",
+        detail="With its 95 % Wilson interval in percentage points: ± half of it, or both ends "
+        "where it is not symmetric.",
+        view="committee",
+        of_each=lambda answers: answers.right,
+    ),
+    Metric(
+        name="nll",
+        title="NLL",
+        unit="nats",
+        better=-1,
+        term="NLL",
+        plain="price of being sure but wrong",
+        gloss="Negative log-likelihood: the mean of −ln of the probability given to what it is, in "
+        "nats. Sure and wrong costs most; lower is better.",
+        view="combining",
+        of_each=lambda answers: log_loss(answers.probabilities, answers.labels),
+    ),
+    Metric(
+        name="brier",
+        title="Brier score",
+        unit="",
+        better=-1,
+        most=2.0,
+        term="Brier",
+        plain="distance from the truth",
+        gloss="The mean squared distance of the probabilities from the truth, from 0 to 2.",
+        detail="Lower is better.",
+        view="combining",
+        of_each=lambda answers: brier_score(answers.probabilities, answers.labels),
+    ),
+    Metric(
+        name="ece",
+        title="ECE",
+        unit="",
+        better=-1,
+        most=1.0,
+        term="ECE",
+        plain="sureness off by",
+        gloss="Expected calibration error: how far confidence is from accuracy.",
+        detail="It is taken over 15 bins of equal width. 0.01 is one percentage point.",
+        view="calibration",
+        of_all=lambda answers: expected_error(answers.confidence, answers.right),
+    ),
+    Metric(
+        name="adaptive_ece",
+        title="Adaptive ECE",
+        unit="",
+        better=-1,
+        most=1.0,
+        term="adaptive ECE",
+        plain="sureness off by, equal groups",
+        gloss="ECE over groups that hold equally many images.",
+        view="calibration",
+        main=False,
+        of_all=lambda answers: adaptive_error(answers.confidence, answers.right),
+    ),
+    Metric(
+        name="mce",
+        title="MCE",
+        unit="",
+        better=-1,
+        most=1.0,
+        term="MCE",
+        plain="sureness off by at most",
+        gloss="Maximum calibration error: the group that is farthest off.",
+        view="calibration",
+        main=False,
+        of_all=lambda answers: maximum_error(answers.confidence, answers.right),
+    ),
+)
+MAIN = tuple(metric for metric in METRICS if metric.main)
+BY_NAME = {metric.name: metric for metric in METRICS}
