@@ -3,18 +3,18 @@
 from ensemble.analysis.members.ece_gain import ece_gain
 from ensemble.analysis.members.gain import best_member, gain_over_mean
 from ensemble.analysis.predictions import Predictions
+from ensemble.analysis.quality.metrics import METRICS
 from ensemble.analysis.quality.summary import qualities
 from ensemble.comparison.seeds import seeds
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Paragraph, Table, View
 from ensemble.wording import formats
-from ensemble.wording.terms import BY_NAME
 from ensemble.wording.verdicts import chance, chosen
 from ensemble.wording.verdicts import inspect as words
 
 MANY = 16  # members, from which on their figures stand behind a fold
 GLOSSES = " ".join(
-    f"{name}: {BY_NAME[name].gloss}" for name in ("NLL", "Brier", "ECE", "adaptive ECE", "MCE")
+    f"{metric.term}: {metric.gloss}" for metric in METRICS if metric.name != "accuracy"
 )
 
 

@@ -7,6 +7,7 @@ import streamlit as st
 from ensemble.analysis.members.ece_gain import EceGain, ece_gain
 from ensemble.analysis.members.gain import MeanGain, gain_over_mean
 from ensemble.analysis.quality.calibration_noise import ensemble_error
+from ensemble.analysis.quality.metrics import METRICS
 from ensemble.analysis.quality.summary import Quality, qualities
 from ensemble.ui.frame.plain_words import heading, on
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
@@ -16,18 +17,7 @@ from ensemble.wording.verdicts import calibration as calibration_words
 from ensemble.wording.verdicts import inspect as inspect_words
 
 # What each figure is, in a line: the help of its column and of its metric.
-HELP = {
-    "accuracy": "The share of the test images that are right, with its 95 % Wilson interval in "
-    "percentage points: ± half of it, or both ends where it is not symmetric.",
-    "NLL": "Negative log-likelihood, in nats: the mean of −ln of the probability given to what it "
-    "is. Lower is better; sure and wrong costs most.",
-    "Brier": "The mean squared distance of the probabilities from the truth, from 0 to 2. Lower is "
-    "better.",
-    "ECE": "Expected calibration error: how far confidence is from accuracy, over 15 bins of equal "
-    "width. 0.01 is one percentage point.",
-    "adaptive ECE": "The same over bins that hold equally many images.",
-    "MCE": "Maximum calibration error: the bin that is farthest off.",
-}
+HELP = {metric.term: f"{metric.gloss} {metric.detail}".strip() for metric in METRICS}
 
 # A metric's second line by what is shown: better, worse, or neither. It always begins with the
 # word; the colours are those of right and wrong, as dark or light as text has to be.
