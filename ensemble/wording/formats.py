@@ -144,7 +144,8 @@ def significant(value: float | None, figures: int = 3) -> str:
         return f"{value:.{figures - 1}e}".replace("e+", "e")
     if abs(value) < 1e-9:  # Nothing, but for the rounding.
         return f"{value:.{figures - 1}e}".replace("e-0", "e-")
-    places = figures - 1 - math.floor(math.log10(abs(value)))
+    # The power of ten once it is rounded: 9.996 is "10.0", not "10.00".
+    places = figures - 1 - int(f"{value:.{figures - 1}e}".partition("e")[2])
     return f"{round(value, places):,.{max(0, places)}f}"
 
 

@@ -78,6 +78,32 @@ def test_rows_of_a_large_cluster_are_gathered_by_partition(monkeypatch, tmp_path
     ]
 
 
+def test_nothing_is_free_where_a_node_does_not_answer_or_is_on_its_way_out(
+    monkeypatch, tmp_path
+) -> None:
+    states = {
+        "idle": (2, 8, 8),
+        "idle~": (2, 8, 8),
+        "mixed": (0, 8, 8),
+        "mixed+": (0, 8, 8),
+        "idle*": (0, 0, 0),
+        "mixed*": (0, 0, 0),
+        "idle!": (0, 0, 0),
+        "idle%": (0, 0, 0),
+        "mixed$": (0, 0, 0),
+        "allocated": (0, 8, 0),
+        "drained": (0, 8, 0),
+    }
+    lines = (
+        f"part{place}|up|infinite|{state}|2|4/8/0/12|4096|gpu:a100:4|gpu:a100:0|"
+        for place, state in enumerate(states)
+    )
+    monkeypatch.setenv("PATH", commands_that(tmp_path, rows(*lines)))
+    asking.forget()
+    free = [(one.free_nodes, one.free_cpus, one.free_gpus) for one in partitions()]
+    assert dict(zip(states, free, strict=True)) == states
+
+
 def test_tasks_of_every_state_and_name_are_told_apart(monkeypatch, tmp_path) -> None:
     lines = (
         "7_0|PENDING||Resources|a | name",

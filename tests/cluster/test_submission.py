@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.cluster import SlurmConfig, cancel, check, queue, submit
+from ensemble.cluster import SlurmConfig, asking, cancel, check, queue, submit
 from ensemble.cluster.slurm import Task
-from ensemble.cluster.submission import outside_of_tasks
+from ensemble.cluster.submission import outside_of_tasks, parameters
 from ensemble.errors import ConfigError
+from tests.cluster.test_slurm import commands_that, rows
 
 CONFIG = SlurmConfig(time=5, cpus=1, setup=("export SET='up here'",))
 # A worker in small: works until it is told to stop, which takes it a while; where it worked
@@ -123,6 +124,80 @@ def test_a_task_waits_for_a_reason_and_one_is_named_where_it_works(slurm, tmp_pa
     assert tasks[ids[0]] == Task(ids[0], "running", "", tasks[ids[0]].nodes, "a run")
     assert tasks[ids[0]].nodes in slurm.nodes
     assert tasks[ids[6]] == Task(ids[6], "waiting", "no node is free", "", "a run")
+
+
+@pytest.mark.parametrize(
+    ("minutes", "seconds"), [(2, 30), (5, 75), (7, 105), (8, 120), (9, 120), (600, 120)]
+)
+def test_a_task_is_warned_a_quarter_of_its_time_before_its_end_but_two_minutes_at_most(
+    minutes: int, seconds: int
+) -> None:
+    one, several = (parameters(SlurmConfig(time=minutes), "a run", nodes, ()) for nodes in (1, 2))
+    assert one["signal_delay_s"] == several["signal_delay_s"] == seconds
+    # Of several nodes the task itself starts the steps, and its shell is to be warned.
+    assert several["additional_parameters"] == {"requeue": True, "signal": f"B:USR2@{seconds}"}
+    assert one["additional_parameters"] == {"requeue": True}
+    assert (several["use_srun"], "use_srun" in one) == (False, False)
+
+
+def test_of_slurm_only_that_is_asked_for_which_is_set() -> None:
+    usual = parameters(SlurmConfig(time=30), "a run", 1, ())
+    assert not {"partition", "account", "gpus_per_node", "mem", "cpus_per_task"} & set(usual)
+    assert usual["srun_args"] == ["--input=none"]
+    config = SlurmConfig(partition="long", account="us", time=30, gpus=2, memory=16, cpus=3)
+    asked = parameters(config, "a run", 1, ("module load one",))
+    wanted = {
+        "partition": "long",
+        "account": "us",
+        "gpus_per_node": 2,
+        "mem": "16GB",
+        "cpus_per_task": 3,
+        "time": 30,
+        "nodes": 1,
+        "job_name": "a run",
+    }
+    assert wanted.items() <= asked.items()
+    assert asked["srun_args"] == ["--input=none", "--cpus-per-task=3"]
+    assert asked["setup"][0] == "module load one"
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({}, ""),
+        ({"partition": "long", "time": 9_000}, ""),
+        ({"time": 30}, ""),
+        ({"time": 31}, "The partition short gives a task 30 minutes at most"),
+        ({"partition": "short,long", "time": 9_000}, ""),
+        ({"nodes": 2}, ""),
+        ({"nodes": 3}, "The partition short has 2 nodes, and a task cannot have 3"),
+        ({"partition": "long", "nodes": 3}, ""),
+        ({"partition": "long,gone"}, "no partition gone: choose one of short, long"),
+    ],
+)
+def test_what_no_partition_gives_is_said_before_anything_is_submitted(
+    monkeypatch, tmp_path, asked, why
+) -> None:
+    lines = (
+        "short*|up|30:00|idle|2|0/8/0/8|32000|(null)|gpu:0|",
+        "long|up|infinite|idle|3|0/12/0/12|64000|(null)|gpu:0|",
+    )
+    monkeypatch.setenv("PATH", commands_that(tmp_path, rows(*lines)))
+    asking.forget()
+    config = SlurmConfig(**{"time": 5, **asked})
+    if not why:
+        check(config)
+        return
+    with pytest.raises(ConfigError, match=why):
+        check(config)
+
+
+def test_a_cluster_without_a_default_partition_is_to_be_told_which(monkeypatch, tmp_path) -> None:
+    line = "long|up|infinite|idle|3|0/12/0/12|64000|(null)|gpu:0|"
+    monkeypatch.setenv("PATH", commands_that(tmp_path, rows(line)))
+    asking.forget()
+    with pytest.raises(ConfigError, match="no default partition: choose one of long"):
+        check(SlurmConfig())
 
 
 def test_a_task_that_surrounds_this_process_is_hidden_and_put_back(monkeypatch) -> None:

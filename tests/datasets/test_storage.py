@@ -1,6 +1,7 @@
 """A full disk and a folder that cannot be written: said in words, nothing left, digits work."""
 
 import dataclasses
+import errno
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from ensemble import datasets
 from ensemble.datasets import store
+from ensemble.datasets.advice import storage_in_words
 from ensemble.datasets.preparation import prepare_files
 from ensemble.errors import StorageError
 
@@ -113,6 +115,27 @@ def test_a_folder_that_is_read_only(there, words, server, tiny, transfer):
         assert done.stdout.endswith("1297 False\n")
         assert not server.asked
         assert sorted(Path(name).rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("number", "full"),
+    [
+        (errno.ENOSPC, True),
+        (errno.EDQUOT, True),
+        (errno.EFBIG, True),
+        (errno.EACCES, False),
+        (errno.EROFS, False),
+        (errno.EIO, False),
+    ],
+)
+def test_a_quota_that_is_used_up_is_a_full_disk(number, full, tiny, folder):
+    error = OSError(number, os.strerror(number), str(folder))
+    with pytest.raises(StorageError) as failure, storage_in_words(tiny.entry, folder):
+        raise error
+    said = str(failure.value)
+    assert said.startswith("The disk is too full for MNIST: free some space at ") == full
+    assert said.startswith(f"MNIST cannot be kept in {folder} ({error.strerror}: ") != full
+    assert failure.value.__cause__ is error
 
 
 def test_a_closed_pipe_is_not_taken_for_the_disk(tiny, transfer, folder):

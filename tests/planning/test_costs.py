@@ -39,6 +39,16 @@ def test_a_budget_pays_for_whole_passes() -> None:
         assert costs.passes(seconds=costs.seconds(plan)) == plan.cost
 
 
+def test_a_budget_in_the_seconds_that_a_plan_takes_pays_for_all_of_it() -> None:
+    """Work, over the rate, times the rate: of the last pass not a bit may be lost on the way."""
+    for rate in (64.1, 77.7, 6_543.21):
+        costs = Costs(images=1_152, rate=rate)
+        for cost in range(2, 500):
+            assert costs.passes(seconds=costs.seconds(Plan(cost, 1))) == cost
+            assert costs.passes(work=costs.work(Plan(cost, 1)) - 0.01) == cost - 1
+    assert Costs(1_000, None).passes(work=1e300) == 10**9, "a budget without an end"
+
+
 @pytest.mark.parametrize(
     ("costs", "budget", "said"),
     [
@@ -71,6 +81,14 @@ def test_what_changes_the_meaning_of_the_map_is_named() -> None:
     assert cautions(elastic_pixels=1.0) == cautions(photo_effects=0.5) == ("augmentation",)
     assert cautions(patience=1, epochs=9) == ("stopped early",)
     assert cautions(patience=1) == ()
+
+
+def test_a_map_is_thinned_where_epochs_are_in_it_neither_nor_known_to_be_left_out() -> None:
+    run = trained(members=2, epochs=2)
+    maps = maps_of(run)
+    for kept, left_out, thinned in ((2, 0, False), (3, 1, False), (3, 0, True), (4, 1, True)):
+        seen = replace(maps, kept=kept, left_out=("It is damaged.",) * left_out)
+        assert cautions_of(run, seen, Plan(2, 1)) == (("thinned",) if thinned else ())
 
 
 def test_two_plans_are_compared_image_by_image() -> None:

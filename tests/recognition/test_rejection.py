@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ensemble.recognition.rejection import Rarity, Rejection, whole_picture
+from ensemble.recognition.rejection import (
+    Rarity,
+    Rejection,
+    encloses,
+    in_loops,
+    off_paper,
+    standing_together,
+    whole_picture,
+)
 
 DRAWS = np.random.default_rng(0)
 
@@ -103,3 +111,31 @@ def test_a_share_that_cannot_be_rejected_is_said(refuse):
 def test_a_picture_is_rejected_as_a_whole(rejected, sizes, refused):
     flags = np.array([one == "x" for one in rejected])
     assert whole_picture(flags, np.array(sizes, float)) is refused
+
+
+def test_what_lies_on_no_paper_grows_by_a_nat_with_each_3_in_100_beyond_15() -> None:
+    ground = np.array([0.0, 0.149, 0.15, 0.18, 0.30, 0.60, 0.75, 0.9, 1.0])
+    np.testing.assert_allclose(off_paper(ground), [0, 0, 0, 1, 5, 15, 20, 20, 20], atol=1e-9)
+
+
+def test_each_loop_more_than_an_8_has_is_as_rare_as_two_of_1208() -> None:
+    assert round(-np.log(2 / 1208), 1) == 6.4
+    np.testing.assert_allclose(
+        in_loops(np.array([0, 1, 2, 3, 4, 5, 9])), [0, 0, 0, 6.4, 12.8, 19.2, 20]
+    )
+
+
+def test_parts_of_a_piece_of_ink_are_judged_by_the_strangest_of_them() -> None:
+    scores = np.array([5.0, 1.0, 7.0, 3.0, 2.0, 9.0])
+    pieces = np.array([-1, 0, 0, 4, 4, -1])
+    assert standing_together(scores, pieces).tolist() == [0, 2, 2, 3, 3, 5]
+
+
+def test_what_a_rejected_mark_lies_within_is_no_digit_either() -> None:
+    boxes = np.array([[0, 0, 9, 9], [2, 2, 5, 5], [0, 3, 5, 5], [6, 6, 12, 8]])
+    none = np.zeros(4, bool)
+    assert encloses(boxes, none).tolist() == [False] * 4
+    for which, wanted in ((1, [0]), (2, []), (3, [])):
+        rejected = none.copy()
+        rejected[which] = True
+        assert np.flatnonzero(encloses(boxes, rejected)).tolist() == wanted

@@ -18,10 +18,30 @@ from tests.report.pages import Page
 # What ends a text, an attribute in either quotes, a script; `zz` is in nothing else.
 HOSTILE = """"zz" onx="zz" 'zz' <b>zz</b> </p></script> &lt;zz {zz}"""
 ATTRIBUTES = {
-    "aria-hidden", "aria-label", "aria-labelledby", "aria-pressed", "charset", "class", "content",
-    "data-bytes", "data-figure", "data-run", "data-sha256", "data-version", "hidden", "href",
-    "http-equiv", "id", "lang", "name", "role", "scope", "style", "tabindex", "type",
-}  # fmt: skip
+    "aria-hidden",
+    "aria-label",
+    "aria-labelledby",
+    "aria-pressed",
+    "charset",
+    "class",
+    "content",
+    "data-bytes",
+    "data-figure",
+    "data-run",
+    "data-sha256",
+    "data-version",
+    "hidden",
+    "href",
+    "http-equiv",
+    "id",
+    "lang",
+    "name",
+    "role",
+    "scope",
+    "style",
+    "tabindex",
+    "type",
+}
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +64,14 @@ def named_run(draw: int) -> runs.Run:
     run = finished({"members": 2}, epochs=1, skill=float(1 + draw), draw=draw)
     runs.rename(run.id, HOSTILE)
     write_note(run.id, HOSTILE)
-    write_json(run.path / "devices.json", {
-        "platform": HOSTILE, "cores": HOSTILE, "devices": [{"id": 0, "kind": HOSTILE}],
-    })  # fmt: skip
+    write_json(
+        run.path / "devices.json",
+        {
+            "platform": HOSTILE,
+            "cores": HOSTILE,
+            "devices": [{"id": 0, "kind": HOSTILE}],
+        },
+    )
     results = stressed.measured(run, epoch=1)
     write_results(run.path, dataclasses.replace(results, steps=[]))
     return runs.find(run.id)

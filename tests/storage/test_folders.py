@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble.cli.program import main
 from ensemble.errors import RunError
 from ensemble.jobs.folders import folder_of, remove
-from ensemble.storage.folders import runs_folder
+from ensemble.storage.folders import folder_bytes, runs_folder
 from ensemble.storage.refusals import said_of
 
 WRONG = ("file", "below a file", "dangling link", "link to itself", "not UTF-8", "long", "pipe")
@@ -107,6 +107,24 @@ def test_of_a_run_that_is_a_link_the_link_is_deleted(runs_of_one_test: Path) -> 
     remove(folder_of("digits-0101-000000"))
     assert list(runs_of_one_test.iterdir()) == []
     assert [file.name for file in elsewhere.iterdir()] == ["config.json"]
+
+
+def test_the_bytes_of_a_folder_are_those_of_its_own_files(tmp_path: Path) -> None:
+    """A link counts as what it is itself, or a limit could be reached by what lies elsewhere."""
+    outside, folder = tmp_path / "outside", tmp_path / "runs"
+    (outside / "inner").mkdir(parents=True)
+    (outside / "large").write_bytes(b"x" * 100_000)
+    (folder / "one" / "two").mkdir(parents=True)
+    (folder / "one" / "a").write_bytes(b"x" * 1_000)
+    (folder / "one" / "two" / "b").write_bytes(b"x" * 234)
+    assert folder_bytes(folder) == 1_234
+    links = {"file": outside / "large", "folder": outside, "gone": outside / "gone"}
+    for name, to in links.items():
+        (folder / name).symlink_to(to)
+    (folder / "round").symlink_to(folder)
+    themselves = sum(len(os.fsencode(to)) for to in (*links.values(), folder))
+    assert folder_bytes(folder) == 1_234 + themselves
+    assert folder_bytes(tmp_path / "nowhere") == 0
 
 
 def test_an_error_elsewhere_stays_a_bug(runs_of_one_test: Path) -> None:

@@ -37,7 +37,11 @@ def test_a_duration_in_two_units_at_most(seconds: float | None, said: str) -> No
         (0.00084, "0.84 ms"),
         (0.031, "31 ms"),
         (0.1374, "137 ms"),
+        (0.0996, "100 ms"),
+        (0.9994, "999 ms"),
+        (0.9996, "1.00 s"),
         (1.0, "1.00 s"),
+        (9.996, "10.0 s"),
         (1.254, "1.25 s"),
         (59.94, "59.9 s"),
         (59.97, "1 min"),
@@ -185,3 +189,25 @@ def test_several_of_a_noun_have_its_plural(noun: str, several: str) -> None:
     assert formats.plural(noun) == several
     assert formats.count(1, noun) == f"1 {noun}"
     assert formats.count(2, noun) == f"2 {several}"
+
+
+@pytest.mark.parametrize(
+    ("value", "figures", "said"),
+    [
+        (9.994, 3, "9.99"),
+        (9.996, 3, "10.0"),
+        (99.96, 3, "100"),
+        (0.9996, 3, "1.00"),
+        (-0.009996, 3, "-0.0100"),
+        (999.6, 3, "1,000"),
+        (99.6, 2, "100"),
+        (0.1, 1, "0.1"),
+        (123_456.0, 2, "120,000"),
+        (10.0, 3, "10.0"),
+        (0.001, 3, "0.00100"),
+    ],
+)
+def test_what_is_rounded_up_to_a_power_of_ten_has_no_figure_more(
+    value: float, figures: int, said: str
+) -> None:
+    assert formats.significant(value, figures) == said

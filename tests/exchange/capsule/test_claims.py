@@ -157,6 +157,37 @@ def test_predictions_from_elsewhere_that_could_not_be_opened_are_refused(
     assert why in (found := refused(changed(text, change))), found
 
 
+@pytest.mark.parametrize(
+    ("said", "taken_in"),
+    [
+        ({"set_aside": {"0": 3}}, True),
+        ({"set_aside": {"1": 3}}, True),
+        ({"set_aside": {"2": 3}}, False),
+        ({"set_aside": {"9": 3}}, False),
+        ({"member_test_accuracy": []}, True),
+        ({"member_test_accuracy": [0.5]}, False),
+        ({"member_test_accuracy": [0.5] * 3}, False),
+        ({"epoch": 3}, False),
+        ({"epoch": 2}, True),
+        ({"best_epoch": 2}, True),
+        ({"best_epoch": 3}, False),
+        ({"epochs": 3}, False),
+        ({"best_on": "validation"}, True),
+        ({"best_on": "training"}, False),
+    ],
+)
+def test_a_status_is_of_the_members_and_epochs_that_there_are(
+    tmp_path: Path, said: dict[str, Any], taken_in: bool
+) -> None:
+    """Members are numbered from 0: of two there is no member 2 to be set aside."""
+    text = written(tmp_path, trained(members=2, epochs=2, done=0)).read_text("utf-8")
+    text = changed(text, lambda header: header["status"].update(said))
+    if taken_in:
+        assert taken(text).config.members == 2
+    else:
+        assert "its status is of other members or epochs" in refused(text)
+
+
 def test_a_message_is_as_long_as_messages_are(tmp_path: Path) -> None:
     run = trained(members=1, epochs=1, done=0, state="failed", message="Ended. " * 10_000)
     text = written(tmp_path, run).read_text("utf-8")

@@ -69,6 +69,37 @@ def test_the_promise_names_its_terms() -> None:
     assert "not a promise for each class, nor for images that come from elsewhere" in said
 
 
+@pytest.mark.parametrize("halved", [True, False])
+def test_what_sets_are_calibrated_on_is_said_alike_in_every_sentence(halved: bool) -> None:
+    """Of new images like those: half of the test images, or those that were held out."""
+    like = "these" if halved else "the validation images"
+    assert words.promise(MADE, "digit", halved).startswith(
+        f"The promise: of new digits like {like}, in 95 % or more the set holds what it is."
+    )
+    assert words.calibrated_on(250, 1_250, "digit", halved) == (
+        "Calibrated on one half of the test digits (250), judged on the other 1,250"
+        if halved
+        else "Calibrated on the 250 validation digits, judged on the 1,250 test digits"
+    )
+    own = words.not_exchangeable("digit", "test" if halved else "validation")
+    like = "the test set's" if halved else "the validation images"
+    assert own.startswith(f"Promised for digits like {like}. Yours were written")
+
+
+def test_empty_sets_are_said_where_there_are_some() -> None:
+    sets = np.zeros((4, 10), bool)
+    sets[:3, 0] = sets[0, 1] = True
+    assert words.summary(sets, 3, 0.05, "digit") == (
+        "Sets at 95 %: 75.0 % hold the digit; 1 of 4 name two or more, 1 none."
+    )
+    assert words.summary(sets[:3], 3, 0.05, "digit").endswith("; 1 of 3 name two or more.")
+    found = achieved(sets, np.zeros(4, int))
+    assert words.sees(found, "digit").startswith(
+        "50.0 % of the digits get a set of one class, 25.0 % two or more, 25.0 % none: nothing is "
+    )
+    assert " none" not in words.sees(achieved(sets[:3], np.zeros(3, int)), "digit")
+
+
 def test_the_bars_are_the_sets_of_each_size_with_those_that_miss_on_top() -> None:
     found = of(240)
     holds, misses = conformal_figure.figure(found, "digit", "title", LIGHT).data

@@ -1,0 +1,50 @@
+"""Which of two sentences stands where only the surest answers count, at the very edge too."""
+
+from dataclasses import replace
+
+import pytest
+
+from ensemble.analysis.quality.selective import Choice
+from ensemble.wording.verdicts import selective as words
+
+FOUND = Choice(
+    0.9, 0.5, error=0.02, low=0.01, high=0.08, kept=50, wrong=1, n=100, fitted=99, halved=True
+)
+
+
+@pytest.mark.parametrize(
+    ("rate", "end"),
+    [
+        (0.019, ": more than the 1.9 % that you accept."),
+        (0.02, ": too few answers to show 2 %."),
+        (0.079, ": too few answers to show 7.9 %."),
+        (0.08, "."),
+        (0.5, "."),
+    ],
+)
+def test_a_rate_is_missed_or_not_shown_or_kept(rate: float, end: str) -> None:
+    errs = f"errs in 2.00 % (1.00 to 8.00 %) of them{end}"
+    assert words.answer(FOUND, rate, "the ensemble", "digit") == (
+        f"Answering only where it is at least 90.0 % sure, the ensemble answers 50.0 % of the "
+        f"digits and {errs}"
+    )
+    every = replace(FOUND, coverage=1.0)
+    assert (
+        words.answer(every, rate, "member 2", "digit") == f"Answering every digit, member 2 {errs}"
+    )
+
+
+@pytest.mark.parametrize("halved", [True, False])
+def test_on_which_images_is_said_alike_in_every_sentence(halved: bool) -> None:
+    found = replace(FOUND, halved=halved)
+    where = (
+        "Thresholds are found on one half of the test set (99), what is answered and wrong is "
+        "counted on the other (100), where more may be wrong"
+        if halved
+        else "Thresholds are found on the 99 validation digits, what is answered and wrong is "
+        "counted on the 100 test digits, where more may be wrong"
+    )
+    assert words.found_on(found, "digit") == where
+    none = replace(found, kept=0, coverage=0.0)
+    end = "on the other half." if halved else "of the test digits."
+    assert words.answer(none, 0.05, "the ensemble", "digit").endswith(f"answers none {end}")
