@@ -5,14 +5,18 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
 from ensemble import datasets
+from ensemble.report import html_of
 from ensemble.runs import Run
+from ensemble.runs.history import write_predictions
 from ensemble.wording.verdicts import chosen
 from tests.pages.ensembles import held_out, probabilities, trained
 from tests.pages.predictions_screen import opened
+from tests.report.pages import Page
 
 SHARE = 0.2  # of the 1,297 training images of Digits: 259
 
@@ -182,3 +186,36 @@ def test_the_epoch_s_control_names_the_best_and_on_what_it_was_chosen() -> None:
             slider = next(one for one in at.select_slider if one.label == "Epoch")
             assert slider.value == 2
             assert f"Best: epoch 1, {how}." in re.sub(r"\s+", " ", str(slider.help))
+
+
+@pytest.mark.parametrize("validation", [0.0, 0.1])
+def test_the_best_member_is_the_best_of_the_images_held_out_where_there_are_some(
+    validation: float,
+) -> None:
+    """Member 3 is the best of those held out and gets fewest test images; member 1 the most."""
+    run = trained(members=3, epochs=1, validation=validation)
+    labels = datasets.load("digits").test_labels
+    right = (480, 440, 400)
+    write_predictions(run.path, 1, getting(labels, right))
+    if validation:
+        held = held_out(run, 1, 1.0)[1]
+        write_predictions(run.path, 1, getting(held, (60, 80, 100)), "validation")
+    page = Page(html_of([run]))
+    at = opened(run, page="inspect")
+    shown = " ".join(one.value for one in at.caption), page.said
+    if validation:
+        wanted = "The member that is best on the validation images gets 400 (the ensemble "
+    else:
+        wanted = "The best single member gets 480 (the ensemble "
+    for said in shown:
+        assert wanted in said
+        assert ("nobody knows beforehand which it is" in said) == (not validation)
+
+
+def getting(labels: Any, right: tuple[int, ...]) -> Any:
+    """(M, N, 10): each member gets so many of the first images right, and takes others for next."""
+    made = np.full((len(right), len(labels), 10), 0.01, np.float32)
+    for member, count in zip(made, right, strict=True):
+        said = np.where(np.arange(len(labels)) < count, labels, (labels + 1) % 10)
+        member[np.arange(len(labels)), said] = 0.91
+    return made

@@ -86,6 +86,30 @@ def test_a_regression_is_launched_where_that_was_chosen(monkeypatch: pytest.Monk
     assert read_placement(solve.path) == Placement("slurm", ASKED)
 
 
+@pytest.mark.usefixtures("partitions")
+@pytest.mark.parametrize(
+    ("states", "choice", "title"),
+    [
+        (("inact", "up"), "slurm:two", "Slurm · two"),
+        (("up", "drain"), "slurm:one", "Slurm · one"),
+        (("down", "inact"), "slurm:", "Slurm · default partition"),
+    ],
+)
+def test_a_partition_that_starts_no_task_is_not_to_be_chosen(
+    working_folder: Path, states: tuple[str, str], choice: str, title: str
+) -> None:
+    rows = "\n".join(
+        f"{name}|{state}|infinite|idle|3|0/12/0/12|64000|(null)|gpu:0|"
+        for name, state in zip(("one*", "two"), states, strict=True)
+    )
+    (working_folder / "sinfo").write_text(f"#!/bin/sh\ncat <<'E'\n{rows}\nE\n")
+    app = drawn(solving)
+    [where] = [one for one in app.selectbox if one.label == "Where"]
+    assert list(where.options) == ["This machine", title]
+    where.set_value(choice).run()
+    assert app.button(key="solve_launch").label.endswith(f"with and without pmap on {title}")
+
+
 def test_a_place_is_as_it_was_or_as_ensemble_toml_says(working_folder: Path) -> None:
     before = Placement("slurm", {"partition": "long", "time": 7})
     assert elsewhere.placement("") is None

@@ -20,6 +20,7 @@ from tests.exchange.given import LABELS, PROBABILITIES
 from tests.pages import uploads
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
+from tests.pages.stressed import checkpointed
 
 ANN = "ann@example.org"
 Comes = Callable[[Role], None]
@@ -88,7 +89,8 @@ def test_a_run_without_an_owner_opens_and_is_an_admins_to_change(
     at = opened(page="runs", run=no_owner.id)
     (tags,) = [one for one in at.multiselect if one.label == "Tags"]
     wanted = {Role.VIEWER: "not change: ask an admin", Role.MEMBER: "has no owner that is known"}
-    for control in (tags, at.text_input(key=f"name_of_{no_owner.id}")):
+    named = at.text_input(key=f"name_of_{no_owner.id}"), at.text_area(key=f"note_of_{no_owner.id}")
+    for control in (tags, *named):
         assert wanted.get(role, "") in why(control)
         assert bool(why(control)) == (role is not Role.ADMIN)
     assert opened(page="inspect", run=no_owner.id).get("plotly_chart")
@@ -105,6 +107,57 @@ def test_who_did_what_is_shown_to_admins_alone(comes: Comes, role: Role) -> None
     assert any("eve@example.org" in table["Who"].tolist() for table in tables) == (
         role is Role.ADMIN
     )
+
+
+# What changes something on each screen, as its key begins: all else is there to look.
+RUN = ["import_open", "name_of_", "note_of_", "run_pin", "tags_of_"]
+ACTS = {
+    "an active run": [*RUN, "run_stop"],  # which nobody can delete
+    "an ended run": [*RUN, "run_delete", "run_resume"],
+    "runs": ["import_open", "runs_delete", "runs_resume", "runs_stop", "tags_of_"],
+    "train": ["fetch_mnist", "launch", "stop"],
+    "tune": ["tune_launch", "tune_quick"],
+    "parallel": ["solve_launch", "solve_quick"],
+    "shift": ["stress_start"],
+}
+
+
+def screen(name: str) -> Callable[[], AppTest]:
+    """Opens a screen on which everything is that acts."""
+    going = trained(done=1, state="training", working=True)
+    ended = trained(done=1, state="stopped")
+    askable = checkpointed(trained(members=1, epochs=2))
+    return {
+        "an active run": lambda: opened(going, "runs"),
+        "an ended run": lambda: opened(ended, "runs"),
+        "runs": lambda: opened(page="runs", runs=f"{going.id},{ended.id}"),
+        "train": lambda: opened(going, "train"),
+        "shift": lambda: opened(askable, "inspect", view="shift"),
+    }.get(name, lambda: opened(page=name))
+
+
+def closed(at: AppTest) -> set[str]:
+    """The keys of the controls that cannot be used."""
+    kinds = ("button", "text_input", "text_area", "multiselect")
+    return {one.key for kind in kinds for one in at.get(kind) if one.key and one.disabled}
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_all_that_changes_something_is_closed_to_a_viewer_and_says_why(
+    comes: Comes, name: str
+) -> None:
+    look = screen(name)
+    comes(Role.ADMIN)
+    admins = closed(look())
+    comes(Role.VIEWER)
+    at = look()
+    theirs = sorted(closed(at) - admins)
+    assert len(theirs) == len(ACTS[name]), theirs
+    assert all(map(str.startswith, theirs, sorted(ACTS[name]))), theirs
+    for one in (*at.button, *at.text_input, *at.text_area, *at.multiselect):
+        if one.key in theirs:
+            said = why(one) + " ".join(found.value for found in at.caption)
+            assert "ask an admin" in said, one.key
 
 
 @pytest.fixture

@@ -101,6 +101,24 @@ def test_all_are_tagged_and_a_tag_is_taken_from_all() -> None:
     assert widget(at, "multiselect", "tags_of_").value == ["rates", "to show"]
 
 
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ("seen seen", []),
+        ("seen other", ["1 of them is hidden by the filters"]),
+        ("other seen third", ["2 of them are hidden by the filters"]),
+        ("other third", ["2 of them are hidden by the filters"]),
+    ],
+)
+def test_how_many_of_those_ticked_the_filters_hide_is_said(names: str, told: list[str]) -> None:
+    for _ in range(5):  # with many runs the filters come
+        untrained(name="seen")
+    at = ticked(*(untrained(name=name) for name in names.split()))
+    at.text_input[0].input("seen").run()
+    assert at.subheader[0].value == f"{len(names.split())} runs ticked"
+    assert [one for one in captions(at) if "of them" in one] == told
+
+
 def told_again(run_id: str) -> None:
     """What the box of tags calls when the browser tells of it and nothing in it has changed."""
     import streamlit as st

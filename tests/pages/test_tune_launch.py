@@ -1,5 +1,7 @@
 """Tune: what is searched and by whom, as controls; how many trials, on what, about how long."""
 
+import re
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.sweeps import SweepConfig
 from ensemble.sweeps.settings import VARIABLE
 from ensemble.ui.devices.probe import Machine
-from ensemble.ui.tune import length, space
+from ensemble.ui.tune import launch, length, space
 from tests.pages.sweeps_screen import labels, said, tuned
 
 
@@ -83,6 +85,77 @@ def test_what_cannot_be_launched_says_why_beside_the_button(
     assert reason in said(at)
     assert at.button(key="tune_launch").disabled
     assert not at.error
+
+
+@pytest.mark.parametrize(("seconds", "sweeps_made"), [(1.0, 1), (1.9, 1), (2.1, 2)])
+def test_a_double_click_launches_one_sweep(
+    seconds: float, sweeps_made: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = SimpleNamespace(now=1000.0)
+    clock.monotonic = lambda: clock.now  # only the test moves it
+    monkeypatch.setattr(launch, "time", clock)
+    at = tuned()
+    launched(at)
+    clock.now += seconds
+    launched(at)
+    assert len(sweeps.list_sweeps()) == sweeps_made
+
+
+def test_other_trials_launched_at_once_are_no_double_click(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(monotonic=lambda: 1000.0)
+    monkeypatch.setattr(launch, "time", clock)
+    at = tuned()
+    launched(at)
+    at.number_input(key="tune_trials").set_value(7).run()
+    launched(at)
+    assert sorted(one.config.trials for one in sweeps.list_sweeps()) == [7, 12]
+
+
+@pytest.mark.parametrize(
+    ("searched", "fixed", "largest"),
+    [
+        ("", 1_167, 1_167),
+        ("", 1_168, 1_168),
+        ("128,1167", 128, 1_167),
+        ("1168,128", 128, 1_168),
+        ("64..1167", 128, 1_167),
+        ("64..1168", 128, 1_168),
+    ],
+)
+def test_no_trial_may_have_a_batch_of_more_images_than_there_are(
+    searched: str, fixed: int, largest: int
+) -> None:
+    """Of 1,297 a tenth is held out: 1,167 are left, all of which may be one batch."""
+    at = tuned()
+    at.session_state["set_batch_size"] = fixed
+    if searched:
+        ticked(at, "batch_size")
+        is_list = "," in searched
+        kind = "list" if is_list else "range"
+        at.segmented_control(key="tune_kind_batch_size").set_value(kind).run()
+        if is_list:
+            at.text_input(key="tune_list_batch_size").set_value(searched).run()
+        else:
+            low, high = map(int, searched.split(".."))
+            at.number_input(key="tune_from_batch_size").set_value(low).run()
+            at.number_input(key="tune_to_batch_size").set_value(high).run()
+    else:
+        at.run()
+    refused = f"A batch of {largest:,} is more than the 1,167 training images: choose a smaller one"
+    assert (refused in said(at)) == (largest > 1_167)
+    assert at.button(key="tune_launch").disabled == (largest > 1_167)
+
+
+@pytest.mark.parametrize(
+    ("pruner", "word"), [("none", "about"), ("median", "at most"), ("hyperband", "at most")]
+)
+def test_a_time_is_a_bound_where_trials_may_end_early(pruner: str, word: str) -> None:
+    at = tuned()
+    at.session_state["set_network"] = "logistic"
+    at.session_state["tune_pruner"] = pruner
+    at.run()
+    assert re.fullmatch(rf"Launch 12 trials, {word} \d.*", at.button(key="tune_launch").label)
+    assert "The time is " in said(at)
 
 
 def test_the_time_is_that_of_the_trials_that_will_be_drawn() -> None:

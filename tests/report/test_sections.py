@@ -14,6 +14,7 @@ from ensemble.comparison.table import table
 from ensemble.config import EnsembleConfig
 from ensemble.report import html_of, single
 from ensemble.report.machine import machine
+from ensemble.runs.annotations.baseline import write_baseline
 from ensemble.storage.atomic import write_json
 from ensemble.wording import formats
 from ensemble.wording.provenance import citation_of, command_of
@@ -159,3 +160,19 @@ def test_the_run_that_is_named_first_is_the_baseline() -> None:
         assert f"The baseline is {title}." in said
         cells = next(one.text for one in page.all("tr") if one.text.startswith("Accuracy, verdict"))
         assert cells.endswith("baseline") == (every[0] is high)
+
+
+def test_the_run_that_is_pinned_is_the_baseline_wherever_it_stands() -> None:
+    first, second, third = (
+        finished({"learning_rate": rate}, skill=skill, draw=place)
+        for place, (rate, skill) in enumerate([(0.01, 1.0), (0.1, 3.0), (0.2, 2.0)])
+    )
+    write_baseline("digits", second.id)
+    for every, title in (
+        ([first, second], "rate 0.1"),
+        ([second, first], "rate 0.1"),
+        ([third, first], "rate 0.2"),
+        ([first, third, second], "rate 0.1"),
+    ):
+        said = [one.text for one in Page(html_of(every)).by_class("evidence")]
+        assert f"The baseline is {title}." in said, "else the first"

@@ -2,15 +2,17 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ensemble import runs, sweeps
-from ensemble.jobs.status import start_ticks
+from ensemble.jobs.status import start_ticks, write_status
 from ensemble.storage.folders import runs_folder
 from ensemble.sweeps import claims, training
 from ensemble.sweeps.archive import Archive
@@ -153,3 +155,47 @@ def test_a_journal_cut_off_within_a_line_is_read_and_written_on(tmp_path: Path) 
     asked = again.ask()
     study = optuna.load_study(study_name="one", storage=open_journal(path))
     assert [one.number for one in study.trials] == [0, asked.number] == [0, 1]
+
+
+def of_another_host(state: str, heard: float) -> tuple[sweeps.Sweep, Archive, claims.Claim]:
+    """A sweep of one trial, whose run stands so as a worker on another machine wrote it."""
+    sweep = sweeps.create(light_config(trials=1))
+    archive = Archive(sweep.id, sweep.path, sweep.config)
+    claimed = claims.claim(sweep, archive)
+    assert isinstance(claimed, claims.Claim)
+    elsewhere = {"host": "another", "pid": 1}
+    archive.note(claimed.trial, owner={**elsewhere, "ticks": 7})
+    run = runs.find(claimed.run_id)
+    write_status(run.path, replace(run.status, state=state, updated=heard, **elsewhere))
+    return sweep, archive, claimed
+
+
+def test_a_trial_on_another_host_is_left_to_it_while_its_run_is_heard_of() -> None:
+    """No process of this host can be asked: the run's heartbeat tells."""
+    sweep, archive, claimed = of_another_host("training", time.time())
+    assert claims.is_worked_on(archive.frozen(claimed.trial), runs.find(claimed.run_id))
+    assert claims.claim(sweep, archive) == claims.Nothing(over=False, done=0)
+
+
+@pytest.mark.parametrize(("state", "heard"), [("training", 1.0), ("stopped", time.time())])
+def test_a_trial_on_another_host_is_taken_up_where_nobody_is_at_it_any_more(
+    state: str, heard: float
+) -> None:
+    sweep, archive, claimed = of_another_host(state, heard)
+    trial = archive.frozen(claimed.trial)
+    assert not claims.is_worked_on(trial, runs.find(claimed.run_id))
+    assert not claims.is_worked_on(trial, None), "its run was never made, or is deleted"
+    again = claims.claim(sweep, archive)
+    assert isinstance(again, claims.Claim)
+    assert (again.run_id, again.trial.number) == (claimed.run_id, 0)
+
+
+def test_a_process_of_this_host_that_has_this_number_now_is_not_the_owner() -> None:
+    sweep = sweeps.create(light_config(trials=1))
+    archive = Archive(sweep.id, sweep.path, sweep.config)
+    claimed = claims.claim(sweep, archive)
+    assert isinstance(claimed, claims.Claim)
+    run = runs.find(claimed.run_id)
+    assert claims.is_worked_on(archive.frozen(claimed.trial), run), "it is this process"
+    archive.note(claimed.trial, owner={**claims.owner(), "ticks": 1})
+    assert not claims.is_worked_on(archive.frozen(claimed.trial), run)

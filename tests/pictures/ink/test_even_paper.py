@@ -45,6 +45,11 @@ def test_greys_near_papers_own_are_a_cameras_grain(
         assert found.ground[0, 0] == pytest.approx(128 / 255)
 
 
+@pytest.mark.parametrize(("paper", "grain"), [(3, 5), (5, 3), (252, 254), (254, 252)])
+def test_grain_is_seen_at_the_end_of_the_greys_too(paper: int, grain: int) -> None:
+    assert drawn(sheet(paper, grain, 2), "auto") is None
+
+
 @pytest.mark.parametrize(("paper", "ink", "light"), [(255, 0, False), (0, 255, True)])
 def test_paper_at_the_end_of_the_greys_has_neighbours_on_one_side(
     paper: int, ink: int, light: bool

@@ -1,0 +1,34 @@
+"""How full the folder of runs is, is said beside Launch and on Runs once it is worth a word."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from ensemble.access import limits
+from ensemble.storage.folders import folder_bytes, runs_folder
+from tests.pages.ensembles import trained
+from tests.pages.predictions_screen import opened
+
+FULL, NEARLY = ":material/disc_full:", ":material/storage:"
+
+
+@pytest.fixture(autouse=True)
+def looked_at_anew() -> Iterator[None]:
+    limits.forget_room()
+    yield
+    limits.forget_room()
+
+
+@pytest.mark.parametrize("page", ["train", "runs"])
+@pytest.mark.parametrize(("share", "icon"), [(0.0, ""), (0.85, ""), (0.95, NEARLY), (1.05, FULL)])
+def test_a_folder_that_is_full_or_nearly_is_said_and_no_other(
+    page: str, share: float, icon: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trained(done=1, epochs=1)
+    used = folder_bytes(runs_folder())
+    if share:
+        monkeypatch.setenv("ENSEMBLE_RUNS_GB", repr(used / share / 1e9))
+    at = opened(page=page)
+    told = [one for one in at.warning if "The folder of runs holds" in one.value]
+    assert [one.icon for one in told] == ([icon] if icon else [])
+    assert all((" and is full" in one.value) == (icon == FULL) for one in told)
