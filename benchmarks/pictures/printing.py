@@ -23,6 +23,7 @@ TEXT_FONTS = (
 )  # fmt: skip
 ICONS, SYMBOLS, SCRIPTS = "fontawesome-webfont.ttf", "Symbola_hint.ttf", "DejaVuSans.ttf"
 HIGH = 200  # pixels of a glyph before it is set
+NO_CHARACTER = "\uffff"  # in every font what stands for a character that it does not have
 
 
 @cache
@@ -50,7 +51,21 @@ def missing() -> list[str]:
 
 @cache
 def glyph(characters: str, font: str) -> np.ndarray:
-    """Characters of a font as a cover (h, w) float32 in 0..1, about `HIGH` pixels high."""
+    """Characters of a font as a cover (h, w) float32 in 0..1, about `HIGH` pixels high.
+
+    Raises:
+      SystemExit: the font is not there, or draws one character as what it has none of.
+    """
+    cover = _cover(characters, font)
+    if len(characters) == 1 and np.array_equal(cover, _cover(NO_CHARACTER, font)):
+        raise SystemExit(
+            f"The font {font} has no U+{ord(characters):04X}: install the one that its package "
+            "brings, or leave the character out."
+        )
+    return cover
+
+
+def _cover(characters: str, font: str) -> np.ndarray:
     drawn = ImageFont.truetype(font_file(font), HIGH)
     left, top, right, bottom = drawn.getbbox(characters)
     image = Image.new("L", (round(right - left) + 4, round(bottom - top) + 4))
