@@ -1,6 +1,5 @@
 """What a person reads when a dataset cannot be had: what happened, what to do, what goes on."""
 
-import errno
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +9,8 @@ from ensemble.datasets.original_files import is_other, manual_folder
 from ensemble.datasets.registry import Entry
 from ensemble.datasets.sources import RemoteFile
 from ensemble.errors import StorageError
+from ensemble.storage.refusals import FULL
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 MEANWHILE = "the digits dataset works meanwhile"
 
 

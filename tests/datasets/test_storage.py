@@ -13,8 +13,10 @@ import pytest
 from ensemble import datasets
 from ensemble.datasets import store
 from ensemble.datasets.advice import storage_in_words
+from ensemble.datasets.own import staging
 from ensemble.datasets.preparation import prepare_files
 from ensemble.errors import StorageError
+from ensemble.storage.refusals import remedy, said_of
 
 REPO = Path(__file__).resolve().parents[2]
 # Writing past a limit on file sizes fails half-way through a write, as on a full disk.
@@ -128,7 +130,7 @@ def test_a_folder_that_is_read_only(there, words, server, tiny, transfer):
         (errno.EIO, False),
     ],
 )
-def test_a_quota_that_is_used_up_is_a_full_disk(number, full, tiny, folder):
+def test_a_quota_that_is_used_up_is_a_full_disk_wherever_it_is_met(number, full, tiny, folder):
     error = OSError(number, os.strerror(number), str(folder))
     with pytest.raises(StorageError) as failure, storage_in_words(tiny.entry, folder):
         raise error
@@ -136,6 +138,16 @@ def test_a_quota_that_is_used_up_is_a_full_disk(number, full, tiny, folder):
     assert said.startswith("The disk is too full for MNIST: free some space at ") == full
     assert said.startswith(f"MNIST cannot be kept in {folder} ({error.strerror}: ") != full
     assert failure.value.__cause__ is error
+    with pytest.raises(StorageError) as failure, staging.in_words("leaves"):
+        raise error
+    said = str(failure.value)
+    assert said.startswith("The disk is too full for leaves: free some space at ") == full
+    assert said.startswith("The dataset leaves cannot be kept in ") != full
+    assert (remedy(error) == "make room") == full
+    told = said_of(OSError(number, os.strerror(number)))
+    assert told == (
+        f"What was to be written has no room ({error.strerror}): free some." if full else None
+    )
 
 
 def test_a_closed_pipe_is_not_taken_for_the_disk(tiny, transfer, folder):

@@ -17,9 +17,8 @@ from pathlib import Path
 from ensemble.access import Action, audit, check, owners
 from ensemble.datasets.own import entries
 from ensemble.errors import DataError, StorageError
-from ensemble.storage.atomic import DISK_FULL
 from ensemble.storage.lock import is_held, only_one
-from ensemble.storage.refusals import why
+from ensemble.storage.refusals import FULL, why
 
 SUFFIX = ".part"
 WAITS_SECONDS = 24 * 3600.0  # for one that is whole to be accepted
@@ -123,7 +122,7 @@ def in_words(name: str) -> Iterator[None]:
     except ConnectionError:  # not the disk: a pipe that takes the progress was closed
         raise
     except OSError as error:
-        full = error.errno in (*DISK_FULL, errno.EFBIG)
+        full = error.errno in FULL
         raise StorageError(
             no_space(name) if full else
             f"The dataset {name} cannot be kept in {entries.folder()} ({why(error)}): point "
