@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ensemble import regression
+from ensemble.jobs.placement import Placement, write_placement
 from ensemble.regression import Solve
 from ensemble.regression.choosing import read_choice
 from ensemble.regression.settings import LbfgsConfig
@@ -60,11 +61,26 @@ def test_one_of_the_same_size_on_this_machine_tells_how_long_another_takes() -> 
         {"state": "stopped"},
         {"config": replace(CONFIG, sweep=not CONFIG.sweep)},
         {"config": replace(CONFIG, samples=CONFIG.samples + 1)},
+        {"config": replace(CONFIG, pmap="with")},
+        {"started": None},
     ],
-    ids=["elsewhere", "stopped", "with another sweep", "of another size"],
+    ids=[
+        "elsewhere",
+        "stopped",
+        "with another sweep",
+        "of another size",
+        "with one device",
+        "never begun",
+    ],
 )
 def test_one_that_is_not_alike_tells_nothing(other: dict[str, Any]) -> None:
     ended(**other)
+    assert launch.about(CONFIG) == ""
+
+
+def test_one_that_was_a_task_of_a_cluster_tells_nothing_of_this_machine() -> None:
+    write_placement(ended().path, Placement("slurm", {}))
+    loader.forget_solves()
     assert launch.about(CONFIG) == ""
 
 
