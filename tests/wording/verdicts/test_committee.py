@@ -5,6 +5,7 @@ from math import comb
 import pytest
 
 from ensemble.analysis.members.enough import Enough, Outcome, SizeVerdict
+from ensemble.wording.verdicts import chosen
 from ensemble.wording.verdicts import committee as words
 
 
@@ -96,3 +97,34 @@ def test_drawn_committees_are_said_to_be() -> None:
     assert "On average the 20 committees of 19 lose" in said, "all there are"
     assert "On average the 300 committees of 17 that were drawn lose" in said
     assert "at least 16 of 300 committees of 17 lose over 0.1 points" in said
+
+
+def test_all_members_are_both_of_two_and_named_by_their_number_else() -> None:
+    assert [words.everyone(M) for M in (2, 3, 64)] == [
+        "both members",
+        "all 3 members",
+        "all 64 members",
+    ]
+    assert words.without(2).startswith("Without it: both members against all but this one.")
+
+
+def test_a_committee_is_spoken_of_by_the_numbers_that_people_give() -> None:
+    assert words.spoken((0, 2, 3), 5) == "1, 3, 4"
+    assert words.spoken((4,), 5) == "5"
+    assert words.spoken((0, 1, 2), 3) == "all"
+    assert words.spoken((0,), 1) == "all"
+
+
+def test_a_loss_has_its_sign_and_none_has_both() -> None:
+    assert [words.signed(value) for value in (0.0123, -0.0123, 0.0)] == ["+0.012", "−0.012", "±0"]
+
+
+@pytest.mark.parametrize("held_out", [True, False])
+def test_on_which_images_the_best_committees_are_chosen_is_said(held_out: bool) -> None:
+    said = words.best_by(held_out)
+    assert said == (
+        f"By NLL, {chosen.ON_VALIDATION}; the figures are those of all test images."
+        if held_out
+        else f"By NLL, {chosen.ON_TEST}."
+    )
+    assert chosen.ON_VALIDATION != chosen.ON_TEST
