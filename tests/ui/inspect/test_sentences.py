@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
+from ensemble.analysis.members.combining import compare
 from ensemble.analysis.members.gain import MeanGain
 from ensemble.analysis.predictions import Predictions, judge
+from ensemble.analysis.quality import temperature
 from ensemble.analysis.quality.selective import Choice
 from ensemble.analysis.quality.summary import qualities
 from ensemble.figures.inspect import entropies
 from ensemble.ui.inspect import metrics
 from ensemble.ui.inspect.shift import job
 from ensemble.views.combining import combine_members
-from ensemble.wording.verdicts import combining, selective
+from ensemble.wording.verdicts import calibration, combining, selective
 from ensemble.wording.verdicts import inspect as answer
 
 N = 60
@@ -50,6 +52,48 @@ def test_a_vote_that_beats_the_mean_is_told_apart_from_what_changes_nothing() ->
     assert f"majority vote +{n} digits" in told
     assert "geometric mean ±0 digits" in told
     assert "does not mean that there is none" in told
+
+
+def test_only_ways_that_give_probabilities_are_said_to_have_an_nll() -> None:
+    combined, _ = combine_members(outvoted())
+    told = combining.evidence(combined, "digit").partition(". Each p")[0]
+    ways = dict(zip(("geometric", "majority", "weighted"), told.split("; "), strict=True))
+    assert {name: "NLL" in said for name, said in ways.items()} == {
+        "geometric": True,
+        "majority": False,
+        "weighted": True,
+    }
+
+
+def test_each_way_stands_against_the_mean_but_the_mean_itself() -> None:
+    combined, _ = combine_members(outvoted())
+    shown = combining.in_words(combined, "digit").set_index("rule")["against the mean"]
+    n = int(combined.judged.sum())
+    assert shown["arithmetic mean"] == ""
+    assert shown["majority vote"].startswith(f"+{n} digits ({n} won, 0 lost, ")
+    assert shown["geometric mean"].startswith("±0 digits (0 won, 0 lost, ")
+
+
+@pytest.mark.parametrize("held_out", [True, False])
+def test_on_which_images_weights_are_fitted_is_said(held_out: bool) -> None:
+    made = outvoted()
+    combined = compare(made, None if held_out else erring_in_turn())
+    fitted = N // 2 if held_out else N
+    where = (
+        f"one half of the test images ({fitted}), all four ways are judged on the other ({fitted})"
+        if held_out
+        else f"the validation images ({N}), all four ways are judged on the test images ({N})"
+    )
+    assert f"Weights are fitted on {where}." in combining.sees(combined)
+
+
+def test_nothing_is_saved_by_what_stays_as_it_is() -> None:
+    made = erring_in_turn()
+    names = {"as_it_is": "as it is", "before": "before", "after": "after"}
+    shown = calibration.in_words(temperature.compare(made.probabilities, made.labels), names)
+    saved = shown.set_index("figure").loc["NLL saved"]
+    assert saved["as it is"] == "–"
+    assert all(" to " in saved[name] for name in ("before", "after"))
 
 
 def test_a_lower_nll_is_not_hidden_behind_as_many_right() -> None:

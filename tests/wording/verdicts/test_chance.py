@@ -58,6 +58,14 @@ def test_a_run_that_only_guesses_is_no_success(share: float | None, state: str, 
     run = ended([share], share, state=state)
     assert chance.state(run, run.state) == said
     assert bool(chance.verdict(run)) == chance.at_chance(run) == (said != state)
+    assert chance.in_a_word(run) == ("guesses" if said != state else state)
+
+
+def test_a_run_that_came_in_a_report_is_imported_whatever_its_state_was() -> None:
+    run = ended([0.9], 0.9, state="stopped")
+    assert chance.in_a_word(replace(run, origin="digits-1123-000000")) == "imported"
+    guessing = ended([0.0], 0.0)
+    assert chance.in_a_word(replace(guessing, origin="digits-1123-000000")) == "guesses"
 
 
 def test_what_is_wrong_is_said_with_the_cause_and_a_rate_to_try() -> None:
