@@ -1,13 +1,13 @@
 """The command that opens the dashboard."""
 
 import os
-import sys
 from pathlib import Path
 
 import click
 
 from ensemble.access.exposure import SHARE
 from ensemble.errors import StorageError
+from ensemble.machine.python_command import build_command
 from ensemble.storage.folders import cache_folder, home_folder
 
 EVERY_ADDRESS = ("--server.address=0.0.0.0",)
@@ -36,9 +36,9 @@ def app(share: bool, options: tuple[str, ...]) -> None:
     if share:
         os.environ[SHARE] = "1"
         options = (*served(options), *options)
-    command = [sys.executable, "-m", "streamlit", "run", str(script()), *options]
+    command = build_command("run", str(script()), *options, module="streamlit")
     # In this process's place: Ctrl-C and a manager of processes reach Streamlit itself.
-    os.execve(sys.executable, command, environment())
+    os.execve(command[0], command, environment())
 
 
 def served(options: tuple[str, ...]) -> tuple[str, ...]:
@@ -57,14 +57,11 @@ def script() -> Path:
 def environment() -> dict[str, str]:
     """This process's, so that the server and its workers import this package and no other.
 
-    `python -m` looks in the working folder first, which may hold anything: a clone, say, of
-    another version. A clone, in turn, is found nowhere but where it lies.
+    Python may look in the working folder first, which may hold anything: a clone, say, of
+    another version.
     """
     given = {**os.environ, "PYTHONSAFEPATH": "1"}
     if home_folder() is None:  # Streamlit does not start without one.
         own = str(cache_folder())
         given |= {"HOME": own, "XDG_CACHE_HOME": own}
-    if script().parent == PACKAGE.parent:
-        paths = [str(PACKAGE.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-        given["PYTHONPATH"] = os.pathsep.join(paths)
     return given

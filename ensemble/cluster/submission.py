@@ -4,11 +4,9 @@ submitit writes each task down with pickle, in a folder that is this user's alon
 tasks read it: what came of a task is read from the files that the task's command writes.
 """
 
-import importlib.util
 import math
 import os
 import shlex
-import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,12 +19,15 @@ from ensemble.cluster.asking import forget, refused
 from ensemble.cluster.command import Command
 from ensemble.cluster.settings import SlurmConfig
 from ensemble.errors import ClusterError, ConfigError
+from ensemble.machine.python_command import PYTHON, build_command
 from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.private import private_folder
 
 TIMEOUTS = 1000  # ends of its time after which a task still goes on in another
 WARNING_SECONDS = 120  # before the end of its time that a task is warned, or a quarter of it
-PROGRAM = (sys.executable, "-m", "ensemble")
+PROGRAM = build_command()
+# Behind a person's own lines of the task's script: see `worker_environment` of the jobs.
+SAFE_PATH = "export PYTHONSAFEPATH=1"
 ARRAY = 1000  # tasks in one array: Slurm takes 1,000 unless it was set up otherwise
 
 # Submitting changes this process's environment for a moment.
@@ -128,7 +129,7 @@ def parameters(
     asked: dict[str, Any] = {
         "job_name": name, "time": config.time, "nodes": nodes, "ntasks_per_node": 1,
         "signal_delay_s": warning, "stderr_to_stdout": True, "srun_args": ["--input=none"],
-        "setup": [*setup, *finds_this_package()], "additional_parameters": more,
+        "setup": [*setup, SAFE_PATH], "additional_parameters": more,
     }  # fmt: skip
     for setting in ("partition", "account"):
         if value := getattr(config, setting):
@@ -147,18 +148,6 @@ def parameters(
     return asked
 
 
-def finds_this_package() -> list[str]:
-    """Lines of shell code after which Python finds the package that runs here, also a clone."""
-    spec = importlib.util.find_spec("ensemble")
-    assert spec is not None
-    assert spec.origin is not None
-    parent = shlex.quote(str(Path(spec.origin).resolve().parents[1]))
-    return [
-        "export PYTHONSAFEPATH=1",
-        f"export PYTHONPATH={parent}" + '"${PYTHONPATH:+:$PYTHONPATH}"',
-    ]
-
-
 def _submitted(
     tasks: Sequence[Command], folder: Path, asked: dict[str, Any], alone: bool
 ) -> list[str]:  # fmt: skip
@@ -166,8 +155,10 @@ def _submitted(
     from submitit import SlurmExecutor  # imported only where something is submitted
     from submitit.core.utils import FailedJobError, FailedSubmissionError
 
-    # In a shell's place: the warning then reaches the task, and not the shell that waits for it.
-    python = f"exec {shlex.quote(sys.executable)}" if alone else None
+    python = shlex.join(PYTHON)
+    if alone:
+        # In a shell's place: the warning then reaches the task, not the shell that waits for it.
+        python = f"exec {python}"
     executor = SlurmExecutor(folder, max_num_timeout=TIMEOUTS, python=python)
     executor.update_parameters(**asked)
     try:

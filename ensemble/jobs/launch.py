@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 from ensemble.access import Action, check, limits, owners
@@ -10,6 +9,7 @@ from ensemble.jobs.folders import changing
 from ensemble.jobs.job import TRIAL_FILE, Job
 from ensemble.jobs.queue import every_job
 from ensemble.machine.jax_settings import given_environment
+from ensemble.machine.python_command import build_command
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.reading import opened_to_append
 
@@ -18,13 +18,18 @@ _children: list["subprocess.Popen[bytes]"] = []
 
 
 def worker_environment() -> dict[str, str]:
-    """The environment for a worker: as it was given to this process, folders made absolute."""
-    root = str(Path(__file__).resolve().parents[2])
-    paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    """The environment for a worker: as it was given to this process, folders made absolute.
+
+    No Python in it looks in the working folder first, which may hold anything: a `random.py` or
+    `queue.py` of a person's own. An empty entry of PYTHONPATH would mean that folder, too.
+    """
+    given = given_environment()
+    if paths := [path for path in given.pop("PYTHONPATH", "").split(os.pathsep) if path]:
+        given["PYTHONPATH"] = os.pathsep.join(paths)
     return {
-        **given_environment(),
+        **given,
         "ENSEMBLE_RUNS": str(runs_folder()),
-        "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths)),
+        "PYTHONSAFEPATH": "1",
         "PYTHONUNBUFFERED": "1",
     }
 
@@ -44,7 +49,7 @@ def start_process(log: Path, *words: str) -> None:
     check(Action.LAUNCH)
     with changing(log.parent, action=None), opened_to_append(log) as file:
         child = subprocess.Popen(
-            [sys.executable, "-m", "ensemble", *words],
+            build_command(*words),
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,

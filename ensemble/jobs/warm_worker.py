@@ -11,7 +11,6 @@ import json
 import os
 import selectors
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any, Protocol
 
 from ensemble import architectures
 from ensemble.config import EnsembleConfig
+from ensemble.machine.python_command import build_command
 
 SWITCH = "ENSEMBLE_WARM_WORKER"
 OLD_SWITCH = "ENSEMBLE_SPARE"  # its name in earlier versions
@@ -140,7 +140,7 @@ def wanted(environment: Mapping[str, str]) -> bool:
 def start(environment: Mapping[str, str]) -> Child:
     """A new process that does `warm_worker_main.main`."""
     return subprocess.Popen(
-        [sys.executable, "-m", "ensemble.jobs.warm_worker_main"],
+        build_command(module="ensemble.jobs.warm_worker_main"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

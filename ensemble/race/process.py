@@ -3,12 +3,12 @@
 import json
 import select
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 from ensemble.jobs.launch import worker_environment
+from ensemble.machine.python_command import build_command
 from ensemble.race.settings import RaceConfig
 
 PATIENCE_SECONDS = 180.0  # longer than any compiling takes; XLA itself gives up after 40 s
@@ -37,9 +37,12 @@ class Process:
         words = ["race-competitor", name, json.dumps(config.as_dict())]
         # Its errors go where ours go: into the race's log.
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "ensemble", *words],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=worker_environment(), bufsize=0,
-        )  # fmt: skip
+            build_command(*words),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=worker_environment(),
+            bufsize=0,
+        )
 
     def __enter__(self) -> "Process":
         return self

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ensemble.datasets import load
 from ensemble.errors import StorageError
+from ensemble.jobs.launch import worker_environment
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.storage.arrays.damage import DamagedFileError
 from ensemble.storage.arrays.npy import Expected, map_npy
@@ -108,7 +109,7 @@ def _draw(folder: Path, numbers: list[int]) -> None:
     beside = Path(tempfile.mkdtemp(prefix=".drawn-", dir=folder.parent))
     try:
         words = [sys.executable, "-c", DRAW, str(beside), *map(str, numbers)]
-        subprocess.run(words, check=True, capture_output=True)
+        subprocess.run(words, check=True, capture_output=True, env=worker_environment())
         with contextlib.suppress(OSError):  # Another process may have been faster.
             beside.rename(folder)
     finally:

@@ -122,7 +122,7 @@ def test_a_pod_has_what_was_asked_for_and_makes_devices_of_no_other_cores():
 
 def test_the_pods_are_told_every_setting_so_that_they_make_the_same_run():
     job, _ = printed("--members", "6", "--groups", "3", "--learning-rate", "1e-5", "--flip")
-    python, _, _, command, run_id, *words = pod_of(job)["containers"][0]["command"]
+    python, _, _, _, command, run_id, *words = pod_of(job)["containers"][0]["command"]
     assert (python, command) == ("python", "work-pod")
     assert re.fullmatch(r"digits-\d{4}-\d{6}-[0-9a-f]{4}", run_id)
     train = main.get_command(click.Context(main), "train")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from ensemble.jobs.launch import worker_environment
+from ensemble.machine.python_command import build_command
 
 USER = 54321
 REPO = Path(__file__).resolve().parents[2]
@@ -46,7 +47,7 @@ def environment(theirs: Path, **more: str) -> dict[str, str]:
 @pytest.mark.usefixtures("two_devices_a_worker")
 def test_a_user_id_without_a_name_trains(theirs: Path) -> None:
     done = subprocess.run(
-        as_nobody_known(sys.executable, "-m", "ensemble", *WORDS), env=environment(theirs),
+        as_nobody_known(*build_command(*WORDS)), env=environment(theirs),
         cwd=theirs, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -43,7 +43,7 @@ def _container() -> Resource:
     probe = {"exec": {"command": health_command()}, "timeoutSeconds": 10, "periodSeconds": 15}
     return {
         "command": [
-            "python", "-m", "ensemble", "app",
+            "python", "-P", "-m", "ensemble", "app",
             "--server.port", str(PORT), "--server.headless", "true",
         ],
         # What is launched on its pages works in this pod: no process waits for that.

@@ -21,7 +21,7 @@ class KubernetesConfig(Settings):
     """
 
     name: str = setting("", "What the Job is called; the dashboard is NAME-dashboard.")
-    image: str = setting("", "The container image: one in which `python -m ensemble` works.")
+    image: str = setting("", "The container image: one with this package installed.")
     runs_claim: str = setting(
         "", "The PersistentVolumeClaim of the folder of runs; all pods write it at once."
     )

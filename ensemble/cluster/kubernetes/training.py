@@ -84,7 +84,7 @@ def _container(config: KubernetesConfig, training: Training) -> Resource:
     asked = {"cpu": str(config.cpus), "memory": f"{config.memory}Gi", **cards}
     submission = {"name": SUBMISSION, "valueFrom": {"fieldRef": {"fieldPath": SUBMISSION_LABEL}}}
     return {
-        "command": ["python", "-m", "ensemble", "work-pod", training.run_id, *training.words],
+        "command": ["python", "-P", "-m", "ensemble", "work-pod", training.run_id, *training.words],
         "env": [*environment(config.cpus), submission],
         "resources": {"requests": asked, "limits": asked},
     }

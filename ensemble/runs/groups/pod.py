@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from types import FrameType
@@ -14,6 +13,7 @@ from ensemble.jobs.job import Job, stop_requested
 from ensemble.jobs.launch import worker_environment
 from ensemble.jobs.outcome import told_to_end
 from ensemble.jobs.placement import KUBERNETES, Placement
+from ensemble.machine.python_command import build_command
 from ensemble.runs.groups.applied import make_once, take_up
 from ensemble.runs.groups.part import find_group
 from ensemble.runs.groups.worker import PARENT
@@ -117,10 +117,12 @@ def _start(job: Job) -> "subprocess.Popen[bytes]":
     print(f"{job.kind.title}: {job.id}", flush=True)
     with changing(job.path), opened_to_append(job.path / "log.txt") as log:
         return subprocess.Popen(
-            [sys.executable, "-m", "ensemble", job.kind.command, job.id],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
+            build_command(job.kind.command, job.id),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
             env={**worker_environment(), PARENT: str(os.getpid())},
-        )  # fmt: skip
+        )
 
 
 def _one_failed(works: list[Find], children: list["subprocess.Popen[bytes]"]) -> bool:

@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, Protocol
 from ensemble.jobs import slots
 from ensemble.jobs.folders import changing
 from ensemble.jobs.launch import worker_environment
+from ensemble.machine.python_command import build_command
 from ensemble.runs.groups.part import FOLDER, Group
 from ensemble.runs.groups.worker import CORES, PARENT
 from ensemble.storage.atomic import read_json, write_json
@@ -121,10 +121,13 @@ class LocalTasks:
         environment = {**worker_environment(), PARENT: str(os.getpid()), own: ",".join(units)}
         with changing(group.path), opened_to_append(group.path / "log.txt") as log:
             return subprocess.Popen(
-                [sys.executable, "-m", "ensemble", group.kind.command, group.id],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-                env=environment, start_new_session=True,
-            )  # fmt: skip
+                build_command(group.kind.command, group.id),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=environment,
+                start_new_session=True,
+            )
 
 
 def over(tasks: Mapping[int, Task], groups: Sequence[Group]) -> dict[int, Task]:

@@ -7,7 +7,6 @@ Where there can only be a CPU nobody has to be asked.
 
 import os
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,13 +14,15 @@ from typing import Annotated, Any, TypedDict
 
 import streamlit as st
 
+from ensemble.jobs.launch import worker_environment
 from ensemble.machine.jax_settings import cpu_cores, cpu_devices
+from ensemble.machine.python_command import build_command
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.folders import data_folder
 from ensemble.storage.reading import parse_json
 from ensemble.storage.records.fields import Within, checked
 
-COMMAND = (sys.executable, "-m", "ensemble", "devices", "--json")
+COMMAND = build_command("devices", "--json")
 PATIENCE_SECONDS = 120.0
 # What decides which devices JAX finds: an answer for other values is not this machine's.
 DECISIVE = (
@@ -106,7 +107,11 @@ class Probe:
     def _ask(self, command: tuple[str, ...]) -> None:
         try:
             self.process = subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                env=worker_environment(),
             )
             # Importing JAX keeps a core busy: the page that is being opened goes first.
             os.setpriority(os.PRIO_PROCESS, self.process.pid, 10)

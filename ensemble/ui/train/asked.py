@@ -9,7 +9,6 @@ import itertools
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import streamlit as st
 
 from ensemble.jobs.launch import worker_environment
 from ensemble.machine.network_cost import Cost
+from ensemble.machine.python_command import build_command
 from ensemble.storage.reading import parse_json
 from ensemble.storage.records.fields import Count, checked
 
@@ -79,16 +79,19 @@ class Question:
         self, name: str, dataset: str, command: tuple[str, ...] = (),
         patience: float = PATIENCE_SECONDS,
     ) -> None:  # fmt: skip
-        words = ("-m", "ensemble", "network", name, "--dataset", dataset, "--json")
+        words = ("network", name, "--dataset", dataset, "--json")
         self.name, self._known = name, Known()
         self._until = time.monotonic() + patience
         self._output = tempfile.TemporaryFile()  # noqa: SIM115 (read when the process has ended)
         try:
             self._process = subprocess.Popen(
-                command or (sys.executable, *words), stdin=subprocess.DEVNULL,
-                stdout=self._output, stderr=subprocess.DEVNULL, env=worker_environment(),
+                command or build_command(*words),
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=subprocess.DEVNULL,
+                env=worker_environment(),
                 start_new_session=True,
-            )  # fmt: skip
+            )
         except OSError as error:
             self._known = Known(problem=f"{name} could not be asked: {error}.")
             return
