@@ -14,6 +14,7 @@ from ensemble.engine.forms.programs import usual_form
 from ensemble.engine.forms.stepwise import BLOCK, ask_program
 from ensemble.engine.layout import Layout
 from ensemble.engine.networks.arithmetic import USUAL
+from ensemble.engine.networks.compiler_options import compiler_options
 from ensemble.engine.networks.network import Network
 from ensemble.engine.pace import Pace
 from ensemble.engine.trace_cache import cached
@@ -26,7 +27,11 @@ BLOCK_ON_CPU, BLOCK_ELSEWHERE = 64, 1000
 def program(layout: Layout, network: Network) -> Callable[..., Any]:
     """A member's pass over a share of the images, on these devices; made once a process."""
     share = functools.partial(log_probabilities, network)
-    return layout.pmap(cached("forward", share, network), donate_argnums=0)
+    return layout.pmap(
+        cached("forward", share, network),
+        donate_argnums=0,
+        compiler_options=compiler_options(network),
+    )
 
 
 class Forward:

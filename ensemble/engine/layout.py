@@ -86,14 +86,21 @@ class Layout:
         """The process that has each device, int (D,)."""
         return np.array([device.process_index for device in self.devices])
 
-    def pmap(self, function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    def pmap(
+        self,
+        function: Callable[..., Any],
+        donate_argnums: int | tuple[int, ...] = (),
+        compiler_options: dict[str, str] | None = None,
+    ) -> Callable[..., Any]:
         """`jax.pmap` over this process's devices, under the axis name `AXIS`.
 
         What is computed with no collective needs no other process.
         """
-        if jax.process_count() == 1:
-            return jax.pmap(function, axis_name=AXIS, devices=self.devices, **options)
-        return _mapped(function, self.local, **options)
+        if jax.process_count() == 1 and compiler_options is None:
+            return jax.pmap(
+                function, axis_name=AXIS, devices=self.devices, donate_argnums=donate_argnums
+            )
+        return _mapped(function, self.local, donate_argnums, compiler_options)
 
     def pmap_all(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """`pmap` over the devices of all processes, which have to call it together.
@@ -201,9 +208,16 @@ def rows(host: np.ndarray, which: np.ndarray) -> np.ndarray:
 
 
 def _mapped(
-    function: Callable[..., Any], devices: tuple[jax.Device, ...], donate_argnums: Any = ()
+    function: Callable[..., Any],
+    devices: tuple[jax.Device, ...],
+    donate_argnums: int | tuple[int, ...] = (),
+    compiler_options: dict[str, str] | None = None,
 ) -> Callable[..., Any]:
-    """What `jax.pmap` makes of it, which among several processes would copy what is donated."""
+    """What `jax.pmap` makes of it.
+
+    That one takes no options for the compiler, and among several processes it would copy what is
+    donated.
+    """
     sharding = _sharding(devices)
 
     def one(*arguments: Any) -> Any:
@@ -213,7 +227,7 @@ def _mapped(
     spread = jax.shard_map(
         one, mesh=sharding.mesh, in_specs=sharding.spec, out_specs=sharding.spec, check_vma=False
     )
-    return jax.jit(spread, donate_argnums=donate_argnums)
+    return jax.jit(spread, donate_argnums=donate_argnums, compiler_options=compiler_options)
 
 
 def choose_devices(count: int) -> list[jax.Device]:

@@ -10,6 +10,7 @@ import numpy as np
 from jax import Array
 
 from ensemble.engine.networks.arithmetic import to_unit
+from ensemble.engine.networks.compiler_options import compiler_options
 from ensemble.engine.networks.network import Network
 from ensemble.engine.trace_cache import cached
 from ensemble.errors import ConfigError
@@ -91,7 +92,7 @@ def _sampling(network: Network) -> Callable[..., Any]:
             key = jax.random.fold_in(key, number)
         return jax.nn.softmax(network.learn(*network.split(params), to_unit(images), key)[0])
 
-    return jax.jit(cached("sample", one, network))
+    return jax.jit(cached("sample", one, network), compiler_options=compiler_options(network))
 
 
 def each_member(name: str, network: Network, one: Callable[..., Any]) -> Callable[..., Any]:
@@ -110,12 +111,14 @@ def each_member(name: str, network: Network, one: Callable[..., Any]) -> Callabl
         def members(params: Any, images: Array) -> Any:
             return jax.lax.map(lambda params: one(params, images), params)
 
-        return jax.jit(cached(name, members, network))
+        return jax.jit(cached(name, members, network), compiler_options=compiler_options(network))
 
     def member(params: Any, m: Array, images: Array) -> Any:
         return one(jax.tree.map(lambda leaf: leaf[m], params), images)
 
-    compiled = jax.jit(cached(f"{name} one", member, network))
+    compiled = jax.jit(
+        cached(f"{name} one", member, network), compiler_options=compiler_options(network)
+    )
 
     def in_turn(params: Any, images: Any) -> Any:
         params = jax.tree.map(jnp.asarray, params)

@@ -14,6 +14,7 @@ from jax.typing import ArrayLike
 from ensemble.engine.draws import keys
 from ensemble.engine.draws.augment import PLAIN, Augmentation, augment
 from ensemble.engine.networks.arithmetic import USUAL, Arithmetic, to_unit
+from ensemble.engine.networks.compiler_options import compiler_options
 from ensemble.engine.networks.network import Network, Params
 from ensemble.engine.optimizer import PLAIN as PLAIN_SGD
 from ensemble.engine.optimizer import Hyper, Rule, descend, init_state, losses
@@ -107,7 +108,9 @@ def _creation(network: Network, optimizer: Optimizer) -> Callable[[ArrayLike], M
     def create(key_data: Array) -> MemberState:
         return create_state(network, optimizer, jax.random.wrap_key_data(key_data))
 
-    return jax.jit(cached("create", create, network, optimizer))
+    return jax.jit(
+        cached("create", create, network, optimizer), compiler_options=compiler_options(network)
+    )
 
 
 def blank_members(network: Network, members: int, optimizer: Optimizer = SGD) -> MemberState:

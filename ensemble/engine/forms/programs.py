@@ -13,6 +13,7 @@ from ensemble.engine.draws.augment import Augmentation
 from ensemble.engine.forms.loops import log_probabilities, train_steps
 from ensemble.engine.layout import Layout
 from ensemble.engine.networks.arithmetic import Arithmetic
+from ensemble.engine.networks.compiler_options import compiler_options
 from ensemble.engine.networks.network import Network
 from ensemble.engine.optimizer import Rule
 from ensemble.engine.trace_cache import cached
@@ -62,7 +63,11 @@ def programs(
     train, evaluate = over_lanes(steps, arithmetic.form), over_lanes(test, arithmetic.form)
     train = cached("train", train, network, rows, augmentation, rule, arithmetic)
     evaluate = cached("evaluate", evaluate, network, arithmetic)
-    return layout.pmap(train, donate_argnums=0), layout.pmap(evaluate, donate_argnums=0)
+    options = compiler_options(network)
+    return (
+        layout.pmap(train, donate_argnums=0, compiler_options=options),
+        layout.pmap(evaluate, donate_argnums=0, compiler_options=options),
+    )
 
 
 def over_lanes(function: Callable[..., Any], form: str) -> Callable[..., Any]:

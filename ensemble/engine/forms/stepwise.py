@@ -22,6 +22,7 @@ from ensemble.engine.forms.setting_aside import Unmoved
 from ensemble.engine.forms.work import Epoch, Work, blank_epoch
 from ensemble.engine.layout import Layout
 from ensemble.engine.networks.arithmetic import Arithmetic, to_unit
+from ensemble.engine.networks.compiler_options import compiler_options
 from ensemble.engine.networks.network import Network
 from ensemble.engine.optimizer import Rule
 from ensemble.engine.pace import Pace
@@ -52,7 +53,7 @@ def step_program(
         one_step, network, augmentation=augmentation, rule=rule, arithmetic=arithmetic
     )
     program = cached("step", step, network, augmentation, rule, arithmetic)
-    return layout.pmap(program, donate_argnums=0)
+    return layout.pmap(program, donate_argnums=0, compiler_options=compiler_options(network))
 
 
 @functools.lru_cache(maxsize=256)
@@ -62,7 +63,9 @@ def ask_program(layout: Layout, network: Network, arithmetic: Arithmetic) -> Cal
     def ask(params: Any, images: Array) -> Array:
         return jax.nn.log_softmax(network.apply(params, to_unit(images), arithmetic))
 
-    return layout.pmap(cached("ask", ask, network, arithmetic))
+    return layout.pmap(
+        cached("ask", ask, network, arithmetic), compiler_options=compiler_options(network)
+    )
 
 
 class Stepwise:
