@@ -45,7 +45,8 @@ COMMANDS = {
     "race": "machine",
     "race-competitor": "machine",
 }
-
+# Listed under a heading of their own: what to train, by what it costs (docs/budget.md).
+CHOOSING_A_SIZE = ("plan", "budget", "worth")
 
 # What the pages start, a word a kind of job.
 WORKERS = {kind.command: kind for kind in KINDS}
@@ -81,6 +82,21 @@ class Program(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Every command's name, also of those not imported yet."""
         return sorted([*COMMANDS, *WORKERS])
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands in two lists; click would write one."""
+        names = [name for name in self.list_commands(ctx) if not imported(name).hidden]
+        width = max(map(len, names))
+        others = [name for name in names if name not in CHOOSING_A_SIZE]
+        for title, listed in (("Commands", others), ("Choosing a size", CHOOSING_A_SIZE)):
+            with formatter.section(title):
+                limit = formatter.width - 6 - width
+                formatter.write_dl(
+                    [
+                        (f"{name:<{width}}", imported(name).get_short_help_str(limit))
+                        for name in listed
+                    ]
+                )
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of this name, imported now."""

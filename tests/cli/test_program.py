@@ -27,9 +27,18 @@ def test_every_command_is_called_by_its_name(name: str) -> None:
 
 def test_help_lists_what_people_call_and_hides_what_pages_start() -> None:
     listed = CliRunner().invoke(main, ["--help"]).output.split("Commands:\n")[1]
-    found = [line.split()[0] for line in listed.splitlines()]
+    found = [line.split()[0] for line in listed.splitlines() if line.startswith("  ")]
     hidden = {name for name in COMMANDS if name.startswith("work")} | {"race-competitor"}
-    assert found == sorted(set(COMMANDS) - hidden)
+    assert sorted(found) == sorted(set(COMMANDS) - hidden)
+
+
+def test_help_lists_what_chooses_a_size_under_one_heading() -> None:
+    listed = CliRunner().invoke(main, ["--help"]).output
+    others, chosen = listed.split("\n\nChoosing a size:\n")
+    assert [line.split()[0] for line in chosen.splitlines()] == ["plan", "budget", "worth"]
+    named = [line.split()[0] for line in others.split("Commands:\n")[1].splitlines()]
+    assert named == sorted(named)
+    assert not {"plan", "budget", "worth"} & set(named)
 
 
 def test_a_slip_of_the_pen_is_answered_with_what_was_meant() -> None:
