@@ -36,7 +36,6 @@ def test_a_recipe_is_launched_with_the_settings_that_it_has(config: EnsembleConf
 
 def test_the_best_recipe_is_the_one_that_its_preset_launches() -> None:
     assert recipes.RECIPES["best"] == presets.PRESETS["Best accuracy"]
-    assert recipes.RECIPES["photographs"] == presets.PRESETS["For photographs"]
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES.keys() - {"machine"}))

@@ -27,7 +27,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "flip": {"flip": True},
     "slant and elastic": WARPED,
     "photo effects": {"photo_effects": 0.5},
-    "all of For photographs": {**MOVED, **WARPED, "photo_effects": 0.5},
+    "all but flip": {**MOVED, **WARPED, "photo_effects": 0.5},
 }
 
 

@@ -4,9 +4,7 @@ MNIST, each recipe with 3 seeds, each run a process that begins with nothing com
 its start to its end, and the ensemble's accuracy and NLL on the test images after its last epoch.
 `fast` is four members at 99.0 % as soon as can be; `best` is Train's preset *Best accuracy*.
 Both were chosen on a tenth of the training images that was held out, not on the test images, and
-learn from all training images here. `photographs` is the preset *For photographs*: here is what it
-costs on the test images; whether it buys anything is seen on rendered pictures
-(benchmarks.pictures.classify).
+learn from all training images here.
 """
 
 import argparse
@@ -28,7 +26,6 @@ RECIPES = {
         momentum=0.8, schedule="cosine", warmup_epochs=0.1,
     ),
     "best": presets.PRESETS["Best accuracy"],
-    "photographs": presets.PRESETS["For photographs"],
 }  # fmt: skip
 WANTED = {"fast": 0.990, "best": 0.9955}  # of the ensemble
 

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -140,12 +139,6 @@ def test_best_accuracy_is_the_recipe_that_it_says() -> None:
     assert (best.optimizer, best.learning_rate, best.warmup_epochs) == ("adamw", 0.003, 0.1)
     assert (best.shift_pixels, best.rotation_degrees) == (2, 10.0)
     assert (best.slant_degrees, best.elastic_pixels) == (10.0, 1.0)
-
-
-def test_what_is_for_photographs_is_the_best_accuracy_and_what_pens_and_cameras_do() -> None:
-    best, photos = presets.PRESETS["Best accuracy"], presets.PRESETS["For photographs"]
-    assert photos.photo_effects > 0
-    assert replace(photos, photo_effects=0.0) == best
 
 
 def test_the_preset_for_a_class_has_as_many_members_as_have_a_colour_of_their_own() -> None:

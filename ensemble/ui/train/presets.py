@@ -1,7 +1,5 @@
 """Settings to begin with, by name; and whether those that are set are of the run that is shown."""
 
-from dataclasses import replace
-
 import streamlit as st
 
 from ensemble import architectures, runs
@@ -22,7 +20,6 @@ PRESETS = {
     CLASS: EnsembleConfig(members=7, epochs=10),
     "HOWTO": EnsembleConfig(dataset="mnist", epochs=3),
     "Best accuracy": BEST,
-    "For photographs": replace(BEST, photo_effects=0.5),
 }  # fmt: skip
 HELP = "Fills every setting below, dataset and network too; nothing starts until you launch."
 WHAT = {
@@ -30,7 +27,6 @@ WHAT = {
     CLASS: "seven members in about half a minute, with disputed digits to talk about",
     "HOWTO": "with the settings of Flax's HOWTO",
     "Best accuracy": "moved and bent a little, with AdamW; 99.56 % of the test images right",
-    "For photographs": "bent, drawn over as pens and cameras do; not shown to read photos better",
 }
 NAMED = 3  # so many settings that differ are named, the others counted
 SHORT = {"learning_rate": "rate", "vary": "what differs by member"}
