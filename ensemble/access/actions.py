@@ -19,4 +19,3 @@ class Action(Enum):
 
 # What is written down besides what people do to runs and datasets.
 OPENED, SIGNED_OUT, UPLOADED, REFUSED = "open", "sign out", "upload", "refused"
-EVENTS = (*(action.value for action in Action), OPENED, SIGNED_OUT, UPLOADED, REFUSED)

@@ -36,7 +36,7 @@ class Entry:
       time: unix seconds.
       who: an address; "" of a visitor who had not signed in.
       role: theirs, then.
-      action: one of `actions.EVENTS`.
+      action: the value of an `Action`, or one of the others in `actions`.
       subject: to what: a run's id, a dataset's name; of what was refused, the action.
     """
 

@@ -14,7 +14,7 @@ WANTED = 8192
 OWN = 64
 # A tab that is open has its connection and the three of an event loop. Streamlit keeps the
 # loops of the last 128 that were closed, as long as `server.disconnectedSessionTTL` says.
-OPEN, CLOSED, MOST_CLOSED = 4, 3, 128
+OPEN, CLOSED = 4, 3
 # From here on there is room for all of those and more tabs than one machine serves.
 ENOUGH = 1024
 

@@ -26,7 +26,6 @@ BOLD = re.compile(r"\*\*(.+?)\*\*")
 HIDDEN = re.compile(r"\x00(\d+)\x00")
 
 BLANKS = re.compile(r"[ \t\r\n\v\f\x1c-\x1f\x85\u2028\u2029]+")
-MARKUP = re.compile(r"[&<>]")
 # What no screen shows and nobody types: control characters, which no SVG may hold either (XML 1.0,
 # 2.2), halves of a character, and what would turn the text around it (Unicode TR 36, 2.5).
 UNSEEN = re.compile(

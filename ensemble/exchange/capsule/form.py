@@ -28,7 +28,6 @@ SCORES = "shift/scores"
 EPOCH = re.compile(r"(predictions|validation)/epoch-([0-9]{4})")
 MEMBERS = re.compile(r"parameters/epoch-([0-9]{4})/(\w+(?:/\w+){0,15})", re.ASCII)
 SCORE = re.compile(rf"{SCORES}/([a-z0-9_]{{1,60}})/([a-z_]{{1,60}})")
-DTYPES = ("float32", "int32", "int64", "uint8")
 
 
 class PartHeader(TypedDict):

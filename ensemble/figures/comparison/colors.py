@@ -1,7 +1,6 @@
 """Colours of groups and of values, told apart on both grounds and with any colour vision."""
 
 import math
-from collections.abc import Sequence
 
 from ensemble.figures.comparison.columns import Column, Value
 from ensemble.figures.palette import MEMBER_HUES, MUTED, mixed
@@ -50,8 +49,3 @@ def place(column: Column, value: Value) -> float | None:
 def scale() -> list[tuple[float, str]]:
     """SCALE as a figure takes it."""
     return [(at / (len(SCALE) - 1), color) for at, color in enumerate(SCALE)]
-
-
-def faint(colors: Sequence[str], ground: str, share: float = 0.85) -> list[str]:
-    """The colours, so much nearer to the ground."""
-    return [mixed(color, ground, share) for color in colors]

@@ -5,7 +5,7 @@ import socket
 import streamlit as st
 
 from ensemble.jobs.folders import machine_folder
-from ensemble.race import Race, read_race_job, read_races
+from ensemble.race import Race, read_races
 from ensemble.ui.shared import loaders
 
 
@@ -17,12 +17,6 @@ def races() -> list[Race]:
 def latest() -> Race | None:
     """The newest race on this machine; None where there was none."""
     return races()[-1] if races() else None
-
-
-def racing() -> bool:
-    """Whether this machine is being measured, or is about to be."""
-    job = read_race_job()
-    return job is not None and job.active
 
 
 @st.cache_resource(max_entries=2, show_spinner=False)
