@@ -6,6 +6,7 @@ from ensemble.machine.estimate import members_per_device
 from ensemble.machine.this_machine import machine as this_machine
 from ensemble.ui.devices import loader, probe
 from ensemble.ui.shared import serving, settings, widget
+from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording import escaping, formats
 from ensemble.wording.devices import times
 
@@ -60,9 +61,14 @@ def bfloat16(platform: str) -> str:
 def spread() -> None:
     """For a number of members: how many each device has, and what speed was measured."""
     held = widget.value(settings.key("members"), settings.FIELDS["members"].default)
-    options = sorted({*settings.steps("members"), widget.begin(MEMBERS, held)})
-    members = st.select_slider("Members", options, key=MEMBERS, persist_state="session",
-                               help="How many networks you would train.")  # fmt: skip
+    members = draw_field_control(
+        settings.FIELDS["members"],
+        MEMBERS,
+        "Members",
+        start=held,
+        steps=settings.steps("members"),
+        help="How many networks you would train.",
+    )
     if here := probe.probe().answer:
         st.markdown(said(members, here.devices))
         if lines := listed(members, here.devices):

@@ -3,12 +3,11 @@
 import dataclasses
 from typing import Any
 
-import streamlit as st
-
 from ensemble import datasets
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.settings import choices_of
 from ensemble.ui.shared import settings, widget
+from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording.runs.regression import shape, size
 
 FIELDS = {field.name: field for field in dataclasses.fields(LbfgsConfig)}
@@ -42,20 +41,19 @@ def value(name: str) -> Any:
 def control(name: str) -> None:
     """The widget that fits a setting's type and range; what is set stays for other visits."""
     field = FIELDS[name]
-    held = key(name)
-    widget.begin(held, field.default)
-    label = LABELS.get(name, name.capitalize())
-    about = {"key": held, "help": field.metadata["help"], "persist_state": "session"}
-    if isinstance(field.default, bool):
-        st.toggle(label, **about)
-    elif choices := choices_of(field):
-        st.segmented_control(label, choices, required=True, format_func=str.capitalize, **about)
-    else:
-        kind = float if isinstance(field.default, float) else int
-        step = kind(STEPS.get(name, 1))
-        low, high = (kind(field.metadata[end]) for end in ("low", "high"))
-        shape = "%g" if kind is float else None
-        st.number_input(label, low, high, step=step, format=shape, **about)
+    about: dict[str, Any] = {}
+    if choices_of(field):
+        about = {"buttons": True, "format_func": str.capitalize}
+    elif isinstance(field.default, float):
+        about = {"format": "%g"}
+    draw_field_control(
+        field,
+        key(name),
+        LABELS.get(name, name.capitalize()),
+        typed=True,
+        step=STEPS.get(name, 1),
+        **about,
+    )
 
 
 def dataset_control() -> None:
@@ -64,8 +62,13 @@ def dataset_control() -> None:
     there = [name for name in TITLES if name == "synthetic" or datasets.is_prepared(name)]
     if widget.begin(held, FIELDS["dataset"].default) not in there:
         widget.put(held, FIELDS["dataset"].default)
-    st.selectbox(LABELS["dataset"], there, key=held, format_func=TITLES.__getitem__,
-                 help=FIELDS["dataset"].metadata["help"], persist_state="session")  # fmt: skip
+    draw_field_control(
+        FIELDS["dataset"],
+        held,
+        LABELS["dataset"],
+        choices=there,
+        format_func=TITLES.__getitem__,
+    )
 
 
 def devices_control(most: int) -> None:
@@ -78,17 +81,20 @@ def devices_control(most: int) -> None:
         widget.put(held, FIELDS["devices"].default)
     powers = {1 << power for power in range(11) if 1 << power <= most}
     options = sorted({0, *powers, widget.value(held)})
-    st.selectbox(
-        "Devices", options, key=held, persist_state="session",
-        format_func=lambda count: str(count or "All"), help=FIELDS["devices"].metadata["help"],
-    )  # fmt: skip
+    draw_field_control(
+        FIELDS["devices"],
+        held,
+        "Devices",
+        choices=options,
+        format_func=lambda count: str(count or "All"),
+    )
 
 
 def pmap_control() -> None:
     """With pmap and without, one of them, or the faster when both are tried."""
-    widget.begin(key("pmap"), FIELDS["pmap"].default)
-    st.selectbox("Solve", list(PMAP), key=key("pmap"), format_func=PMAP.__getitem__,
-                 help=FIELDS["pmap"].metadata["help"], persist_state="session")  # fmt: skip
+    draw_field_control(
+        FIELDS["pmap"], key("pmap"), "Solve", choices=list(PMAP), format_func=PMAP.__getitem__
+    )
 
 
 def fill(config: LbfgsConfig) -> None:

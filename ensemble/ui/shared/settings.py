@@ -3,15 +3,12 @@
 import dataclasses
 import functools
 import math
-from collections.abc import Sequence
 from typing import Any
-
-import streamlit as st
 
 from ensemble import architectures
 from ensemble.config import EnsembleConfig, ImportedConfig
-from ensemble.settings import choices_of
 from ensemble.ui.shared import widget
+from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording import formats
 from ensemble.wording.runs import varied
 
@@ -74,33 +71,17 @@ def steps(name: str) -> tuple[float, ...]:
     return tuple(value for value in SLIDER.get(name, ()) if low <= value <= high)
 
 
-def control(name: str, choices: Sequence[str] | None = None, **more: Any) -> Any:
-    """The widget that fits a setting's type and range; returns the setting's value.
+def control(name: str, **more: Any) -> Any:
+    """Draw the widget that fits a setting's type and range, and return the setting's value.
 
-    What is set stays set when the person visits another page. `choices` puts a setting's
-    own choices into another order; `more` goes to the widget.
+    Args:
+      name: of the setting.
+      **more: goes to `draw_field_control`: choices in another order, or what its widget takes.
     """
-    field = FIELDS[name]
-    held = key(name)
-    now = widget.begin(held, field.default)
-    about = {"key": held, "help": field.metadata["help"], "persist_state": "session", **more}
-    if choices := choices or choices_of(field):
-        return st.selectbox(label(name), choices, **about)
-    if isinstance(field.default, bool):
-        return st.toggle(label(name), **about)
+    about: dict[str, Any] = {}
     if values := steps(name):
-        options = sorted({*values, now})
-        in_words = functools.partial(on_slider, name)
-        return st.select_slider(label(name), options, format_func=in_words, **about)
-    if field.metadata["form"]:
-        return st.text_input(label(name), **about)
-    low, high = field.metadata["low"], field.metadata["high"]
-    if isinstance(field.default, int) and high > 100:
-        return st.number_input(label(name), low, high, **about)
-    step = 1 if isinstance(field.default, int) else 0.5
-    if high > 100:
-        return st.number_input(label(name), low, high, step=step, **about)
-    return st.slider(label(name), low, high, step=step, **about)
+        about = {"steps": values, "format_func": functools.partial(on_slider, name)}
+    return draw_field_control(FIELDS[name], key(name), label(name), **{**about, **more})
 
 
 def shown(value: float) -> str:

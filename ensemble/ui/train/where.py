@@ -11,6 +11,7 @@ from ensemble.errors import ClusterError, ConfigError
 from ensemble.jobs.placement import SLURM, Placement
 from ensemble.ui.devices import slurm
 from ensemble.ui.shared import settings, widget
+from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording import escaping, formats
 
 KEY = "where"
@@ -45,12 +46,10 @@ def asked(usual: SlurmConfig) -> None:
     """What each task asks for; at first what ensemble.toml says."""
     columns = st.columns(2, gap="small") * 2
     for (name, label), column in zip(ASKED.items(), columns, strict=True):
-        widget.begin(key(name), getattr(usual, name))
-        about = FIELDS[name].metadata
-        column.number_input(
-            label, about["low"], about["high"], key=key(name), help=about["help"],
-            persist_state="session",
-        )  # fmt: skip
+        with column:
+            draw_field_control(
+                FIELDS[name], key(name), label, start=getattr(usual, name), typed=True
+            )
 
 
 def key(name: str) -> str:

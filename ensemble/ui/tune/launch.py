@@ -14,9 +14,10 @@ from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.queue import comes_first
 from ensemble.settings import setting_fields
 from ensemble.sweeps import OBJECTIVES, SweepConfig
-from ensemble.sweeps.settings import PRUNERS, SAMPLERS, VALIDATION
+from ensemble.sweeps.settings import VALIDATION
 from ensemble.ui.devices import probe
 from ensemble.ui.shared import guard, settings, widget
+from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.ui.train.launch import TOLD_BY, rounded
@@ -63,11 +64,11 @@ def key(name: str) -> str:
 
 def controls() -> None:
     """What is searched, by whom and for what; the rest under More."""
-    choice("sampler", "Sampler", SAMPLERS, SAMPLER_WORDS)
+    control("sampler", "Sampler", format_func=SAMPLER_WORDS.__getitem__)
     on_grid = held("sampler") == "grid"
     space.controls(on_grid)
     if not on_grid:
-        number("trials", "Trials")
+        control("trials", "Trials")
     widget.begin(key("objectives"), ["nll"])
     st.multiselect(
         "Chosen by", list(OBJECTIVES), format_func=OBJECTIVE_WORDS.__getitem__,
@@ -75,19 +76,27 @@ def controls() -> None:
         help="On the validation images, at a trial's best epoch. Of several the trials that no "
         "other beats in all are shown: the Pareto front.",
     )  # fmt: skip
-    widget.begin(key("validation"), VALIDATION)
-    st.select_slider(
-        "Validation share", sorted({*SHARES, float(held("validation"))}), key=key("validation"),
-        format_func=lambda share: formats.percent(share, places=0), persist_state="session",
+    draw_field_control(
+        settings.FIELDS["validation"],
+        key("validation"),
+        "Validation share",
+        start=VALIDATION,
+        steps=SHARES,
+        format_func=lambda share: formats.percent(share, places=0),
         help="Of the training images, held out of every trial to choose settings by.",
-    )  # fmt: skip
+    )
     more = st.expander("More", key="tune_more", on_change="rerun")
     if more.open:
         with more:
-            choice("pruner", "Pruner", PRUNERS, PRUNER_WORDS)
-            number("workers", "Workers")
-            number("sampler_seed", "Seed of the sampler")
+            control("pruner", "Pruner", format_func=PRUNER_WORDS.__getitem__)
+            control("workers", "Workers")
+            control("sampler_seed", "Seed of the sampler")
     rest()
+
+
+def control(name: str, label: str, **more: Any) -> None:
+    """The widget of a setting of the sweep: a choice, or a number that is typed."""
+    draw_field_control(FIELDS[name], key(name), label, typed=True, **more)
 
 
 def rest() -> None:
@@ -105,21 +114,6 @@ def held(name: str) -> Any:
     """A setting of the sweep as it stands in its widget, else its default."""
     default = VALIDATION if name == "validation" else FIELDS[name].default
     return widget.value(key(name), default)
-
-
-def choice(name: str, label: str, options: tuple[str, ...], words: dict[str, str]) -> None:
-    """A box for one of a few words."""
-    widget.begin(key(name), FIELDS[name].default)
-    st.selectbox(label, options, format_func=words.__getitem__, key=key(name),
-                 persist_state="session", help=FIELDS[name].metadata["help"])  # fmt: skip
-
-
-def number(name: str, label: str) -> None:
-    """A box for a whole number."""
-    about = FIELDS[name].metadata
-    widget.begin(key(name), FIELDS[name].default)
-    st.number_input(label, about["low"], about["high"], key=key(name), persist_state="session",
-                    help=about["help"])  # fmt: skip
 
 
 def config() -> SweepConfig:

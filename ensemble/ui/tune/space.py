@@ -12,6 +12,7 @@ from ensemble.config import EnsembleConfig
 from ensemble.settings import choices_of
 from ensemble.sweeps.space import NOT_SEARCHED, Axis, Range, written
 from ensemble.ui.shared import settings, widget
+from ensemble.ui.shared.field_control import draw_field_control
 from ensemble.wording import escaping
 
 # The seed also says which images are held out, and trials are judged on the same ones.
@@ -89,16 +90,19 @@ def ends(name: str, field: "Field[Any]", on_grid: bool) -> None:
     """From where to where, and whether by the same factor."""
     whole = isinstance(field.default, int)
     low, high, log = usual(name, field)
-    kind = int if whole else float
-    about: dict[str, Any] = {
-        "min_value": kind(field.metadata["low"]), "max_value": kind(field.metadata["high"]),
-        "step": 1 if whole else 0.01, "format": None if whole else "%g",
-        "persist_state": "session",
-    }  # fmt: skip
     columns = st.columns(2 + (on_grid and not whole), gap="small")
     for word, begins, column in (("from", low, columns[0]), ("to", high, columns[1])):
-        widget.begin(held := key(word, name), begins)
-        column.number_input(word.capitalize(), key=held, **about)
+        with column:
+            draw_field_control(
+                field,
+                key(word, name),
+                word.capitalize(),
+                start=begins,
+                typed=True,
+                step=1 if whole else 0.01,
+                format=None if whole else "%g",
+                help=None,
+            )
     if on_grid and not whole:
         widget.begin(held := key("values", name), GRID_VALUES)
         columns[2].number_input("Values", 2, 100, key=held, persist_state="session")

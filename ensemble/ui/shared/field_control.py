@@ -1,0 +1,68 @@
+"""A widget from a field of settings: its range, choices and help say which widget, and which not.
+
+Runs, regressions, sweeps and what a task asks a cluster for are dataclasses whose fields are made
+by `ensemble.settings.setting`; every widget that sets one of them is made here.
+"""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from ensemble.settings import choices_of
+from ensemble.ui.shared import widget
+
+DRAGGED_UP_TO = 100  # over a longer range a slider moves by more than one value at a time
+FRACTION_STEP = 0.5  # of a slider over numbers with a fraction
+
+
+def draw_field_control(
+    field: "dataclasses.Field[Any]",
+    key: str,
+    label: str,
+    *,
+    start: Any = None,
+    choices: Sequence[Any] = (),
+    buttons: bool = False,
+    steps: Sequence[float] = (),
+    typed: bool = False,
+    step: float | None = None,
+    **more: Any,
+) -> Any:
+    """Draw the widget that fits a field's type and range; what is set stays for other visits.
+
+    Args:
+      field: a field that `ensemble.settings.setting` made.
+      key: of the widget.
+      label: of the widget.
+      start: what it holds at first, if not the field's default.
+      choices: what can be chosen instead of the field's own choices, in this order.
+      buttons: a choice is drawn as buttons in a row, not as a list that opens.
+      steps: the values on a slider that does not go evenly over the range; one that the widget
+        holds and that is not among them is added.
+      typed: a number is always typed, also where its range is short enough for a slider.
+      step: between two neighbouring numbers.
+      **more: goes to the widget.
+
+    Returns:
+      The value that the widget holds.
+    """
+    now = widget.begin(key, field.default if start is None else start)
+    about = {"key": key, "help": field.metadata["help"], "persist_state": "session", **more}
+    if listed := choices or choices_of(field):
+        if buttons:
+            return st.segmented_control(label, listed, required=True, **about)
+        return st.selectbox(label, listed, **about)
+    if isinstance(field.default, bool):
+        return st.toggle(label, **about)
+    if steps:
+        return st.select_slider(label, sorted({*steps, now}), **about)
+    if field.metadata["form"]:
+        return st.text_input(label, **about)
+    kind = type(field.default)
+    low, high = kind(field.metadata["low"]), kind(field.metadata["high"])
+    width = kind(step or (1 if kind is int else FRACTION_STEP))
+    if typed or high > DRAGGED_UP_TO:
+        return st.number_input(label, low, high, step=width, **about)
+    return st.slider(label, low, high, step=width, **about)
