@@ -13,10 +13,11 @@ def main() -> None:
     if not choice.run:
         launch.make_ready()  # And compiles, for the settings that a first visit begins with.
     with st.sidebar:
-        controls.panel(choice.run)
-        with st.container(key="launch_bar"):
+        with st.container(key="launch_settings"):
+            controls.panel(choice.run)
+            controls.offer_mnist()
+        with st.container(key="launch_bar", gap="xsmall"):
             launch.launch_button("launch")
-        controls.offer_mnist()
     if choice.problem:
         run_panel.show_problem(choice)
     elif choice.run:

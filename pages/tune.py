@@ -9,8 +9,9 @@ from ensemble.ui.tune import launch, live, picker
 def main() -> None:
     choice = picker.choose()
     with st.sidebar:
-        launch.controls()
-        with st.container(key="launch_bar"):
+        with st.container(key="launch_settings"):
+            launch.controls()
+        with st.container(key="launch_bar", gap="xsmall"):
             launch.launch_button()
     if choice.problem:
         picker.show_problem(choice.problem)

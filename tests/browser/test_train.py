@@ -25,6 +25,57 @@ PATIENCE = 120_000  # ms: compiling on a loaded machine
 CHART = '.curves:not([data-run="example"])'
 
 
+FIRST = ("dataset", "network", "members", "learning_rate", "momentum", "epochs", "batch_size")
+LOW = 800  # pixels of a small laptop's window, of 1,280
+# The controls among these that something else covers at their middle.
+COVERED = """controls => controls.filter(control => {
+  const box = control.getBoundingClientRect()
+  const top = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2)
+  return !control.contains(top)
+}).map(control => control.className)"""
+# Gives one after the other the focus; those that stand behind the bar with Launch then.
+BEHIND = """settings => [...settings.querySelectorAll('input, button, summary')].filter(one => {
+  one.focus()
+  const bar = document.querySelector('.st-key-launch_bar').getBoundingClientRect()
+  const box = one.getBoundingClientRect()
+  return document.activeElement === one && box.height > 1 && box.bottom > bar.top
+}).map(one => one.outerHTML.slice(0, 80))"""
+
+
+def check_first_settings(app: App) -> None:
+    """Fails where the first settings are not in view together, close below each other."""
+    bar = app.page.locator(".st-key-launch_bar")
+    expect(bar.get_by_role("button")).to_contain_text("about")  # the devices have answered
+    expect(app.page.get_by_test_id("stSkeleton")).to_have_count(0)
+    below = bar.bounding_box()
+    assert below
+    assert below["y"] + below["height"] <= LOW
+    controls = [app.page.locator(f".st-key-set_{name}") for name in FIRST]
+    boxes = [box for control in controls if (box := control.bounding_box())]
+    assert len(boxes) == len(FIRST)
+    assert boxes[0]["y"] >= 0
+    for upper, lower in pairwise(boxes):
+        assert 0 <= lower["y"] - upper["y"] - upper["height"] <= 8, "something stands between"
+    assert boxes[-1]["y"] + boxes[-1]["height"] <= below["y"]
+    assert all(box["height"] <= 44 for box in boxes[:2]), "a line each"
+    five = app.page.locator(", ".join(f".st-key-set_{name}" for name in FIRST))
+    assert five.evaluate_all(COVERED) == []
+
+
+def test_the_first_settings_stand_in_view_together_and_launch_covers_none(app: App) -> None:
+    app.page.set_viewport_size({"width": 1280, "height": LOW})
+    app.open("train")
+    check_first_settings(app)
+    run = finished()
+    app.open("train", run=run.id)
+    app.page.locator(".st-key-fold button").click()
+    check_first_settings(app)
+    settings = app.page.locator(".st-key-launch_settings")
+    assert settings.evaluate(BEHIND) == []
+    assert settings.evaluate("one => one.parentElement.scrollTop") > 0, "the last was out of sight"
+    shutil.rmtree(run.path)
+
+
 def set_up(app: App, members: str, epochs: str) -> None:
     """Members and epochs by their sliders, with the keyboard."""
     app.open("train")

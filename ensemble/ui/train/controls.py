@@ -57,16 +57,25 @@ def fold(run_id: str) -> None:
 
 
 def every() -> None:
-    """Every setting as a widget; those that a first run can leave alone stand under More."""
-    presets.control()
-    dataset_control()
-    network.control()
+    """Every setting as a widget; those that a first run can leave alone stand under More.
+
+    Dataset, network and the five that are turned first come before all else, close together, so
+    that they stand in view at once.
+    """
     differ = varied.names()
-    for name in settings.MAIN[2:]:
-        settings.control(name, **varied.instead(name, differ))
-        if name == "momentum":
-            varied.control()
-            network.rate_doubt()
+    with st.container(gap="xxsmall", key="first_settings"):
+        dataset_control()
+        network.control()
+        for name in settings.FIRST:
+            settings.control(name, **varied.instead(name, differ))
+    network.rate_doubt()
+    chosen = datasets.info(settings.value("dataset"))
+    if not chosen.prepared:
+        fetch_panel(chosen)
+    presets.control()
+    network.draw_details()
+    varied.control()
+    settings.control("seed")
     precision.control()
     where.control()
     more_controls()
@@ -89,13 +98,10 @@ def more_controls() -> None:
 
 
 def dataset_control() -> None:
-    """Which images; those that are not there yet can be fetched beside it."""
+    """Which images; those that are there come first, and of these MNIST."""
     known = sorted(datasets.infos(), key=lambda info: (not info.prepared, info.name != "mnist"))
     titles = {info.name: titled(info) for info in known}
     settings.control("dataset", choices=list(titles), format_func=titles.__getitem__)
-    chosen = datasets.info(settings.value("dataset"))
-    if not chosen.prepared:
-        fetch_panel(chosen)
 
 
 def offer_mnist() -> None:

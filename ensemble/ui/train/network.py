@@ -17,11 +17,20 @@ from ensemble.wording.runs import networks as networks_words
 
 
 def control() -> None:
-    """Which network; below it where it comes from, what it takes, and what suits the images."""
+    """Which network."""
     listed = architectures.names()
     titles = {one: networks_words.told_apart(one, listed) for one in listed}
-    settings.control("network", choices=listed, format_func=titles.__getitem__,
-                     on_change=settings.reset, args=("width",))  # fmt: skip
+    settings.control(
+        "network",
+        choices=listed,
+        format_func=titles.__getitem__,
+        on_change=settings.reset,
+        args=("width",),
+    )
+
+
+def draw_details() -> None:
+    """Where the chosen network comes from, what it takes, what suits the images, how wide it is."""
     name, info = settings.value("network"), datasets.info(settings.value("dataset"))
     found = known(name, info, settings.value("width"))
     looked = st.fragment(facts, run_every=0.5 if found.waiting else None)
@@ -32,10 +41,15 @@ def control() -> None:
         settings.control("width", help=f"Of its layers. 0 is its own, {usual}.")
         st.caption(networks_words.how_wide(name, settings.value("width")))
     if architectures.is_own(name) and not found.waiting:
-        st.button("Look at it again", key="network_again", icon=":material/refresh:",
-                  type="tertiary", on_click=asked.forget,
-                  help="Its files in this folder are watched; this is for what it imports from "
-                  "elsewhere.")  # fmt: skip
+        st.button(
+            "Look at it again",
+            key="network_again",
+            icon=":material/refresh:",
+            type="tertiary",
+            on_click=asked.forget,
+            help="Its files in this folder are watched; this is for what it imports from "
+            "elsewhere.",
+        )
     own_file()
 
 

@@ -21,7 +21,7 @@ PRESETS = {
     "HOWTO": EnsembleConfig(dataset="mnist", epochs=3),
     "Best accuracy": BEST,
 }  # fmt: skip
-HELP = "Fills every setting below, dataset and network too; nothing starts until you launch."
+HELP = "Fills every setting, dataset and network too; nothing starts until you launch."
 WHAT = {
     "Quick look": "in seconds, with the settings as they are at first",
     CLASS: "seven members in about half a minute, with disputed digits to talk about",
