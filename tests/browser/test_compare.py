@@ -1,6 +1,8 @@
 """Compare as a person meets it: three seeds as one curve, and a brush that holds everywhere."""
 
 import io
+import re
+import zlib
 
 import numpy as np
 from PIL import Image
@@ -10,6 +12,7 @@ from tests.browser.conftest import App
 from tests.comparison.drawn import finished
 
 LINES = ".coordinates .line"
+TEXT = re.compile(r"<(\w+)> Tj")  # of a PDF's page
 
 
 def runs_of_two_rates() -> str:
@@ -92,6 +95,27 @@ def test_the_keyboard_brushes_moves_axes_and_turns_them_and_the_picture_is_kept(
         tools.get_by_role("button", name="PNG").click()
     pixels = np.asarray(Image.open(io.BytesIO(saved.value.path().read_bytes())).convert("RGB"))
     assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 10
+    expect(app.page.locator(f"{LINES}.dim")).to_have_count(2)
+    standing = picture.evaluate("picture => picture.querySelector('svg').outerHTML")
+    for size, (width, height) in {"column": (85, None), "slide": (254, 142.875)}.items():
+        tools.get_by_role("combobox").select_option(size)
+        with app.page.expect_download() as saved:
+            tools.get_by_role("button", name="PDF").click()
+        assert saved.value.suggested_filename == f"parallel-coordinates-{size}-{width}mm.pdf"
+        pdf = saved.value.path().read_bytes()
+        assert pdf.startswith(b"%PDF-1.4\n")
+        box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+        assert box
+        wide, high = (float(side) / 72 * 25.4 for side in box.groups())
+        assert abs(wide - width) < 0.01
+        assert height is None or abs(high - height) < 0.2, "as high as a slide, to a pixel"
+        [packed] = re.findall(rb"/Length \d+ >>\nstream\n(.*?)\nendstream", pdf, re.S)
+        drawn = zlib.decompress(packed).decode()
+        assert "/I0 Do" not in drawn, "lines as lines, not a picture of them"
+        words = [bytes.fromhex(one).decode("cp1252") for one in TEXT.findall(drawn)]
+        assert {"Accuracy", "Learning rate", "NLL, nats"} <= set(words)
+        assert "linear" not in words, "what only the page needs is left out"
+    assert picture.evaluate("picture => picture.querySelector('svg').outerHTML") == standing
     with app.page.expect_download() as saved:
         tools.get_by_role("button", name="CSV").click()
     head, *rows = saved.value.path().read_text().splitlines()

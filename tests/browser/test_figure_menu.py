@@ -1,5 +1,6 @@
 """Figures are saved as a journal wants them: a width in mm, 8 pt, no ground, with a caption."""
 
+import csv
 import io
 import re
 import zlib
@@ -140,4 +141,9 @@ def test_learning_curves_are_laid_out_for_a_journals_column(app: App) -> None:
     assert len({one.attrib["x"] for one in panels}) == 1, "one below the other"
     said = (root.findtext(f"{SVG}title"), root.findtext(f"{SVG}desc"))
     assert said == ("Learning curves", figure_caption(run, "Learning curves"))
+    with app.page.expect_download() as download:
+        tools.get_by_role("button", name="CSV").click()
+    heading, *rows = csv.reader(io.StringIO(download.value.path().read_text("utf-8")))
+    assert heading == ["figure", "curve", "split", "epochs", "value"]
+    assert ["loss", "member 2", "test", "2", "0.75"] in rows
     expect(app.page.locator(".curves .panel")).to_have_count(3)  # those of the page alone are left

@@ -11,17 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from ensemble import runs
 from ensemble.figures.comparison.columns import Column, axes
 from ensemble.ui.compare.brushed import Brush, from_browser
+from ensemble.ui.frame.own_chart import register_chart
 from ensemble.ui.shared import widget
 from ensemble.wording import formats
+from ensemble.wording.provenance import version
 from ensemble.wording.run_names import told_apart
 
 SCRIPTS = ("scales.js", "brush.js", "draw.js", "save.js", "coordinates.js")
 KEY = "compare_coordinates"
+TITLE = "Parallel coordinates"
 
 
 def show(
@@ -42,15 +43,19 @@ def show(
     """
     titles = [column.label for column in columns]
     said = f"{formats.count(len(every), 'run')} over {', '.join(titles)}"
+    caption = f"{TITLE} · {formats.count(len(every), 'run')}"
     chart = {
         "axes": axes(columns),
-        "runs": [{"id": run.id, "name": told_apart(run), "color": color}
-                 for run, color in zip(every, colors, strict=True)],
-        "caption": f"Parallel coordinates · {formats.count(len(every), 'run')}",
-        "alt": f"Parallel coordinates: {said}. Tab reaches both ends of every axis; the arrow "
-        "keys brush.",
+        "runs": [
+            {"id": run.id, "name": told_apart(run), "color": color}
+            for run, color in zip(every, colors, strict=True)
+        ],
+        "caption": caption,
+        "title": TITLE,
+        "about": f"{caption} · {version()}",
+        "alt": f"{TITLE}: {said}. Tab reaches both ends of every axis; the arrow keys brush.",
         "file": "parallel-coordinates",
-    }  # fmt: skip
+    }
     # As text: Streamlit looks for tables in anything else.
     component()(
         data={"chart": json.dumps(chart), "keep": json.dumps(brushes)}, key=KEY,
@@ -67,11 +72,6 @@ def brushed(columns: Sequence[Column], on_brush: Callable[[dict[str, Brush]], No
 
 @functools.cache
 def component() -> Any:
-    """The component, registered once: its scripts are plain functions, joined in order."""
+    """The component, registered once."""
     folder = Path(__file__).parent / "js"
-    return st.components.v2.component(
-        "ensemble_parallel_coordinates",
-        html='<div class="coordinates"></div>',
-        css=(folder / "coordinates.css").read_text("utf-8"),
-        js="\n".join((folder / name).read_text("utf-8") for name in SCRIPTS),
-    )
+    return register_chart("parallel_coordinates", folder, "coordinates.css", SCRIPTS)

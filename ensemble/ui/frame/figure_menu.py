@@ -14,7 +14,7 @@ from ensemble.wording.provenance import version
 
 FONT = 12  # pixels of a figure's usual text, as Plotly counts them
 # In the order in which one needs what the others hold.
-SCRIPTS = ("recolor.js", "paths.js", "pdf.js", "png.js", "sized.js", "figures.js")
+SCRIPTS = ("dom.js", "recolor.js", "paths.js", "pdf.js", "png.js", "sized.js", "figures.js")
 
 
 @dataclass(frozen=True)

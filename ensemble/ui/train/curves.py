@@ -3,7 +3,7 @@
 A component of our own, because each of Streamlit's charts loses something at a live
 update: Plotly and ECharts are drawn anew, Vega-Lite drops the zoom, and none draws the
 ensemble in the page's own text colour at once. This one keeps its SVG nodes, the zoom and
-the hidden curves, and saves PNG, SVG and CSV. Its script stands in `js/`.
+the hidden curves, and saves PNG, SVG, PDF and CSV. Its scripts stand in `js/`.
 """
 
 import functools
@@ -12,17 +12,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-
 from ensemble.figures import palette
+from ensemble.ui.frame.own_chart import register_chart
 from ensemble.ui.train import disputed, panels
 from ensemble.ui.train.panels import group
 from ensemble.ui.train.varied import coloured
 
 SCRIPTS = (
-    "scales.js", "panel.js", "ends.js", "disputed.js", "save.js", "values.js", "pointer.js",
+    "scales.js",
+    "panel.js",
+    "ends.js",
+    "disputed.js",
+    "save.js",
+    "values.js",
+    "pointer.js",
     "chart.js",
-)  # fmt: skip
+)
 TITLE = "Learning curves"
 # How the line of a split is broken, and that of a mean: each in its own way, never by hue alone.
 DASHES = {"test": "", "validation": "dash-dotted", "train": "dashed"}
@@ -86,14 +91,9 @@ def nothing() -> None:
 
 @functools.cache
 def component() -> Any:
-    """The component, registered once: its scripts are plain functions, joined in order."""
+    """The component, registered once."""
     folder = Path(__file__).parent / "js"
-    return st.components.v2.component(
-        "ensemble_learning_curves",
-        html='<div class="curves"></div>',
-        css=(folder / "curves.css").read_text(),
-        js="\n".join((folder / name).read_text() for name in SCRIPTS),
-    )
+    return register_chart("learning_curves", folder, "curves.css", SCRIPTS)
 
 
 def names(members: int) -> list[str]:

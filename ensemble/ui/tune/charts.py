@@ -10,6 +10,7 @@ from ensemble.figures.comparison.trials import SHARES, SHORT, UNITS
 from ensemble.sweeps import OBJECTIVES, Sweep, Trial
 from ensemble.ui.train.curves import component
 from ensemble.wording import formats
+from ensemble.wording.provenance import figure_caption
 from ensemble.wording.run_names import called
 
 MOST = 40  # trials whose epochs are drawn
@@ -106,10 +107,17 @@ def draw(
     legend = [{**look, "group": group, "label": look["end"] if group == "ended" else look["label"]}
               for group, look in groups.items()]  # fmt: skip
     chart = {
-        "run": f"{sweep.id}-{name}", "caption": f"{title} · {called(sweep)}", "x": x,
-        "styles": styles, "legend": legend, "places": [[panel]], "disputed": None,
+        "run": f"{sweep.id}-{name}",
+        "caption": f"{title} · {called(sweep)}",
+        "title": title,
+        "about": figure_caption(sweep, title),
+        "x": x,
+        "styles": styles,
+        "legend": legend,
+        "places": [[panel]],
+        "disputed": None,
         "colors": {"right": palette.RIGHT, "wrong": palette.WRONG, "muted": palette.MUTED},
-    }  # fmt: skip
+    }
     component()(data={"chart": json.dumps(chart)}, key=f"tune_{name}_{sweep.id}")
 
 

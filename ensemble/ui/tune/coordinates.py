@@ -14,10 +14,11 @@ from ensemble.figures.comparison.trials import columns as columns_of
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.compare import brushed
 from ensemble.ui.compare.brushed import Brush
-from ensemble.ui.compare.coordinates import component
+from ensemble.ui.compare.coordinates import TITLE, component
 from ensemble.ui.predictions import downloads
 from ensemble.ui.shared import address, widget
 from ensemble.wording import escaping, formats
+from ensemble.wording.provenance import figure_caption
 
 KEY = "tune_coordinates"
 
@@ -33,7 +34,7 @@ def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
             "A line a complete trial. Drag along an axis to brush, press it to clear; with the "
             "keyboard, Tab to an end of an axis and press the arrows."
         )
-        lines(columns, complete, brushes, sweep.config.goals[0])
+        lines(sweep, columns, complete, brushes)
     if brushes:
         said = escaping.markdown(brushed.in_words(brushes, columns))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -48,10 +49,13 @@ def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
 
 
 def lines(
-    columns: Sequence[Column], complete: Sequence[Trial], brushes: Mapping[str, Brush], goal: str
+    sweep: Sweep,
+    columns: Sequence[Column],
+    complete: Sequence[Trial],
+    brushes: Mapping[str, Brush],
 ) -> None:
     """The parallel coordinates, coloured by the first objective."""
-    by = next(column for column in columns if column.name == goal)
+    by = next(column for column in columns if column.name == sweep.config.goals[0])
     hues = colors.of_values(by)
     count = formats.count(len(complete), "trial")
     titles = ", ".join(column.label for column in columns)
@@ -59,8 +63,10 @@ def lines(
         "axes": axes(columns),
         "runs": [{"id": one.run_id, "name": f"trial {one.number + 1}", "color": color}
                  for one, color in zip(complete, hues, strict=True)],
-        "caption": f"Parallel coordinates · {count}",
-        "alt": f"Parallel coordinates: {count} over {titles}. Tab reaches both ends of every axis; "
+        "caption": f"{TITLE} · {count}",
+        "title": TITLE,
+        "about": figure_caption(sweep, f"{TITLE} · {count}"),
+        "alt": f"{TITLE}: {count} over {titles}. Tab reaches both ends of every axis; "
         "the arrow keys brush.",
         "file": "parallel-coordinates",
     }  # fmt: skip

@@ -7,25 +7,12 @@ const REPLACED = 30000  // ms within which a picture that was taken away may hav
 let left = { focus: null, at: 0 }  // what had the keyboard's focus in a picture that was taken away
 
 function remembered() {
-  let kept = {}
-  try {
-    kept = JSON.parse(sessionStorage.getItem('parallel coordinates')) ?? {}
-  } catch {}
+  const kept = readFromTab('parallel coordinates')
   return { order: kept.order ?? [], log: kept.log ?? {} }
 }
 
 function remember(chart) {
-  sessionStorage.setItem('parallel coordinates', JSON.stringify(chart.state))
-}
-
-function button(parent, label, help, act) {
-  const made = document.createElement('button')
-  made.type = 'button'
-  made.textContent = label
-  made.title = help
-  made.onclick = act
-  parent.append(made)
-  return made
+  writeToTab('parallel coordinates', chart.state)
 }
 
 function make(root) {
@@ -41,9 +28,13 @@ function make(root) {
     mark(chart)
     send(chart)
   })
-  button(tools, 'PNG', 'Save the picture as PNG', () => savePng(chart))
-  button(tools, 'SVG', 'Save the picture as SVG', () => saveSvg(chart))
-  button(tools, 'CSV', 'Save the values as CSV', () => saveCsv(chart))
+  addSaveTools(tools, {
+    draw: (size, look) => picture(chart, size, look),
+    about: () => ({ name: chart.data.file, title: chart.data.title, text: chart.data.about }),
+    values: () => valuesOf(chart),
+    valuesHelp: 'Save the values as CSV',
+    slides: true,
+  })
   chart.svg = node(root.querySelector('.sheet'), 'svg', { role: 'group' })
   root.onpointermove = (event) => drag(chart, event)
   root.onpointerup = (event) => drop(chart, event)

@@ -1,17 +1,11 @@
 // The picture: an axis a setting or figure, a line a run. What a brush changes is marked on what
 // stands, so that a drag over many runs does not draw anything anew.
 
-const SVG = 'http://www.w3.org/2000/svg'
-const LEAST = 92
+const HEIGHT = 360
+const LEAST = 92  // pixels from one axis to the next; in a picture of a size of its own fewer
+const LEAST_SAVED = 64
 const LETTERS = 14
-
-function node(parent, name, attributes = {}, text = '') {
-  const made = document.createElementNS(SVG, name)
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
-  if (text) made.textContent = text
-  parent.append(made)
-  return made
-}
+const LETTER = 6.5  // pixels of a letter of a label
 
 // The axes in the order that a person has put them in; new ones come last.
 function ordered(chart) {
@@ -31,25 +25,30 @@ function leftOf(axis) {
 }
 
 function draw(chart) {
-  const axes = ordered(chart)
-  const height = 360
-  const [margin, right] = [leftOf(axes[0]), 56]
-  const width = Math.max(chart.root.clientWidth || 600, margin + right + LEAST * (axes.length - 1))
-  const step = axes.length > 1 ? (width - margin - right) / (axes.length - 1) : 0
   const focused = chart.root.getRootNode().activeElement?.dataset?.focus
-  Object.assign(chart, { width, height, step, margin })
-  chart.x = Object.fromEntries(axes.map((axis, i) => [axis.name, axes.length > 1 ? margin + i * step : width / 2]))
-  chart.scales = Object.fromEntries(axes.map((axis) => [axis.name, scaleOf(axis, isLog(chart, axis), height)]))
   chart.svg.replaceChildren()
-  for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) {
-    chart.svg.setAttribute(key, value)
-  }
-  const lines = node(chart.svg, 'g', { class: 'lines', fill: 'none' })
-  chart.lines = chart.data.runs.map((run, place) => drawLine(chart, lines, axes, run, place))
-  chart.ends = {}
-  axes.forEach((axis) => drawAxis(chart, axis))
+  drawInto(chart, chart.svg, { room: chart.root.clientWidth || 600, height: HEIGHT, least: LEAST })
+  const { width, height } = chart
+  setAttributes(chart.svg, { width, height, viewBox: `0 0 ${width} ${height}` })
   mark(chart)
   if (focused) focusOn(chart, focused)
+}
+
+// Lines and axes, in so much room and `least` pixels from one axis to the next: where all stands is
+// noted on the chart.
+function drawInto(chart, parent, { room, height, least }) {
+  const axes = ordered(chart)
+  const [margin, right] = [leftOf(axes[0]), 56]
+  const width = Math.max(room, margin + right + least * (axes.length - 1))
+  const step = axes.length > 1 ? (width - margin - right) / (axes.length - 1) : 0
+  const letters = step ? Math.min(LETTERS, Math.floor(step / LETTER)) : LETTERS
+  Object.assign(chart, { width, height, step, margin, letters })
+  chart.x = Object.fromEntries(axes.map((axis, i) => [axis.name, axes.length > 1 ? margin + i * step : width / 2]))
+  chart.scales = Object.fromEntries(axes.map((axis) => [axis.name, scaleOf(axis, isLog(chart, axis), height)]))
+  const lines = node(parent, 'g', { class: 'lines', fill: 'none' })
+  chart.lines = chart.data.runs.map((run, place) => drawLine(chart, lines, axes, run, place))
+  chart.ends = {}
+  axes.forEach((axis) => drawAxis(chart, parent, axis))
 }
 
 function focusOn(chart, name) {
@@ -77,25 +76,25 @@ function drawLine(chart, parent, axes, run, place) {
 }
 
 // A label in lines of a few letters, as axes stand close beside each other.
-function wrapped(label) {
+function wrapped(label, letters) {
   const lines = []
   for (const word of label.split(' ')) {
     const last = lines.at(-1)
-    if (last !== undefined && last.length + word.length < LETTERS) lines[lines.length - 1] = `${last} ${word}`
+    if (last !== undefined && last.length + word.length < letters) lines[lines.length - 1] = `${last} ${word}`
     else lines.push(word)
   }
   return lines.slice(0, 3)
 }
 
-function drawAxis(chart, axis) {
+function drawAxis(chart, parent, axis) {
   const scale = chart.scales[axis.name]
-  const group = node(chart.svg, 'g', { class: 'axis', transform: `translate(${chart.x[axis.name]} 0)` })
+  const group = node(parent, 'g', { class: 'axis', transform: `translate(${chart.x[axis.name]} 0)` })
   drawLabel(chart, axis, group)
   node(group, 'line', { y1: scale.top, y2: scale.bottom, class: 'rule' })
   for (const tick of scale.ticks) {
     const y = scale.y(tick.value)
     node(group, 'line', { x1: -4, x2: 0, y1: y, y2: y, class: 'rule' })
-    const words = tick.label.length > LETTERS ? `${tick.label.slice(0, LETTERS - 1)}…` : tick.label
+    const words = tick.label.length > chart.letters ? `${tick.label.slice(0, chart.letters - 1)}…` : tick.label
     node(group, 'text', { x: -7, y: y + 4, 'text-anchor': 'end', 'font-size': 11, class: 'tick' }, words)
   }
   if (axis.values.includes(null)) {
@@ -112,7 +111,7 @@ function drawAxis(chart, axis) {
 }
 
 function drawLabel(chart, axis, group) {
-  const lines = wrapped(axis.label)
+  const lines = wrapped(axis.label, chart.letters)
   const text = node(group, 'text', { 'text-anchor': 'middle', 'font-size': 12, class: 'label',
     tabindex: 0, role: 'button', 'data-focus': `label ${axis.name}`,
     'aria-label': `${axis.label}: arrow keys move this axis to the left or right` })
@@ -175,14 +174,19 @@ function moveTo(chart, event) {
   if (ordered(chart)[to].name !== name) moveAxis(chart, name, to)
 }
 
-// What the brushes leave: lines dimmed or not, brushes and their ends, and how many runs stay.
-function mark(chart) {
-  const kept = chart.lines.map((line, place) => {
+// What the brushes leave: lines dimmed or not, brushes and their ends; returns which runs stay.
+function markLines(chart) {
+  for (const axis of chart.data.axes) markBrush(chart, axis)
+  return chart.lines.map((line, place) => {
     const stay = staysAll(chart, place)
     line.classList.toggle('dim', !stay)
     return stay
   })
-  for (const axis of chart.data.axes) markBrush(chart, axis)
+}
+
+// As `markLines`, and how many runs stay in words.
+function mark(chart) {
+  const kept = markLines(chart)
   const count = kept.filter(Boolean).length
   const runs = `${kept.length} ${kept.length === 1 ? 'run' : 'runs'}`
   const brushed = Object.keys(chart.keep).length > 0
@@ -206,7 +210,7 @@ function markBrush(chart, axis) {
     ends[end].classList.toggle('set', Boolean(set))
     const value = all[places[end]]
     const words = axis.kind === 'category' ? axis.categories[value] : value === undefined ? '' : tickText(axis, value)
-    for (const [key, text] of Object.entries({ 'aria-valuemin': 0, 'aria-valuemax': all.length - 1,
-      'aria-valuenow': places[end], 'aria-valuetext': words })) ends[end].setAttribute(key, text)
+    setAttributes(ends[end], { 'aria-valuemin': 0, 'aria-valuemax': all.length - 1,
+      'aria-valuenow': places[end], 'aria-valuetext': words })
   }
 }

@@ -39,38 +39,19 @@ function categories(axis, top, bottom) {
   }
 }
 
+// The fewest ticks that are three or more: fewer do not say what the axis counts in.
 function numberTicks(low, high, log, from) {
-  if (log && high - low > 0.9) return decades(low, high)
-  const [first, last] = [from(low), from(high)]
-  const decade = 10 ** Math.floor(Math.log10(last - first))
-  const within = (step) => Math.floor(last / step + 1e-9) - Math.ceil(first / step - 1e-9) + 1
-  // The widest step that leaves three marks: fewer do not say what the axis counts in.
-  const step = decade * [5, 2, 1, 0.5, 0.2].find((lead) => within(lead * decade) >= 3)
-  const ticks = []
-  for (let i = Math.ceil(first / step - 1e-9); i * step <= last + step * 1e-9; i++) {
-    ticks.push(Number((i * step).toPrecision(12)))
+  if (log && high - low > 0.9) {
+    return decadeTicks(low, high).map((place) => Number((10 ** place).toPrecision(12)))
   }
-  return ticks
-}
-
-function decades(low, high) {
-  const leads = high - low > 3 ? [1] : [1, 2, 5]
-  const every = Math.max(1, Math.ceil((high - low) / 8))
-  const ticks = []
-  for (let decade = Math.floor(low); decade <= Math.ceil(high); decade += every) {
-    for (const lead of leads) {
-      const place = decade + Math.log10(lead)
-      if (place >= low - 1e-9 && place <= high + 1e-9) ticks.push(Number((lead * 10 ** decade).toPrecision(12)))
-    }
+  for (let about = 2; ; about++) {
+    const ticks = linearTicks(from(low), from(high), about)
+    if (ticks.length >= 3) return ticks
   }
-  return ticks
 }
 
 function tickText(axis, value) {
-  if (axis.percent) return `${Number((100 * value).toPrecision(6))} %`
-  const size = Math.abs(value)
-  if (size === 0 || (size >= 1e-4 && size < 1e5)) return Number(value.toPrecision(4)).toString()
-  return Number(value.toPrecision(3)).toExponential().replace('e+', 'e')
+  return axis.percent ? `${Number((100 * value).toPrecision(6))} %` : shortNumber(value, 4)
 }
 
 // What is brushed on an axis says which values stay: numbers by two ends, of which null is open;

@@ -12,13 +12,7 @@ function figureMenus(known) {
 
   const options = (key) => document.querySelector(`.figure-options[data-figure="${CSS.escape(key)}"]`)
   let choice = { size: 'screen', ground: 'white', under: false }
-  const remembered = () => {
-    try {
-      return { ...choice, ...JSON.parse(sessionStorage.getItem(KEPT)) }
-    } catch {
-      return choice
-    }
-  }
+  const remembered = () => ({ ...choice, ...readFromTab(KEPT) })
 
   function chart(key) {
     return document.querySelector(`.st-key-${CSS.escape(key)} .js-plotly-plot`)
@@ -60,11 +54,7 @@ function figureMenus(known) {
 
   async function save(plot, key, format) {
     const figure = await made(plot, key), file = await fileOf(format, figure)
-    const link = document.createElement('a')
-    link.href = URL.createObjectURL(file)
-    link.download = `${figure.name}.${format}`
-    link.click()
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000)
+    saveFile(`${figure.name}.${format}`, file)
     return file.said
   }
 
@@ -119,10 +109,8 @@ function figureMenus(known) {
   }
 
   function keep(change) {
-    choice = { ...remembered(), ...change }
-    try {
-      sessionStorage.setItem(KEPT, JSON.stringify(choice))
-    } catch {}  // A browser that keeps nothing has it until the page is left.
+    choice = { ...remembered(), ...change }  // Where a tab keeps nothing, until the page is left.
+    writeToTab(KEPT, choice)
   }
 
   function chosen(event) {
@@ -133,29 +121,34 @@ function figureMenus(known) {
   }
 
   // Charts of our own, which are no Plotly's: the same list of sizes in their bar, the same files.
-  function sizesIn(bar) {
+  // Those of a slide, which has a height of its own, are for charts that can be drawn so (`slides`).
+  function sizesIn(bar, slides) {
     const list = document.createElement('select')
     list.className = 'sizes'
     list.name = 'size'
     list.title = 'The size at which the picture is saved'
     for (const [word, size] of Object.entries(known.sizes)) {
-      if (!size.ratio) list.add(new Option(size.title, word))
+      if (slides || !size.ratio) list.add(new Option(size.title, word))
     }
-    const show = () => (list.value = known.sizes[remembered().size]?.ratio ? 'screen' : remembered().size)
+    const show = () => {
+      const { size } = remembered()
+      list.value = known.sizes[size]?.ratio && !slides ? 'screen' : size
+    }
     list.onfocus = show
     list.onchange = () => keep({ size: list.value })
     show()
     bar.append(list)
   }
 
-  async function drawnFile(format, draw, { name, title, text }) {
+  async function drawnFile(format, draw, { name, title, text }, slides) {
     const chosen = remembered(), size = known.sizes[chosen.size]
-    const sized = size?.mm && !size.ratio
+    const sized = size?.mm && (slides || !size.ratio)
     const to = chosen.ground === 'clear-dark' ? known.dark : known.light
     const ground = chosen.ground === 'white' ? to.ground : 'rgba(0,0,0,0)'
     const width = sized && Math.round(size.mm / 25.4 * 72 / size.pt * known.font)
     const dressed = sized || chosen.ground !== 'white'  // else it stands as on the page
-    const picture = draw(sized ? { width } : undefined, dressed ? { ground, ink: to.ink } : undefined)
+    const height = sized && size.ratio ? Math.round(width * size.ratio) : undefined
+    const picture = draw(sized ? { width, height } : undefined, dressed ? { ground, ink: to.ink } : undefined)
     const mm = sized ? size.mm : picture.width * 25.4 / 96
     const caption = { text, title, under: dressed && chosen.under }
     const made = { ...picture, mm, layout: { paper_bgcolor: ground }, to }

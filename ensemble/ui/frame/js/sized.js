@@ -78,9 +78,8 @@ async function sizedSvg(plot, size, ground, known, caption, drawn) {
 
 // True millimetres, what it is in words, and its caption below where that is wanted.
 function finished(svg, made, caption, known) {
-  const NS = 'http://www.w3.org/2000/svg'
   const add = (name, text, where = 'append') => {
-    const one = svg.ownerDocument.createElementNS(NS, name)
+    const one = svg.ownerDocument.createElementNS(SVG, name)
     one.textContent = text
     svg[where](one)
     return one
@@ -92,19 +91,18 @@ function finished(svg, made, caption, known) {
     height += lines.length * known.font * 1.35 + 8
     const ground = made.layout.paper_bgcolor ?? made.to.ground
     for (const rect of ground.startsWith('rgba(0,0,0,0') ? [] : [add('rect', '', 'prepend')]) {
-      for (const [name, value] of Object.entries({ width, height, fill: ground })) rect.setAttribute(name, value)
+      setAttributes(rect, { width, height, fill: ground })
     }
     lines.forEach((line, i) => {
       const text = add('text', line)
-      for (const [name, value] of Object.entries({ x: 8, y: top + known.font * (1 + 1.35 * i), fill: made.to.ink,
-        'font-size': known.font, 'font-family': FAMILY, style: 'white-space: pre' })) text.setAttribute(name, value)
+      setAttributes(text, { x: 8, y: top + known.font * (1 + 1.35 * i), fill: made.to.ink,
+        'font-size': known.font, 'font-family': FAMILY, style: 'white-space: pre' })
     })
   }
   add('desc', caption.text, 'prepend')
   add('title', caption.title, 'prepend')
   const mm = (pixels) => `${+(pixels * made.mm / made.width).toFixed(3)}mm`
-  for (const [name, value] of Object.entries({ width: mm(width), height: mm(height),
-    viewBox: `0 0 ${width} ${height}` })) svg.setAttribute(name, value)
+  setAttributes(svg, { width: mm(width), height: mm(height), viewBox: `0 0 ${width} ${height}` })
   svg.style.removeProperty('background')
   return { source: new XMLSerializer().serializeToString(svg), width, height, mm: made.mm }
 }

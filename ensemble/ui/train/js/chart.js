@@ -6,17 +6,14 @@ const charts = new WeakMap()
 
 // The members' training curves are not shown until they are asked for: they cross all others.
 function remembered(run) {
-  let kept = {}
-  try {
-    kept = JSON.parse(sessionStorage.getItem('curves ' + run)) ?? {}
-  } catch {}
+  const kept = readFromTab('curves ' + run)
   return { x: kept.x ?? null, y: kept.y ?? {}, hidden: new Set(kept.hidden ?? ['training']),
     shown: new Set(kept.shown ?? []), lit: null }
 }
 
 function remember({ data, state }) {
   const kept = { x: state.x, y: state.y, hidden: [...state.hidden], shown: [...state.shown] }
-  sessionStorage.setItem('curves ' + data.run, JSON.stringify(kept))
+  writeToTab('curves ' + data.run, kept)
 }
 
 // The picture that stands in a place: the one that was switched to, else the first.
@@ -41,22 +38,6 @@ function resetZoom(chart) {
   redraw(chart)
 }
 
-function button(parent, label, help, act) {
-  const made = document.createElement('button')
-  made.type = 'button'
-  made.textContent = label
-  made.title = help
-  made.onclick = act
-  parent.append(made)
-  return made
-}
-
-// The page's menus of figures may come after this picture.
-function listSizes(place) {
-  if (window.ensembleFigures) window.ensembleFigures.sizesIn(place)
-  else setTimeout(() => listSizes(place), 200)
-}
-
 function make(root, data) {
   const chart = { root, data, state: remembered(data.run) }
   root.innerHTML = '<div class="bar"><div class="legend"></div><div class="tools"></div></div>' +
@@ -64,13 +45,12 @@ function make(root, data) {
   const tools = root.querySelector('.tools')
   chart.reset = button(tools, 'Reset zoom', 'Drag over a chart to zoom; double-click resets.',
     () => resetZoom(chart))
-  const sizes = document.createElement('span')
-  tools.append(sizes)
-  listSizes(sizes)
-  for (const format of ['PNG', 'SVG', 'PDF']) {
-    button(tools, format, `Save the picture as ${format}`, () => save(chart, format.toLowerCase()))
-  }
-  button(tools, 'CSV', 'Save the curves shown as CSV', () => saveCsv(chart))
+  addSaveTools(tools, {
+    draw: (size, look) => picture(chart, size, look),
+    about: () => ({ name: chart.data.run, title: chart.data.title, text: chart.data.about }),
+    values: () => valuesOf(chart),
+    valuesHelp: 'Save the curves shown as CSV',
+  })
   chart.tip = root.querySelector('.tip')
   chart.views = data.places.map((_, i) => makePanel(root.querySelector('.panels'), i))
   chart.views.forEach((view, i) => listen(chart, view, i))

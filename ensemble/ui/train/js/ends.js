@@ -61,13 +61,12 @@ function drawEnds(group, panel, data, state, frame) {
   spread(ends.values(), frame)
   const x = Math.max(0, ...[...ends.values()].map((end) => end.x)) + 8
   for (const [key, { at, style, band, words }] of ends) {
-    const sample = keyed(group, 'line', 'sample' + key)
-    for (const [name, value] of Object.entries({ x1: x, x2: x + 10, y1: at, y2: at,
+    setAttributes(keyed(group, 'line', 'sample' + key), { x1: x, x2: x + 10, y1: at, y2: at,
       stroke: band ? data.colors.muted : style.color ?? 'currentColor',
       'stroke-width': band ? 9 : Math.max(2, style.width), 'stroke-opacity': band ? 0.4 : 1,
       'stroke-dasharray': DASHES[style?.dashes ?? ''],
       'stroke-linecap': style?.dashes === 'dotted' ? 'round' : 'butt',
-    })) sample.setAttribute(name, value)
+    })
     text(group, 'name' + key, x + 14, at + 4, 'start', words)
   }
   sweep(group)

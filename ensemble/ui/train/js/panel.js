@@ -1,17 +1,8 @@
 // One panel: a figure over the epochs. Nodes are kept from one update to the next and only
 // their attributes change, so nothing flickers and a pointer never loses what it is over.
 
-const SVG = 'http://www.w3.org/2000/svg'
 const DASHES = { '': 'none', dashed: '5 3', dotted: '0.1 5', 'dash-dotted': '7 2 1.5 2' }
 const MARGIN = { left: 52, right: 82, top: 44, bottom: 38 }
-
-function node(parent, name, attributes, text) {
-  const made = document.createElementNS(SVG, name)
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value)
-  if (text !== undefined) made.textContent = text
-  parent.append(made)
-  return made
-}
 
 // The child of `parent` that belongs to `key`, made when it is not there yet.
 function keyed(parent, name, key) {
@@ -102,8 +93,7 @@ function drawPanel(view, panel, data, state) {
   if (view.title.textContent !== panel.title) view.title.textContent = panel.title
   view.title.setAttribute('visibility', view.bar.children.length ? 'hidden' : 'visible')
   if (view.axis.textContent !== panel.axis) view.axis.textContent = panel.axis
-  for (const [key, value] of Object.entries({ x: area.left, y: area.top - 3, width: area.width,
-    height: area.height + 6 })) view.clip.setAttribute(key, value)
+  setAttributes(view.clip, { x: area.left, y: area.top - 3, width: area.width, height: area.height + 6 })
   if (!panel.note) drawGrid(view.grid, panel, data, frame)
   sweep(view.grid)
   drawBand(view.band, panel, data, state, frame)
@@ -148,16 +138,13 @@ function drawGrid(group, panel, data, frame) {
 }
 
 function rule(group, key, x1, x2, y1, y2) {
-  const line = keyed(group, 'line', key)
-  for (const [name, value] of Object.entries({ x1, x2, y1, y2, stroke: 'currentColor',
-    'stroke-opacity': 0.14 })) line.setAttribute(name, value)
+  setAttributes(keyed(group, 'line', key),
+    { x1, x2, y1, y2, stroke: 'currentColor', 'stroke-opacity': 0.14 })
 }
 
 function text(group, key, x, y, anchor, words) {
   const label = keyed(group, 'text', key)
-  for (const [name, value] of Object.entries({ x, y, 'text-anchor': anchor })) {
-    label.setAttribute(name, value)
-  }
+  setAttributes(label, { x, y, 'text-anchor': anchor })
   if (label.textContent !== words) label.textContent = words
 }
 
@@ -166,7 +153,7 @@ function drawLine(group, line, data, state, frame) {
   const lit = state.lit && (state.lit.who ? state.lit.who === line.who : state.lit.group === line.group)
   const path = keyed(group, 'path', line.who + ' ' + line.split)
   const width = line.split === 'test' ? style.width : Math.max(1, style.width * 0.6)
-  const attributes = {
+  setAttributes(path, {
     d: pathOf(line, frame),
     stroke: lit && line.group === 'members' && !style.own ? 'var(--st-primary-color)' : style.color ?? 'currentColor',
     'stroke-width': width + (lit ? 1.5 : 0),
@@ -174,8 +161,7 @@ function drawLine(group, line, data, state, frame) {
     'stroke-dasharray': DASHES[broken(line, data)],
     'stroke-linecap': broken(line, data) === 'dotted' ? 'round' : 'butt',
     'stroke-linejoin': 'round',
-  }
-  for (const [name, value] of Object.entries(attributes)) path.setAttribute(name, value)
+  })
 }
 
 // How a curve is broken: a split other than test has a way of its own, then the curve itself.

@@ -135,8 +135,7 @@ function boxOf(frame, [x1, y1], [x2, y2]) {
 function showBrush(view, from, to) {
   const box = boxOf(view.frame, from, to)
   view.brush.setAttribute('visibility', box.wide || box.high ? 'visible' : 'hidden')
-  for (const [key, value] of Object.entries({ x: box.left, y: box.top, width: box.width,
-    height: box.height })) view.brush.setAttribute(key, value)
+  setAttributes(view.brush, { x: box.left, y: box.top, width: box.width, height: box.height })
 }
 
 function zoom(chart, view, name, from, to) {

@@ -1,13 +1,5 @@
 // The picture as a file: the panels, the legend and what it shows, on the page's ground.
 
-function hand(name, blob) {
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(blob)
-  link.download = name
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000)
-}
-
 // The panels drawn anew beside the page, each so wide: what is saved is laid out for its size.
 function panelsOf(chart, width) {
   const box = document.createElement('div')
@@ -25,7 +17,7 @@ function panelsOf(chart, width) {
 
 // As the panels stand on the page, or so many pixels wide: as many in a row then as fit.
 function picture(chart, size, look) {
-  const { data, state, root } = chart
+  const { data, root } = chart
   const style = getComputedStyle(root)
   const gap = 16
   const columns = size ? Math.max(1, Math.floor((size.width - gap) / 336)) : chart.views.length
@@ -54,9 +46,9 @@ function picture(chart, size, look) {
   })
   const height = low + gap
   sheet.setAttribute('height', height)
-  for (const [key, value] of Object.entries({ xmlns: SVG, width, height, 'viewBox': `0 0 ${width} ${height}`,
-    'font-family': size ? 'Helvetica, Arial, sans-serif' : 'sans-serif' })) out.setAttribute(key, value)
-  return { width, height, svg: out, source: new XMLSerializer().serializeToString(out), hidden: state.hidden }
+  setAttributes(out, { xmlns: SVG, width, height, viewBox: `0 0 ${width} ${height}`,
+    'font-family': size ? 'Helvetica, Arial, sans-serif' : 'sans-serif' })
+  return { width, height, svg: out }
 }
 
 // Draws the legend from `y` down, broken into rows; returns where it ends.
@@ -76,20 +68,13 @@ function legendRows(body, chart, y, width) {
   return y
 }
 
-// The page's menus of figures know the sizes, and make the files: see `ui.frame.figure_menu`.
-async function save(chart, format) {
-  const { data } = chart
-  const file = await window.ensembleFigures.drawn(format, (size, look) => picture(chart, size, look),
-    { name: data.run, title: data.title, text: data.about })
-  hand(file.name, file.blob)
-}
-
-function saveCsv(chart) {
-  const rows = [`figure,curve,split,${chart.data.x.column ?? 'epochs'},value`]
+// Every point of the curves shown, a row each.
+function valuesOf(chart) {
+  const rows = [['figure', 'curve', 'split', chart.data.x.column ?? 'epochs', 'value']]
   for (const panel of chart.data.places.flat()) {
     for (const line of shownLines(panel, chart.state)) {
-      line.x.forEach((x, i) => rows.push([panel.name, line.who, line.split, x, line.y[i] ?? ''].join(',')))
+      line.x.forEach((x, i) => rows.push([panel.name, line.who, line.split, x, line.y[i]]))
     }
   }
-  hand(`${chart.data.run}-curves.csv`, new Blob([rows.join('\n') + '\n'], { type: 'text/csv' }))
+  return { name: `${chart.data.run}-curves.csv`, rows }
 }

@@ -1,0 +1,66 @@
+"""What charts of our own share in the browser: cells of a CSV file, and ticks."""
+
+import csv
+import io
+import json
+import math
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page
+
+from ensemble.storage import csv_cells
+from ensemble.ui.frame import own_chart
+
+FOLDER = Path(own_chart.__file__).parent / "js"
+SCRIPTS = "\n".join((FOLDER / name).read_text("utf-8") for name in own_chart.SHARED)
+HOSTILE = [
+    'a run, with "quotes"',
+    "two\nlines",
+    "two\r\nlines\rthree",
+    "=HYPERLINK(1)",
+    "+1+1",
+    "-2+3",
+    "@SUM(1)",
+    "\tx",
+    "\r\ny",
+    "\uff1d1",
+    "-0.5",
+    "1e5",
+    "-inf",
+    "",
+    " ",
+    "Größe ✓",
+]
+
+
+def run(page: Page, expression: str) -> Any:
+    """What an expression is where the scripts have been read."""
+    return page.evaluate(f"() => {{ {SCRIPTS}\nreturn {expression} }}")
+
+
+def test_csv_is_what_the_program_writes_itself_and_reads_back(page: Page) -> None:
+    rows = [["run", "value", "kept"], *([name, at - 0.5, None] for at, name in enumerate(HOSTILE))]
+    written = run(page, f"csvOf({json.dumps(rows)})")
+    assert written == csv_cells.table(rows)
+    read = list(csv.reader(io.StringIO(written)))
+    assert [row[0] for row in read[1:4]] == [*HOSTILE[:2], "two\nlines\nthree"]
+    assert read[4][0] == "'=HYPERLINK(1)"
+    assert {len(row) for row in read} == {3}
+
+
+def test_ticks_are_round_and_within_their_axis(page: Page) -> None:
+    for low, high, about in ((0.0, 1.0, 5), (0.01, 0.1, 5), (-3.0, 1250.0, 8), (0.93, 0.97, 4)):
+        ticks = run(page, f"linearTicks({low}, {high}, {about})")
+        steps = [later - sooner for sooner, later in pairwise(ticks)]
+        assert 2 <= len(ticks) <= about + 2
+        assert low - 1e-9 <= ticks[0] <= ticks[-1] <= high + 1e-9
+        assert max(steps) - min(steps) < 1e-9 * max(steps) + 1e-12
+        lead = steps[0] / 10 ** math.floor(math.log10(steps[0]) + 1e-9)
+        assert any(math.isclose(lead, one) for one in (1, 2, 5)), lead
+    places = run(page, "decadeTicks(-2, 0.5)")
+    assert [round(10**place, 6) for place in places] == [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2]
+    assert run(page, "decadeTicks(0, 40)") == [0, 5, 10, 15, 20, 25, 30, 35, 40]
+    shown = run(page, "[0.05, 12000, 2.5e10, 1e-5, 0, 0.12345].map((one) => shortNumber(one))")
+    assert shown == ["0.05", "12000", "2.5e10", "1e-5", "0", "0.123"]
