@@ -9,9 +9,8 @@ from ensemble.budget.stopwatch import share_of_seconds
 from ensemble.budget.widths import own_width, same_flops, same_seconds
 from ensemble.config import EnsembleConfig
 from ensemble.errors import RunError
-from ensemble.runs.commands import requeue
 from ensemble.runs.status import RESUMABLE
-from ensemble.runs.store import Run, create, find, list_runs, trained_here
+from ensemble.runs.store import Run, create, find, list_runs, requeue, trained_here
 
 Train = Callable[[Run], Run]
 Say = Callable[[str], None]

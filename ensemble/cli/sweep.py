@@ -16,9 +16,10 @@ from ensemble.config import EnsembleConfig
 from ensemble.settings import setting_fields
 from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig, Trial
 from ensemble.sweeps.chosen import sources
-from ensemble.sweeps.commands import enlarged, requeue
+from ensemble.sweeps.enlarging import enlarged
 from ensemble.sweeps.selection import build
 from ensemble.sweeps.settings import VALIDATION
+from ensemble.sweeps.store import requeue
 from ensemble.sweeps.worker import work
 from ensemble.wording import formats
 

@@ -16,8 +16,9 @@ from typing import Any
 
 from ensemble.access import Action, audit, check, limits, owners
 from ensemble.errors import RunError, UnknownRunError
-from ensemble.jobs.kinds import IMPORTED, KINDS
-from ensemble.storage.atomic import read_json
+from ensemble.jobs.kinds import IMPORTED, KINDS, Kind
+from ensemble.machine.packages import package_versions
+from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.folders import data_folder, runs_folder
 from ensemble.storage.reading import read_beginning
 from ensemble.storage.records.fields import odd, read_as
@@ -135,6 +136,23 @@ def read_whole_config(folder: Path) -> Config:
     if config.kind not in {IMPORTED, *(kind.kept_as for kind in KINDS)}:
         raise odd("kind", config.kind)
     return config
+
+
+def write_config(folder: Path, kind: Kind, settings: dict[str, Any], **more: Any) -> None:
+    """Replace the config.json of a job that is done here.
+
+    Args:
+      folder: of the job.
+      kind: what kind of job it is.
+      settings: of the job, ready for JSON.
+      more: what else stands there, as `Config` has it.
+
+    Raises:
+      OSError: it cannot be written.
+    """
+    kept_as = {"kind": kind.kept_as} if kind.kept_as else {}
+    values = {"schema": SCHEMA, **kept_as, "packages": package_versions(), "settings": settings}
+    write_json(folder / "config.json", values | more)
 
 
 def not_writable(error: OSError) -> RunError:

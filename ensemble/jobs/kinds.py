@@ -150,7 +150,7 @@ REGRESSION = Kind(
     "measured is kept; launch it again to have it whole.",
     too_large="take fewer samples or features",
     stop_help="What is measured so far is kept.", stopping_help="After the current iteration",
-    work="ensemble.regression.commands:work_solve",
+    work="ensemble.regression.worker:work_solve",
 )  # fmt: skip
 RACE = Kind(
     name="race", title="Measuring this machine", working="racing", command="work-race", part="",

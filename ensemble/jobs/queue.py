@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from ensemble.access import Action, owners
 from ensemble.errors import RunError
 from ensemble.jobs import slots
 from ensemble.jobs.folders import (
@@ -22,10 +21,9 @@ from ensemble.jobs.folders import (
     race_folder,
     read_config,
     read_name,
-    remove,
 )
 from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE, Job
-from ensemble.jobs.kinds import GROUP, RACE, REGRESSION, STRESS, SWEEP, TRAINING, Kind
+from ensemble.jobs.kinds import GROUP, KINDS, RACE, STRESS, TRAINING, Kind
 from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.slots import Turn
 from ensemble.jobs.status import JobStatus
@@ -153,28 +151,6 @@ def hold(folder: Path, what: str) -> Held:
     raise RunError(f"{what} has a worker already: there is nothing to start.")
 
 
-def delete_idle(find: Callable[[str], Job], job_id: str, called: str) -> None:
-    """Delete a job that has a folder to itself, and all its files.
-
-    Args:
-      find: reads a job of its kind.
-      job_id: which.
-      called: what people call such a job: "run".
-
-    Raises:
-      AccessError: it is somebody else's.
-      RunError: a worker is at it: stop it first.
-    """
-    busy, job = f"The {called} “{job_id}” is still active: stop it, then delete it.", find(job_id)
-    owners.check_own(Action.DELETE, job.path)
-    if job.active:
-        raise RunError(busy)
-    with without_worker(job.path, busy):
-        if find(job_id).awaited:
-            raise RunError(busy)
-        remove(job.path)
-
-
 @contextmanager
 def without_worker(folder: Path, busy: str) -> Iterator[None]:
     """No worker of this host is in `folder` within this, and none can begin.
@@ -222,7 +198,7 @@ _index = FolderIndex(_read, (*FILES, f"{STRESS.part}/status.json", TRIAL_FILE))
 
 def _jobs_in(folder: Path) -> Iterator[QueuedJob]:
     kept_as, settings = read_config(folder)
-    own = tuple(kind for kind in (REGRESSION, SWEEP) if kind.kept_as == kept_as)
+    own = tuple(kind for kind in KINDS if kind.kept_as and kind.kept_as == kept_as)
     kinds = own or (TRAINING, STRESS)
     name = read_name(folder)
     shared = settings.get("base", settings)  # of a sweep, whose trials train

@@ -1,11 +1,5 @@
 """Logistic regression by L-BFGS, with and without `pmap`: solved by a worker, read by pages."""
 
-from ensemble.regression.commands import (
-    follow_solve,
-    launch_solve,
-    stop_solve,
-    work_solve,
-)
 from ensemble.regression.results import Trace, Traces, read_traces
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.status import SolveStatus
@@ -14,9 +8,13 @@ from ensemble.regression.store import (
     create_solve,
     delete_solve,
     find_solve,
+    follow_solve,
+    launch_solve,
     list_solves,
+    stop_solve,
     unreadable_solves,
 )
+from ensemble.regression.worker import work_solve
 
 __all__ = [
     "LbfgsConfig",

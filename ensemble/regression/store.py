@@ -1,32 +1,17 @@
 """The regressions in the folder of runs: make, find, list, delete."""
 
-import functools
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ensemble.errors import ConfigError, UnknownRunError
-from ensemble.jobs.folders import (
-    SCHEMA,
-    folder_of,
-    new_run,
-    not_readable,
-    read_config,
-    read_name,
-)
+from ensemble.access import Action
+from ensemble.jobs.folders import Config, read_name
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import REGRESSION, Kind
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.queue import delete_idle
-from ensemble.jobs.remote.record import place
-from ensemble.jobs.status import write_status
-from ensemble.machine.packages import package_versions
+from ensemble.jobs.store import JobStore, write_job
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.status import SolveStatus, read_solve_status
-from ensemble.storage.atomic import write_json
-from ensemble.storage.folder_index import FolderIndex
-
-WORD = str(REGRESSION.kept_as)
 
 
 @dataclass(frozen=True)
@@ -49,74 +34,43 @@ class Solve(Job):
     kind: Kind = REGRESSION
 
 
-def create_solve(config: LbfgsConfig, placement: Placement | None = None) -> Solve:
-    """A new regression's folder, state `queued`; nothing works on it yet.
+class SolveStore(JobStore[Solve, LbfgsConfig, LbfgsConfig]):
+    """All regressions.
 
-    Args:
-      config: its settings.
-      placement: where it is to be solved, if not on this machine.
-
-    Raises:
-      RunError: the folder cannot be written.
+    One is launched again to have it whole. But where its task on a cluster has outlived the
+    worker here, another can follow that, and finds it again or what it came to.
     """
-    now = time.time()
-    with new_run(WORD, now) as folder:
-        place(folder, placement)
-        write_status(folder, SolveStatus(created=now, queued=now, updated=now))
-        # config.json comes last: a folder without it is not yet a run.
-        write_json(folder / "config.json", {
-            "schema": SCHEMA, "kind": WORD, "packages": package_versions(),
-            "settings": config.as_dict(),
-        })  # fmt: skip
-    return find_solve(folder.name)
+
+    kind, noun, kept_as = REGRESSION, "run", (REGRESSION.kept_as,)
+    of_another_kind = "is no regression: it is an ensemble."
+    again, action = "followed", Action.CHANGE
+
+    def parse(self, config: Config) -> LbfgsConfig:
+        """Its settings."""
+        return LbfgsConfig.from_disk(config.settings)
+
+    def read(self, folder: Path, known: LbfgsConfig) -> Solve:
+        """The regression in a folder."""
+        return Solve(folder.name, read_name(folder), folder, known, read_solve_status(folder))
+
+    def fill(self, folder: Path, config: LbfgsConfig, placement: Placement | None) -> None:
+        """Write what the folder of a new one holds."""
+        now = time.time()
+        status = SolveStatus(created=now, queued=now, updated=now)
+        write_job(folder, status, config.as_dict(), placement)
+
+    def why_not_again(self, job: Solve, active: bool) -> str:
+        """Why it cannot be followed."""
+        if not job.placed:
+            return "it is on no cluster. Launch it again to have it whole."
+        if active:
+            return "it is followed already."
+        ended = job.status.state not in self.kind.active
+        return f"it has ended, {job.status.state}." if ended else ""
 
 
-def find_solve(solve_id: str) -> Solve:
-    """The regression with this id.
-
-    Raises:
-      UnknownRunError: there is none.
-      RunError: its files cannot be read.
-    """
-    folder = folder_of(solve_id)
-    try:
-        config = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
-        return Solve(solve_id, read_name(folder), folder, config, read_solve_status(folder))
-    except (OSError, ValueError, ConfigError) as error:
-        raise not_readable(solve_id, folder, error) from error
-
-
-def list_solves() -> list[Solve]:
-    """All regressions that can be read, newest first."""
-    found, _ = _index.look()
-    return sorted(found, key=lambda one: (one.status.created, one.id), reverse=True)
-
-
-def unreadable_solves() -> dict[str, str]:
-    """Folders of regressions that cannot be read: their name, and why in a sentence."""
-    _, errors = _index.look()
-    return {
-        name: str(error)
-        for name, error in sorted(errors.items())
-        if not isinstance(error, UnknownRunError)
-    }
-
-
-_index = FolderIndex(find_solve)
-
-
-def delete_solve(solve_id: str) -> None:
-    """Delete a regression and all its files.
-
-    Raises:
-      RunError: a worker is at it: stop it first.
-    """
-    delete_idle(find_solve, solve_id, "run")
-
-
-@functools.lru_cache(maxsize=4096)
-def _read_config(folder: Path, mtime_ns: int) -> LbfgsConfig:
-    kind, settings = read_config(folder)
-    if kind != WORD:
-        raise UnknownRunError(f"“{folder.name}” is no regression: it is an ensemble.")
-    return LbfgsConfig.from_disk(settings)
+SOLVES = SolveStore()
+create_solve, find_solve = SOLVES.create, SOLVES.find
+list_solves, unreadable_solves = SOLVES.list_jobs, SOLVES.list_unreadable
+launch_solve, follow_solve = SOLVES.launch, SOLVES.requeue
+stop_solve, delete_solve = SOLVES.request_stop, SOLVES.delete

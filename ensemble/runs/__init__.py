@@ -14,13 +14,6 @@ from ensemble.jobs.launch import worker_environment
 from ensemble.jobs.queue import ahead_of
 from ensemble.jobs.worker import give_way
 from ensemble.runs.annotations.names import rename
-from ensemble.runs.commands import (
-    keep_warm_worker,
-    launch,
-    request_stop,
-    requeue,
-    resume,
-)
 from ensemble.runs.history import (
     prediction_epochs,
     read_history,
@@ -35,7 +28,12 @@ from ensemble.runs.store import (
     create,
     delete,
     find,
+    keep_warm_worker,
+    launch,
     list_runs,
+    request_stop,
+    requeue,
+    resume,
     trained_here,
     unreadable,
 )

@@ -8,13 +8,10 @@ from typing import Any, TypedDict
 from ensemble.config import EnsembleConfig
 from ensemble.datasets import registry
 from ensemble.datasets.record import as_record
-from ensemble.jobs.folders import SCHEMA
-from ensemble.jobs.placement import Placement, write_placement
-from ensemble.jobs.status import write_status
-from ensemble.machine.packages import package_versions
-from ensemble.runs.annotations.tags import keep_tags
+from ensemble.jobs.placement import Placement
+from ensemble.jobs.store import write_job
 from ensemble.runs.status import Status, blank_best
-from ensemble.storage.atomic import read_json, write_json
+from ensemble.storage.atomic import read_json
 from ensemble.storage.records.fields import Count, read_as
 
 # In the folder of a run whose members were chosen from others: where each came from. What it keeps
@@ -51,32 +48,20 @@ def read_sources(folder: Path) -> dict[str, Any] | None:
     return found
 
 
-def fill(
-    folder: Path,
-    config: EnsembleConfig,
-    placement: Placement | None,
-    tags: tuple[str, ...] = (),
-) -> None:
+def fill(folder: Path, config: EnsembleConfig, placement: Placement | None) -> None:
     """Write what a new run's folder holds, in state `queued`.
 
     Args:
-      folder: an empty one.
+      folder: a new one.
       config: its settings; its groups are a number.
       placement: where it is to be trained; None for this machine.
-      tags: words to find it by.
 
     Raises:
       OSError: it cannot be written.
     """
     now, entry = time.time(), registry.find(config.dataset)
-    status = Status(created=now, queued=now, updated=now, epochs=config.epochs,
-                    **blank_best(config))  # fmt: skip
-    write_status(folder, status)
-    if placement:
-        write_placement(folder, placement)
-    keep_tags(folder, tags)
-    # config.json comes last: a folder without it is not yet a run.
-    write_json(folder / "config.json", {
-        "schema": SCHEMA, "packages": package_versions(), "settings": config.as_dict(),
-        **({"dataset": as_record(entry)} if entry.own else {}),
-    })  # fmt: skip
+    status = Status(
+        created=now, queued=now, updated=now, epochs=config.epochs, **blank_best(config)
+    )
+    own = {"dataset": as_record(entry)} if entry.own else {}
+    write_job(folder, status, config.as_dict(), placement, **own)

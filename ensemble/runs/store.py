@@ -1,47 +1,44 @@
-"""The folder of runs: make, find, list, delete.
+"""The folder of runs: make, find, list, queue, stop, delete.
 
 A run's id is made here and checked wherever one comes in: it is a name, never a path.
 """
 
 import contextlib
-import functools
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from ensemble.access import Action, owners
+from ensemble.access import Action, check
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets import registry
 from ensemble.datasets.record import entry_from
 from ensemble.datasets.registry import Entry
-from ensemble.errors import ConfigError, RunError, UnknownRunError
-from ensemble.jobs.folders import (
-    folder_of,
-    is_id,
-    new_run,
-    not_readable,
-    read_name,
-    read_whole_config,
-    remove,
-)
+from ensemble.errors import RunError
+from ensemble.jobs.folders import Config, changing, folder_of, is_id, read_name
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import GROUP, IMPORTED, STRESS, TRAINING, Kind
+from ensemble.jobs.launch import keep_child, worker_environment
 from ensemble.jobs.placement import FILE as PLACEMENT
-from ensemble.jobs.placement import Placement
-from ensemble.jobs.queue import active_in, jobs_in, without_worker
+from ensemble.jobs.placement import KUBERNETES, Placement, placed_on
+from ensemble.jobs.store import JobStore
+from ensemble.jobs.warm_worker import WarmWorker
 from ensemble.machine.arrangement import groups_here
 from ensemble.runs.annotations.baseline import forget_baseline
 from ensemble.runs.annotations.tags import FILE as TAGS
-from ensemble.runs.annotations.tags import checked_tags, read_tags
+from ensemble.runs.annotations.tags import checked_tags, keep_tags, read_tags
 from ensemble.runs.contents import fill
 from ensemble.runs.status import RESUMABLE, Status, read_status, remaining
-from ensemble.storage.folder_index import FILES, FolderIndex
+from ensemble.storage.folder_index import FILES
+from ensemble.storage.reading import opened_to_append
 
-
-class OtherKindError(UnknownRunError):
-    """A run there is, but of another kind than was asked for."""
+# How a run that cannot go on has ended, and what to do instead.
+WHY_OVER = {
+    "finished": "it has finished. Launch a new one for more epochs.",
+    "imported": "it was trained elsewhere. Train it on there, and import what it predicts then.",
+    "diverged": "the same numbers would diverge again. Launch a new one with a lower learning "
+    "rate.",
+}
 
 
 @dataclass(frozen=True)
@@ -106,23 +103,6 @@ class Run(Job):
         return self.config if isinstance(self.config, EnsembleConfig) else None
 
 
-def find(run_id: str) -> Run:
-    """The run with this id.
-
-    Raises:
-      UnknownRunError: there is none.
-      RunError: its files cannot be read.
-    """
-    folder = folder_of(run_id)
-    try:
-        known = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
-        data = known.data or registry.find(known.config.dataset)
-        return Run(run_id, read_name(folder), folder, known.config, read_status(folder), data,
-                   known.member_names, read_tags(folder), known.origin)  # fmt: skip
-    except (OSError, ValueError, ConfigError) as error:
-        raise not_readable(run_id, folder, error) from error
-
-
 def trained_here(run: Run) -> EnsembleConfig:
     """The settings that the run was trained with.
 
@@ -137,84 +117,6 @@ def trained_here(run: Run) -> EnsembleConfig:
     return run.trained
 
 
-def list_runs() -> list[Run]:
-    """All runs that can be read, newest first."""
-    runs, _ = _index.look()
-    return sorted(runs, key=lambda run: (run.status.created, run.id), reverse=True)
-
-
-def unreadable() -> dict[str, str]:
-    """Folders that look like runs and cannot be read: their name, and why in a sentence."""
-    _, errors = _index.look()
-    found = {
-        name: error for name, error in errors.items() if not isinstance(error, UnknownRunError)
-    }
-    return {name: str(error) for name, error in sorted(found.items())}
-
-
-_index = FolderIndex(find, (*FILES, TAGS))
-
-
-def create(
-    config: EnsembleConfig, placement: Placement | None = None, tags: Iterable[str] = ()
-) -> Run:
-    """A new run's folder, state `queued`; nothing works on it yet.
-
-    Args:
-      config: its settings.
-      placement: where it is to be trained; by default on this machine.
-      tags: words to find it by.
-
-    Raises:
-      RunError: the folder cannot be written, or a tag is too long.
-    """
-    tags = checked_tags(tags)
-    if not config.groups:
-        images = registry.find(config.dataset).train_size
-        config = replace(config, groups=groups_here(config, images))
-    with new_run(config.dataset, time.time()) as folder:
-        fill(folder, config, placement, tags)
-    return find(folder.name)
-
-
-def delete(run_id: str) -> None:
-    """Delete a run and all its files; a baseline that it was, it is no more.
-
-    Raises:
-      AccessError: it is somebody else's.
-      RunError: a worker is at it: stop it first.
-    """
-    folder = folder_of(run_id)
-    owners.check_own(Action.DELETE, folder)
-    busy = f"The run “{run_id}” is still active: stop it, then delete it."
-    measured = (
-        f"The run “{run_id}” is being measured under shift: stop that on Inspect, or let it "
-        "end, then delete the run."
-    )
-    for job in active_in(folder):
-        if job.kind is GROUP:
-            raise RunError(
-                f"A task of the run “{run_id}” trains a part of its members still: resume the "
-                "run, stop it, then delete it."
-            )
-        raise RunError(measured if job.kind is STRESS else busy)
-    stress = folder / STRESS.part
-    with without_worker(folder, busy):
-        if not folder.is_symlink():  # What a link leads to stays as it is.
-            with contextlib.suppress(OSError):
-                stress.mkdir(exist_ok=True)  # So that nobody begins to measure what is going.
-        with without_worker(stress, measured):
-            for job in jobs_in(folder):
-                if job.awaited:
-                    raise RunError(measured if job.kind is STRESS else busy)
-            remove(folder)
-    with contextlib.suppress(RunError):  # It is gone, and read as none, all the same.
-        forget_baseline(run_id)
-
-
-# What a run of any kind has in common.
-
-
 class _Known(NamedTuple):
     config: EnsembleConfig | ImportedConfig
     data: Entry | None
@@ -222,18 +124,162 @@ class _Known(NamedTuple):
     origin: str
 
 
-@functools.lru_cache(maxsize=4096)
-def _read_config(folder: Path, mtime_ns: int) -> _Known:
-    found = read_whole_config(folder)
-    if found.kind not in (None, "", IMPORTED):
-        raise OtherKindError(
-            f"“{folder.name}” is no ensemble: it is a run of the kind “{found.kind}”."
+class RunStore(JobStore[Run, EnsembleConfig, _Known]):
+    """All runs, those that were trained elsewhere among them."""
+
+    kind, noun, kept_as = TRAINING, "run", (TRAINING.kept_as, IMPORTED)
+    of_another_kind = "is no ensemble: it is a run of the kind “{kind}”."
+    files, within = (*FILES, TAGS), (STRESS,)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.warm_worker = WarmWorker()
+
+    def parse(self, config: Config) -> _Known:
+        """What is known of it beside how it stands."""
+        data = None if config.dataset is None else entry_from(config.dataset)
+        origin = config.origin if isinstance(config.origin, str) and is_id(config.origin) else ""
+        if config.kind == IMPORTED:
+            if data is None:
+                raise ValueError("it does not say what its images are")
+            names = tuple(config.member_names or ())
+            return _Known(ImportedConfig.from_dict(config.settings), data, names, origin)
+        return _Known(EnsembleConfig.from_disk(config.settings), data, (), origin)
+
+    def read(self, folder: Path, known: _Known) -> Run:
+        """The run in a folder."""
+        return Run(
+            folder.name,
+            read_name(folder),
+            folder,
+            known.config,
+            read_status(folder),
+            known.data or registry.find(known.config.dataset),
+            known.member_names,
+            read_tags(folder),
+            known.origin,
         )
-    data = None if found.dataset is None else entry_from(found.dataset)
-    origin = found.origin if isinstance(found.origin, str) and is_id(found.origin) else ""
-    if found.kind == IMPORTED:
-        if data is None:
-            raise ValueError("it does not say what its images are")
-        names = tuple(found.member_names or ())
-        return _Known(ImportedConfig.from_dict(found.settings), data, names, origin)
-    return _Known(EnsembleConfig.from_disk(found.settings), data, (), origin)
+
+    def prepare(self, config: EnsembleConfig) -> EnsembleConfig:
+        """In as many groups as are best here, where nobody says how many."""
+        if config.groups:
+            return config
+        images = registry.find(config.dataset).train_size
+        return replace(config, groups=groups_here(config, images))
+
+    def stem(self, config: EnsembleConfig) -> str:
+        """The id of a run begins with what it learns."""
+        return config.dataset
+
+    def fill(self, folder: Path, config: EnsembleConfig, placement: Placement | None) -> None:
+        """Write what the folder of a new one holds."""
+        fill(folder, config, placement)
+
+    def create(
+        self,
+        config: EnsembleConfig,
+        placement: Placement | None = None,
+        tags: Iterable[str] = (),
+    ) -> Run:
+        """A new run's folder, state `queued`; nothing works on it yet.
+
+        Args:
+          config: its settings.
+          placement: where it is to be trained; by default on this machine.
+          tags: words to find it by.
+
+        Raises:
+          AccessError: whoever asks may not, or has enough of them.
+          RunError: the folder cannot be written, or a tag is too long.
+        """
+        tags = checked_tags(tags)
+        return self._create(config, placement, lambda folder: keep_tags(folder, tags))
+
+    def start(self, job: Run) -> None:
+        """Start its worker: the one that waits for it, where there is one."""
+        check(Action.LAUNCH)
+        # The warm worker could tell nobody that its log cannot be written.
+        with changing(job.path, action=None):
+            opened_to_append(job.path / "log.txt").close()
+        if child := self.warm_worker.give(job, worker_environment()):
+            keep_child(child)
+        else:
+            super().start(job)
+
+    def keep_warm_worker(self, likely: EnsembleConfig | None = None) -> None:
+        """See to it that a process waits for the next run, so that it starts at once.
+
+        Args:
+          likely: settings that it may have; give them only where training will be on a CPU.
+        """
+        self.warm_worker.keep_ready(worker_environment(), likely)
+
+    def requeue(self, job_id: str, on: str = "") -> Run:
+        """Put a run that can go on back into state `queued`.
+
+        Args:
+          job_id: which.
+          on: the place that asks, as the run's placement names it.
+
+        Raises:
+          AccessError: it is somebody else's, or whoever asks has enough of them.
+          RunError: it is active, finished, or would diverge again; or cannot be written; or goes
+            on where pods are made for it, and nowhere else.
+        """
+        if on != KUBERNETES and placed_on(self.find(job_id).path) == KUBERNETES:
+            raise RunError(
+                f"The run “{job_id}” is trained on Kubernetes, and not from here: delete its Job, "
+                "and apply the manifest again. It then goes on where it was."
+            )
+        return super().requeue(job_id)
+
+    def request_stop(self, job_id: str) -> bool:
+        """Ask a run's worker to stop; it does within about a second of training.
+
+        Raises:
+          RunError: the run is not active.
+        """
+        if not super().request_stop(job_id):
+            state = self.find(job_id).state
+            raise RunError(f"The run “{job_id}” is {state}: there is nothing to stop.")
+        return True
+
+    def why_over(self, job: Run) -> str:
+        """It has come to its end, or is not trained here."""
+        if job.origin:
+            return (
+                "it came in a report, which holds no checkpoints. Launch a new one with its "
+                "settings."
+            )
+        return WHY_OVER.get(job.status.state, "")
+
+    def find_to_delete(self, job_id: str) -> Path:
+        """Its folder, and that of a run of any kind whose files cannot be read."""
+        return folder_of(job_id)
+
+    def why_kept(self, job_id: str, kind: Kind) -> str:
+        """Why it is not deleted while it is trained, a part of it is, or it is measured."""
+        if kind is GROUP:
+            return (
+                f"A task of the run “{job_id}” trains a part of its members still: resume the "
+                "run, stop it, then delete it."
+            )
+        if kind is STRESS:
+            return (
+                f"The run “{job_id}” is being measured under shift: stop that on Inspect, or let "
+                "it end, then delete the run."
+            )
+        return super().why_kept(job_id, kind)
+
+    def delete(self, job_id: str) -> None:
+        """As every job; a baseline that it was, it is no more."""
+        super().delete(job_id)
+        with contextlib.suppress(RunError):  # It is gone, and read as none, all the same.
+            forget_baseline(job_id)
+
+
+RUNS = RunStore()
+create, find, delete = RUNS.create, RUNS.find, RUNS.delete
+list_runs, unreadable = RUNS.list_jobs, RUNS.list_unreadable
+launch, resume, requeue = RUNS.launch, RUNS.resume, RUNS.requeue
+request_stop, keep_warm_worker = RUNS.request_stop, RUNS.keep_warm_worker

@@ -6,10 +6,20 @@ sweeps.trials_of(sweep)             every trial, with its run; best(sweep), pare
 sweeps.enlarge(id, 12)              twelve trials more
 """
 
-from ensemble.sweeps.commands import enlarge, launch, request_stop, resume
+from ensemble.sweeps.enlarging import enlarge
 from ensemble.sweeps.settings import OBJECTIVES, SweepConfig
 from ensemble.sweeps.status import SweepStatus
-from ensemble.sweeps.store import Sweep, create, delete, find, list_sweeps, unreadable_sweeps
+from ensemble.sweeps.store import (
+    Sweep,
+    create,
+    delete,
+    find,
+    launch,
+    list_sweeps,
+    request_stop,
+    resume,
+    unreadable_sweeps,
+)
 from ensemble.sweeps.trials import Trial, best, pareto, trials_of
 
 __all__ = [

@@ -1,32 +1,19 @@
-"""The sweeps in the folder of runs: make, find, list, delete."""
+"""The sweeps in the folder of runs: make, find, list, queue, stop, delete."""
 
-import functools
 import secrets
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from ensemble.errors import ConfigError, UnknownRunError
-from ensemble.jobs.folders import (
-    SCHEMA,
-    folder_of,
-    new_run,
-    not_readable,
-    read_config,
-    read_name,
-)
+from ensemble.jobs.folders import Config, read_name
 from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import SWEEP, Kind
-from ensemble.jobs.placement import Placement, write_placement
-from ensemble.jobs.queue import delete_idle
-from ensemble.jobs.status import write_status
-from ensemble.machine.packages import package_versions
-from ensemble.storage.atomic import write_json
-from ensemble.storage.folder_index import FolderIndex
+from ensemble.jobs.placement import Placement
+from ensemble.jobs.store import JobStore, write_job
 from ensemble.sweeps.settings import SweepConfig, chosen_storage
 from ensemble.sweeps.status import SweepStatus, read_sweep_status
-
-WORD = str(SWEEP.kept_as)
 
 
 @dataclass(frozen=True)
@@ -49,87 +36,53 @@ class Sweep(Job):
     kind: Kind = SWEEP
 
 
-def create(config: SweepConfig, placement: Placement | None = None) -> Sweep:
-    """A new sweep's folder, state `queued`, with its study; nothing works on it yet.
+class SweepStore(JobStore[Sweep, SweepConfig, SweepConfig]):
+    """All sweeps; the runs of their trials are no part of them, and outlive them."""
 
-    Args:
-      config: its settings; where trials are written down is as the environment says.
-      placement: where its workers are to be, if not on this machine.
+    kind, noun, kept_as = SWEEP, "sweep", (SWEEP.kept_as,)
+    of_another_kind = "is no sweep: choose one of `sweep --list`."
 
-    Raises:
-      RunError: the folder cannot be written, or the database not be reached.
-    """
-    from ensemble.sweeps.archive import Archive
+    def parse(self, config: Config) -> SweepConfig:
+        """Its settings."""
+        return SweepConfig.from_disk(config.settings)
 
-    now, config = time.time(), replace(config, storage=chosen_storage())
-    with new_run(WORD, now) as folder:
+    def read(self, folder: Path, known: SweepConfig) -> Sweep:
+        """The sweep in a folder."""
+        return Sweep(folder.name, read_name(folder), folder, known, read_sweep_status(folder))
+
+    def prepare(self, config: SweepConfig) -> SweepConfig:
+        """Its trials are written down where the environment says."""
+        return replace(config, storage=chosen_storage())
+
+    def fill(self, folder: Path, config: SweepConfig, placement: Placement | None) -> None:
+        """Write what the folder of a new one holds, and make its study.
+
+        Raises:
+          RunError: the database cannot be reached.
+        """
+        from ensemble.sweeps.archive import Archive
+
         # A database may have sweeps of other folders, whose ids are no others than here.
         own = f"-{secrets.token_hex(4)}" if config.storage == "database" else ""
         config = replace(config, study=folder.name + own)
-        if placement:
-            write_placement(folder, placement)
-        status = SweepStatus(created=now, queued=now, updated=now, trials=config.wanted)
-        write_status(folder, status)
         Archive.create(folder.name, folder, config)
-        # config.json comes last: a folder without it is not yet a run.
-        write_config(folder, config)
-    return find(folder.name)
+        now = time.time()
+        status = SweepStatus(created=now, queued=now, updated=now, trials=config.wanted)
+        write_job(folder, status, config.as_dict(), placement)
+
+    def why_over(self, job: Sweep) -> str:
+        """It has all its trials."""
+        if job.status.state == "finished" and job.status.done >= job.config.wanted:
+            return "all its trials have ended. Give it more with --enlarge."
+        return ""
+
+    def renewed(self, job: Sweep) -> Mapping[str, Any]:
+        """It may have been given more trials."""
+        return {"trials": job.config.wanted}
 
 
-def write_config(folder: Path, config: SweepConfig) -> None:
-    """Replace the config.json of the sweep in `folder`; OSError where that cannot be written."""
-    write_json(folder / "config.json", {
-        "schema": SCHEMA, "kind": WORD, "packages": package_versions(),
-        "settings": config.as_dict(),
-    })  # fmt: skip
-
-
-def find(sweep_id: str) -> Sweep:
-    """The sweep with this id.
-
-    Raises:
-      UnknownRunError: there is none.
-      RunError: its files cannot be read.
-    """
-    folder = folder_of(sweep_id)
-    try:
-        config = _read_config(folder, (folder / "config.json").stat().st_mtime_ns)
-        return Sweep(sweep_id, read_name(folder), folder, config, read_sweep_status(folder))
-    except (OSError, ValueError, ConfigError) as error:
-        raise not_readable(sweep_id, folder, error) from error
-
-
-def list_sweeps() -> list[Sweep]:
-    """All sweeps that can be read, newest first."""
-    found, _ = _index.look()
-    return sorted(found, key=lambda one: (one.status.created, one.id), reverse=True)
-
-
-def unreadable_sweeps() -> dict[str, str]:
-    """Folders of sweeps that cannot be read: their name, and why in a sentence."""
-    _, errors = _index.look()
-    return {
-        name: str(error)
-        for name, error in sorted(errors.items())
-        if not isinstance(error, UnknownRunError)
-    }
-
-
-_index = FolderIndex(find)
-
-
-def delete(sweep_id: str) -> None:
-    """Delete a sweep and what is written down of its trials; their runs stay as they are.
-
-    Raises:
-      RunError: a worker is at it: stop it first.
-    """
-    delete_idle(find, sweep_id, "sweep")
-
-
-@functools.lru_cache(maxsize=4096)
-def _read_config(folder: Path, mtime_ns: int) -> SweepConfig:
-    kind, settings = read_config(folder)
-    if kind != WORD:
-        raise UnknownRunError(f"“{folder.name}” is no sweep: choose one of `sweep --list`.")
-    return SweepConfig.from_disk(settings)
+SWEEPS = SweepStore()
+create, find, delete = SWEEPS.create, SWEEPS.find, SWEEPS.delete
+list_sweeps, unreadable_sweeps = SWEEPS.list_jobs, SWEEPS.list_unreadable
+launch, resume, requeue = SWEEPS.launch, SWEEPS.resume, SWEEPS.requeue
+request_stop = SWEEPS.request_stop

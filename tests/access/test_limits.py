@@ -79,7 +79,7 @@ def test_a_person_has_so_many_jobs_at_once_and_others_have_theirs(monkeypatch) -
     write_status(first.path, runs.Status(state="stopped", queued=1.0, updated=1.0))
     again = runs.create(SMALL)
     with pytest.raises(AccessError, match="2 jobs"):
-        runs.commands.requeue(first.id)
+        runs.requeue(first.id)
     assert runs.find(first.id).state == "stopped"
     assert again.id in {job.id for job in every_job()}
 

@@ -16,7 +16,7 @@ from ensemble.errors import RunError
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.status import write_status
-from ensemble.runs import commands
+from ensemble.runs.store import RUNS
 from ensemble.runs.training import worker
 from ensemble.storage.atomic import write_json
 from ensemble.storage.records.lines import append_line
@@ -63,7 +63,7 @@ def test_a_pipe_in_the_place_of_a_log_or_a_history_is_not_waited_for(
         start_worker(run)
     # Nor is the warm worker given the run, which would have to open it where nobody hears it.
     monkeypatch.setattr(
-        commands._warm_worker,
+        RUNS.warm_worker,
         "give",
         lambda *_: pytest.fail("it was given"),
     )

@@ -7,7 +7,7 @@ import pytest
 from ensemble import regression, runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs import outcome
-from ensemble.regression import commands
+from ensemble.regression import worker as regression_worker
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.runs.training import worker
 
@@ -51,7 +51,7 @@ def test_a_run_that_does_not_fit_ends_as_failed_with_advice(
 def test_a_regression_on_a_full_disk_is_launched_again_as_it_cannot_be_resumed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(commands, "_solve", failing(FULL))
+    monkeypatch.setattr(regression_worker, "_solve", failing(FULL))
     solve = regression.work_solve(regression.create_solve(LbfgsConfig(samples=120, features=8)).id)
     assert solve.state == "failed"
     assert (

@@ -13,7 +13,7 @@ from ensemble.cluster import asking
 from ensemble.cluster import slurm as cluster
 from ensemble.errors import ConfigError
 from ensemble.jobs.placement import Placement, read_placement
-from ensemble.regression import commands
+from ensemble.regression.store import SOLVES
 from ensemble.ui.devices import elsewhere, slurm
 
 SINFO = "long*|up|infinite|idle|3|0/12/0/12|64000|(null)|gpu:0|"
@@ -61,7 +61,7 @@ def solving() -> None:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The jobs whose workers would be started."""
     jobs: list[Any] = []
-    monkeypatch.setattr(commands, "start_worker", jobs.append)
+    monkeypatch.setattr(SOLVES, "start", jobs.append)
     return jobs
 
 

@@ -19,7 +19,8 @@ from ensemble.jobs.queue import ahead_of, in_order
 from ensemble.jobs.status import write_status
 from ensemble.race.status import race_folder
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.runs import commands as run_commands
+from ensemble.regression.store import SOLVES
+from ensemble.runs.store import RUNS
 from ensemble.shift.status import StressStatus, stress_folder
 from ensemble.storage.atomic import write_json
 from ensemble.ui.parallel import launch as parallel_launch
@@ -67,8 +68,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.fixture
 def nobody_trains(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is launched waits for a worker that does not come: it is counted, not trained."""
-    monkeypatch.setattr(run_commands, "_start_worker", lambda run: None)
-    monkeypatch.setattr("ensemble.regression.commands.start_worker", lambda job: None)
+    monkeypatch.setattr(RUNS, "start", lambda run: None)
+    monkeypatch.setattr(SOLVES, "start", lambda job: None)
 
 
 def press(at: AppTest, key: str = "launch") -> None:

@@ -13,7 +13,7 @@ from ensemble.analysis.members import disagreement
 from ensemble.config import EnsembleConfig
 from ensemble.figures.palette import MEMBER_HUES
 from ensemble.jobs.warm_worker import WarmWorker
-from ensemble.runs import commands
+from ensemble.runs.store import RUNS
 from ensemble.ui.shared import loaders, settings
 from ensemble.ui.train import presets
 from ensemble.ui.train.example import recording
@@ -69,7 +69,7 @@ def test_what_is_compiled_before_the_page_is_drawn_is_what_launch_will_run(
     train: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = Told()
-    monkeypatch.setattr(commands, "_warm_worker", told)
+    monkeypatch.setattr(RUNS, "warm_worker", told)
     at = train()
     assert told.likely == [None, EnsembleConfig(), EnsembleConfig()]
     button(at, presets.key(name := presets.CLASS)).click().run()

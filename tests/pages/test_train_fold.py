@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.runs import commands as run_commands
+from ensemble.runs.store import RUNS
 from ensemble.ui.shared import loaders, settings
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened
@@ -57,7 +57,7 @@ def test_they_unfold_by_a_press_and_what_was_set_stays_when_they_fold_again() ->
 
 
 def test_a_launch_folds_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_commands, "_start_worker", lambda run: None)
+    monkeypatch.setattr(RUNS, "start", lambda run: None)
     at = press(opened(trained(members=3), "train"), "fold")
     assert sliders(at)
     press(at, "launch")

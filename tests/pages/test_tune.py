@@ -10,8 +10,10 @@ import streamlit as st
 
 from ensemble import runs, sweeps
 from ensemble.jobs.job import stop_requested
+from ensemble.runs.store import RUNS
 from ensemble.sweeps import training
 from ensemble.sweeps.settings import VARIABLE
+from ensemble.sweeps.store import SWEEPS
 from ensemble.ui.shared.settings import key
 from ensemble.ui.tune import live
 from ensemble.ui.tune.actions import SEEDS
@@ -26,8 +28,8 @@ def light_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, "journal")
     monkeypatch.setattr(runs, "work", train_lightly)
     monkeypatch.setattr(training, "lanes_here", lambda config: config.members)
-    monkeypatch.setattr("ensemble.sweeps.commands.start_worker", lambda job: None)
-    monkeypatch.setattr("ensemble.runs.commands._start_worker", lambda run: None)
+    monkeypatch.setattr(SWEEPS, "start", lambda job: None)
+    monkeypatch.setattr(RUNS, "start", lambda run: None)
 
 
 def states(sweep: sweeps.Sweep, **status: object) -> None:

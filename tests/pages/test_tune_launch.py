@@ -12,6 +12,7 @@ from ensemble import optimizers, sweeps
 from ensemble.config import EnsembleConfig
 from ensemble.sweeps import SweepConfig
 from ensemble.sweeps.settings import VARIABLE
+from ensemble.sweeps.store import SWEEPS
 from ensemble.ui.devices.probe import Machine
 from ensemble.ui.tune import launch, length, space
 from tests.pages.sweeps_screen import labels, said, tuned
@@ -21,7 +22,7 @@ from tests.pages.sweeps_screen import labels, said, tuned
 def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     """A launch makes the sweep, and starts nothing."""
     monkeypatch.setenv(VARIABLE, "journal")
-    monkeypatch.setattr("ensemble.sweeps.commands.start_worker", lambda job: None)
+    monkeypatch.setattr(SWEEPS, "start", lambda job: None)
 
 
 def ticked(at: AppTest, *names: str) -> AppTest:

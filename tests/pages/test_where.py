@@ -16,8 +16,8 @@ from ensemble.cli.program import main
 from ensemble.cluster import asking
 from ensemble.cluster import slurm as cluster
 from ensemble.jobs.placement import Placement, read_placement
-from ensemble.runs import commands
 from ensemble.runs.groups.tasks import Task
+from ensemble.runs.store import RUNS
 from ensemble.ui.devices import probe, slurm
 from ensemble.ui.shared import loaders, settings
 from tests.pages.grouped import SLURM, in_groups
@@ -99,7 +99,7 @@ def test_a_partition_is_chosen_with_what_is_free_and_what_is_asked_goes_with_the
     monkeypatch.chdir(tmp_path)
     Path("ensemble.toml").write_text("[slurm]\nnodes = 4\n")  # for --distributed
     started: list[runs.Run] = []
-    monkeypatch.setattr(commands, "_start_worker", started.append)
+    monkeypatch.setattr(RUNS, "start", started.append)
     at = train()
     where = at.selectbox(key="where")
     assert where.options == ["This machine", "Slurm · long", "Slurm · short"]

@@ -88,8 +88,7 @@ def test_a_launch_that_has_no_room_leaves_no_folder(
     def full(path: Path, value: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    for module in ("runs.contents", "regression.store"):
-        monkeypatch.setattr(f"ensemble.{module}.write_json", full)
+    monkeypatch.setattr("ensemble.jobs.folders.write_json", full)
     with pytest.raises(RunError, match=r"could not be made in .*No space left on device"):
         make()
     assert list(runs_folder().iterdir()) == []

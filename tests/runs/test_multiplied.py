@@ -9,7 +9,6 @@ from ensemble.config import EnsembleConfig
 from ensemble.engine import Trainer
 from ensemble.machine import product_plans
 from ensemble.machine.product_plans import Products
-from ensemble.runs import commands
 from ensemble.runs.training import session
 from ensemble.storage.atomic import read_json, write_json
 
@@ -38,7 +37,7 @@ def test_a_run_goes_on_multiplying_as_it_began(tmp_path, monkeypatch):
     def stop_once(status: runs.Status) -> None:
         if status.state == "training" and not asked:
             asked.append(status)
-            commands.request_stop(made.id)
+            runs.request_stop(made.id)
 
     run = runs.work(made.id, stop_once)
     assert run.state == "stopped"
@@ -49,7 +48,7 @@ def test_a_run_goes_on_multiplying_as_it_began(tmp_path, monkeypatch):
     other = Products("rounded" if began.convolutions != "rounded" else "bfloat16", began.dense)
     written["products"]["convolutions"] = other.convolutions
     write_json(run.path / "devices.json", written)
-    commands.requeue(run.id)
+    runs.requeue(run.id)
     run = runs.work(run.id)
     assert run.state == "finished"
     assert had == [None, other]

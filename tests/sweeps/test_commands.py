@@ -10,7 +10,8 @@ from ensemble import runs, sweeps
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.outcome import Outcome
 from ensemble.jobs.queue import in_order
-from ensemble.sweeps.commands import enlarged, requeue
+from ensemble.sweeps.enlarging import enlarged
+from ensemble.sweeps.store import requeue
 from ensemble.sweeps.worker import work
 from tests.sweeps import light
 from tests.sweeps.conftest import Search

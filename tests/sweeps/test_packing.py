@@ -90,7 +90,7 @@ def test_a_pack_that_is_stopped_goes_on_trial_by_trial_and_loses_nothing(packs, 
     trials = sweeps.trials_of(sweep)
     assert [one.state for one in trials] == ["waiting"] * 2
     assert all(runs.find(one.run_id).state == "stopped" for one in trials)
-    sweeps.commands.requeue(sweep.id)
+    sweeps.store.requeue(sweep.id)
     assert work(sweep.id).state == "finished"
     again = sweeps.trials_of(sweep)
     assert packs == [2]

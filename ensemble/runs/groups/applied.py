@@ -19,11 +19,10 @@ from ensemble.errors import ConfigError, UnknownRunError
 from ensemble.jobs.folders import changing, not_writable
 from ensemble.jobs.job import forget_stop
 from ensemble.jobs.placement import KUBERNETES, Placement, placed_on
-from ensemble.runs.commands import requeue
 from ensemble.runs.contents import fill
 from ensemble.runs.groups.part import FOLDER, make
 from ensemble.runs.status import RESUMABLE
-from ensemble.runs.store import Run, find
+from ensemble.runs.store import Run, find, requeue
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.lock import try_lock

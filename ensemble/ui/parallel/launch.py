@@ -12,8 +12,8 @@ from ensemble import regression
 from ensemble.access import Action
 from ensemble.errors import ConfigError, EnsembleError
 from ensemble.jobs.queue import comes_first
-from ensemble.regression.commands import MOST_CPU_DEVICES
 from ensemble.regression.settings import LbfgsConfig
+from ensemble.regression.worker import MOST_CPU_DEVICES
 from ensemble.ui.devices import elsewhere, probe
 from ensemble.ui.devices.probe import Machine
 from ensemble.ui.parallel import loader as parallel_loader

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ensemble.runs import commands as run_commands
+from ensemble.runs.store import RUNS
 from ensemble.ui.shared import loaders, settings
 
 APP = Path(__file__).parents[3] / "app.py"
@@ -21,7 +21,7 @@ def place(at: AppTest) -> str:
 def test_the_drawer_is_told_of_a_page_and_of_a_launch_and_of_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(run_commands, "_start_worker", lambda run: None)
+    monkeypatch.setattr(RUNS, "start", lambda run: None)
     loaders.forget_runs()
     at = AppTest.from_file(str(APP), default_timeout=60)
     runs = place(at.switch_page("pages/runs.py").run())

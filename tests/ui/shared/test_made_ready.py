@@ -9,7 +9,7 @@ from streamlit import config
 from ensemble import runs
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.warm_worker import WarmWorker
-from ensemble.runs import commands
+from ensemble.runs.store import RUNS
 from ensemble.ui.shared import serving
 
 
@@ -17,7 +17,7 @@ from ensemble.ui.shared import serving
 def ready(monkeypatch: pytest.MonkeyPatch) -> Iterator[WarmWorker]:
     """This server's, wanted as outside of tests."""
     made = WarmWorker()
-    monkeypatch.setattr(commands, "_warm_worker", made)
+    monkeypatch.setattr(RUNS, "warm_worker", made)
     monkeypatch.setenv("ENSEMBLE_WARM_WORKER", "1")
     before = config.get_option("server.headless")
     config.set_option("server.headless", True)
