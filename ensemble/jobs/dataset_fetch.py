@@ -15,11 +15,11 @@ from ensemble.access import Action, audit, check, owners
 from ensemble.datasets.registry import find
 from ensemble.errors import RunError, StorageError
 from ensemble.jobs import worker
-from ensemble.jobs.job import Job, forget_stop
+from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import FETCH, Kind
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
-from ensemble.jobs.queue import without_worker
+from ensemble.jobs.queue import queueing
 from ensemble.jobs.status import JobStatus, StatusWriter
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.folders import data_folder
@@ -95,17 +95,15 @@ def start(name: str) -> FetchJob:
     job = job_of(name, FetchStatus(queued=now, updated=now, message="Starting"))
     try:
         job.path.mkdir(parents=True, exist_ok=True)
-        with without_worker(job.path, f"Somebody is at {job.name} still: try again in a moment."):
-            if (there := read(name)) and there.awaited:
-                return there  # Two pressed at once.
-            forget_stop(job.path)
+        busy = f"Somebody is at {job.name} still: try again in a moment."
+        with queueing(job.path, busy, lambda: read(name)):
             owners.keep_owner(job.path)
             audit.write(Action.ADD_DATA, name)
             write_json(job.status_file, dataclasses.asdict(job.status))
         start_worker(job)
     except RunError:
         if (there := read(name)) and there.active:
-            return there
+            return there  # Two pressed at once.
         raise
     except OSError as error:
         raise StorageError(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ensemble.errors import RunError
 from ensemble.jobs import slots
@@ -22,7 +22,7 @@ from ensemble.jobs.folders import (
     read_config,
     read_name,
 )
-from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE, Job
+from ensemble.jobs.job import LOCK_FILE, TRIAL_FILE, Job, forget_stop
 from ensemble.jobs.kinds import GROUP, KINDS, RACE, STRESS, TRAINING, Kind
 from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.slots import Turn
@@ -31,6 +31,8 @@ from ensemble.storage.atomic import read_json
 from ensemble.storage.folder_index import FILES, FolderIndex
 from ensemble.storage.lock import Held, lock_soon
 from ensemble.storage.records.fields import Count, Figure, checked, read_as
+
+AnyJob = TypeVar("AnyJob", bound=Job | None)
 
 POLL_SECONDS = 0.3
 THIS_MACHINE = "the measuring of this machine"
@@ -174,6 +176,26 @@ def without_worker(folder: Path, busy: str) -> Iterator[None]:
         raise RunError(busy)
     with held:
         yield
+
+
+@contextmanager
+def queueing(folder: Path, busy: str, read: Callable[[], AnyJob]) -> Iterator[AnyJob]:
+    """Within this the files of a job, as `read` gave it, are made ready for another worker.
+
+    Args:
+      folder: of the job.
+      busy: what to say where there is a worker.
+      read: the job as it stands; None where there has been none. It may refuse by itself.
+
+    Raises:
+      RunError: a worker is at it, or about to be: two tabs asked for the same at once, say.
+    """
+    with without_worker(folder, busy):
+        job = read()
+        if isinstance(job, Job) and job.awaited:
+            raise RunError(busy)
+        forget_stop(folder)
+        yield job
 
 
 def every_job() -> Iterator[QueuedJob]:

@@ -78,6 +78,19 @@ class JobStatus:
         return self.kind.share(self)
 
 
+@dataclass(frozen=True)
+class StoredStatus(JobStatus):
+    """The status of a job that has a folder of its own among the runs.
+
+    Attributes:
+      created: when it was asked for first, unix seconds.
+      started: when its turn came; None before.
+    """
+
+    created: Time = 0.0
+    started: Time | None = None
+
+
 AnyStatus = TypeVar("AnyStatus", bound=JobStatus)
 
 

@@ -30,13 +30,19 @@ from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import Kind
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.placement import Placement, write_placement
-from ensemble.jobs.queue import active_in, jobs_in, without_worker
-from ensemble.jobs.status import JobStatus, write_status
+from ensemble.jobs.queue import active_in, jobs_in, queueing, without_worker
+from ensemble.jobs.status import JobStatus, StoredStatus, write_status
 from ensemble.storage.folder_index import FILES, FolderIndex
 
-J = TypeVar("J", bound=Job)
+J = TypeVar("J", bound="StoredJob")
 C = TypeVar("C")
 Known = TypeVar("Known")
+
+
+class StoredJob(Job):
+    """A job that has a folder of its own among the runs."""
+
+    status: StoredStatus
 
 
 class JobStore(ABC, Generic[J, C, Known]):
@@ -179,15 +185,11 @@ class JobStore(ABC, Generic[J, C, Known]):
           AccessError: it is somebody else's, or whoever asks has enough of them.
           RunError: it is active, or its work is over; or its folder cannot be written.
         """
-        cannot = f"The {self.noun} “{job_id}” cannot be {self.again}: "
-        job = self.find(job_id)
-        self._check_again(job, job.active, cannot)
+        job = self._find_again(job_id)
         asked = limits.launching() if self.action is Action.RESUME else nullcontext()
-        busy = f"{cannot}a worker is at it still. Stop it first."
-        with asked, changing(job.path, action=self.action), without_worker(job.path, busy):
-            job = self.find(job_id)  # Two may ask for the same at once.
-            self._check_again(job, job.awaited, cannot)
-            jobs.forget_stop(job.path)
+        busy = f"{self._cannot(job_id)}a worker is at it still. Stop it first."
+        look = functools.partial(self._find_again, job_id, alone=True)
+        with asked, changing(job.path, action=self.action), queueing(job.path, busy, look) as job:
             now = time.time()
             status = replace(
                 job.status,
@@ -242,9 +244,20 @@ class JobStore(ABC, Generic[J, C, Known]):
             self.fill(folder, config, placement)
         return self.find(folder.name)
 
-    def _check_again(self, job: J, active: bool, cannot: str) -> None:
-        if why := self.why_not_again(job, active):
-            raise RunError(cannot + why)
+    def _cannot(self, job_id: str) -> str:
+        return f"The {self.noun} “{job_id}” cannot be {self.again}: "
+
+    def _find_again(self, job_id: str, alone: bool = False) -> J:
+        """The job that is to be put into the queue again, unless it cannot be.
+
+        Args:
+          job_id: which.
+          alone: whether who asks holds the worker's lock, so that none of this host does.
+        """
+        job = self.find(job_id)
+        if why := self.why_not_again(job, job.awaited if alone else job.active):
+            raise RunError(self._cannot(job_id) + why)
+        return job
 
     def _read_config(self, folder: Path, mtime_ns: int) -> Known:
         config = read_whole_config(folder)

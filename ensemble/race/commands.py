@@ -10,10 +10,10 @@ from ensemble.access import Action, audit, check, limits, owners
 from ensemble.errors import RunError
 from ensemble.jobs import worker
 from ensemble.jobs.folders import race_folder
-from ensemble.jobs.job import forget_stop, request_stop
+from ensemble.jobs.job import request_stop
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.queue import without_worker
+from ensemble.jobs.queue import queueing
 from ensemble.jobs.remote.record import place, placement_of
 from ensemble.jobs.status import write_status
 from ensemble.jobs.worker import Report
@@ -53,10 +53,7 @@ def queue_race(config: RaceConfig, placement: Placement | None = None) -> RaceJo
     status = RaceStatus(queued=now, updated=now, settings=config.as_dict())
     try:
         race_folder().mkdir(parents=True, exist_ok=True)
-        with limits.launching(), without_worker(race_folder(), busy):
-            if (there := read_race_job()) and there.awaited:
-                raise RunError(busy)
-            forget_stop(race_folder())
+        with limits.launching(), queueing(race_folder(), busy, read_race_job):
             (race_folder() / "log.txt").unlink(missing_ok=True)
             owners.keep_owner(race_folder())
             place(race_folder(), placement)

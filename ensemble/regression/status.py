@@ -5,18 +5,16 @@ from pathlib import Path
 from typing import ClassVar
 
 from ensemble.jobs.kinds import REGRESSION, Kind
-from ensemble.jobs.status import JobStatus
+from ensemble.jobs.status import StoredStatus
 from ensemble.storage.atomic import read_json
-from ensemble.storage.records.fields import Count, Time
+from ensemble.storage.records.fields import Count
 
 
 @dataclass(frozen=True)
-class SolveStatus(JobStatus):
+class SolveStatus(StoredStatus):
     """What a regression's status.json says.
 
     Attributes:
-      created: when it was asked for, unix seconds.
-      started: when its turn came.
       iteration: iterations done, of all its solves.
       iterations: of how many.
       cores: processor cores of the machine.
@@ -26,8 +24,6 @@ class SolveStatus(JobStatus):
 
     kind: ClassVar[Kind] = REGRESSION
 
-    created: Time = 0.0
-    started: Time | None = None
     iteration: Count = 0
     iterations: Count = 0
     cores: Count = 0

@@ -6,16 +6,15 @@ from pathlib import Path
 
 from ensemble.access import Action
 from ensemble.jobs.folders import Config, read_name
-from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import REGRESSION, Kind
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.store import JobStore, write_job
+from ensemble.jobs.store import JobStore, StoredJob, write_job
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.status import SolveStatus, read_solve_status
 
 
 @dataclass(frozen=True)
-class Solve(Job):
+class Solve(StoredJob):
     """One regression, with and without `pmap`, as it stood when it was read.
 
     Attributes:

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 
 from ensemble.config import EnsembleConfig
 from ensemble.jobs.kinds import TRAINING, Kind
-from ensemble.jobs.status import JobStatus
+from ensemble.jobs.status import StoredStatus
 from ensemble.storage.atomic import read_json
-from ensemble.storage.records.fields import Count, Figure, Seconds, Share, Speed, Time
+from ensemble.storage.records.fields import Count, Figure, Seconds, Share, Speed
 from ensemble.storage.records.lines import Line
 
 STATES = TRAINING.states
@@ -20,7 +20,7 @@ RESUMABLE = TRAINING.resumable
 
 
 @dataclass(frozen=True)
-class Status(JobStatus):
+class Status(StoredStatus):
     """What a run's status.json says: accuracies in [0, 1], losses in nats, times in seconds.
 
     The best epoch is the first of those with the lowest validation NLL of the ensemble where
@@ -38,8 +38,6 @@ class Status(JobStatus):
 
     kind: ClassVar[Kind] = TRAINING
 
-    created: Time = 0.0
-    started: Time | None = None
     epoch: Count = 0
     epochs: Count = 0
     step: Count = 0

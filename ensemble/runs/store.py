@@ -16,12 +16,11 @@ from ensemble.datasets.record import entry_from
 from ensemble.datasets.registry import Entry
 from ensemble.errors import RunError
 from ensemble.jobs.folders import Config, changing, folder_of, is_id, read_name
-from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import GROUP, IMPORTED, STRESS, TRAINING, Kind
 from ensemble.jobs.launch import keep_child, worker_environment
 from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.placement import KUBERNETES, Placement, placed_on
-from ensemble.jobs.store import JobStore
+from ensemble.jobs.store import JobStore, StoredJob
 from ensemble.jobs.warm_worker import WarmWorker
 from ensemble.machine.arrangement import groups_here
 from ensemble.runs.annotations.baseline import forget_baseline
@@ -42,7 +41,7 @@ WHY_OVER = {
 
 
 @dataclass(frozen=True)
-class Run(Job):
+class Run(StoredJob):
     """One run as it stood when it was read.
 
     Attributes:

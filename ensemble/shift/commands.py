@@ -9,11 +9,11 @@ from ensemble.access import limits
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs import worker
 from ensemble.jobs.folders import changing
-from ensemble.jobs.job import forget_stop, request_stop
+from ensemble.jobs.job import request_stop
 from ensemble.jobs.launch import start_worker
 from ensemble.jobs.outcome import Outcome, StopRequest
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.queue import without_worker
+from ensemble.jobs.queue import queueing
 from ensemble.jobs.remote.record import place
 from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.jobs.worker import Report
@@ -71,11 +71,11 @@ def queue_stress(
             except FileNotFoundError:
                 find(run_id)  # It says that the run has been deleted meanwhile.
                 raise
-        with changing(run.path, action=None), without_worker(folder, busy):
-            run = find(run_id)  # It may have been deleted meanwhile, or two asked for the same.
-            if (there := read_stress_job(run)) and there.awaited:
-                raise RunError(busy)
-            forget_stop(folder)
+        # It may have been deleted meanwhile, or two asked for the same.
+        with (
+            changing(run.path, action=None),
+            queueing(folder, busy, lambda: read_stress_job(find(run_id))),
+        ):
             place(folder, placement)
             now = time.time()
             write_status(folder, StressStatus(queued=now, updated=now, limit=limit))

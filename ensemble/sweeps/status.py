@@ -5,26 +5,22 @@ from pathlib import Path
 from typing import ClassVar
 
 from ensemble.jobs.kinds import SWEEP, Kind
-from ensemble.jobs.status import JobStatus
+from ensemble.jobs.status import StoredStatus
 from ensemble.storage.atomic import read_json
-from ensemble.storage.records.fields import Count, Time
+from ensemble.storage.records.fields import Count
 
 
 @dataclass(frozen=True)
-class SweepStatus(JobStatus):
+class SweepStatus(StoredStatus):
     """What a sweep's status.json says.
 
     Attributes:
-      created: when it was asked for, unix seconds.
-      started: when its turn came.
       done: trials that have ended.
       trials: of how many.
     """
 
     kind: ClassVar[Kind] = SWEEP
 
-    created: Time = 0.0
-    started: Time | None = None
     done: Count = 0
     trials: Count = 0
 

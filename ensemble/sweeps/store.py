@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from ensemble.jobs.folders import Config, read_name
-from ensemble.jobs.job import Job
 from ensemble.jobs.kinds import SWEEP, Kind
 from ensemble.jobs.placement import Placement
-from ensemble.jobs.store import JobStore, write_job
+from ensemble.jobs.store import JobStore, StoredJob, write_job
 from ensemble.sweeps.settings import SweepConfig, chosen_storage
 from ensemble.sweeps.status import SweepStatus, read_sweep_status
 
 
 @dataclass(frozen=True)
-class Sweep(Job):
+class Sweep(StoredJob):
     """One sweep as it stood when it was read.
 
     Attributes:
