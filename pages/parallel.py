@@ -2,21 +2,23 @@
 
 import streamlit as st
 
-from ensemble.ui.parallel import actions, launch, live, picker
+from ensemble.ui.jobs import picker
+from ensemble.ui.parallel import actions, launch, live
+from ensemble.ui.parallel.screen import SCREEN
 from ensemble.ui.shared import entry
 
 
 def main() -> None:
-    choice = picker.choose()
+    choice = picker.choose(SCREEN)
     with st.sidebar:
         launch.controls()
         launch.launch_button()
     if choice.problem:
-        picker.show_problem(choice.problem)
-    elif choice.solve:
-        picker.header(choice.solve)
-        live.watch(choice.solve)
-        actions.actions(choice.solve)
+        picker.show_problem(SCREEN, choice.problem)
+    elif choice.job:
+        picker.header(SCREEN, choice.job)
+        live.watch(choice.job)
+        actions.actions(choice.job)
     else:
         nothing_yet()
 

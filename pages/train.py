@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ensemble.ui.jobs import picker
 from ensemble.ui.plan import offer
 from ensemble.ui.shared import entry, run_panel
 from ensemble.ui.train import controls, launch, live
@@ -9,22 +10,22 @@ from ensemble.ui.train import controls, launch, live
 
 def main() -> None:
     launch.make_ready(drawn=False)  # It starts while the page is drawn.
-    choice = run_panel.choose()
-    if not choice.run:
+    choice = picker.choose(run_panel.SCREEN)
+    if not choice.job:
         launch.make_ready()  # And compiles, for the settings that a first visit begins with.
     with st.sidebar:
         with st.container(key="launch_settings"):
-            controls.panel(choice.run)
+            controls.panel(choice.job)
             controls.offer_mnist()
         with st.container(key="launch_bar", gap="xsmall"):
             launch.launch_button("launch")
     if choice.problem:
-        run_panel.show_problem(choice)
-    elif choice.run:
-        run_panel.header(choice.run)
-        live.watch(choice.run)
-        offer.show(choice.run)
-        run_panel.cite_or_repeat(choice.run)
+        picker.show_problem(run_panel.SCREEN, choice.problem)
+    elif choice.job:
+        run_panel.header(choice.job)
+        live.watch(choice.job)
+        offer.show(choice.job)
+        run_panel.cite_or_repeat(choice.job)
     else:
         nothing_yet()
     launch.make_ready()

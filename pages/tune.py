@@ -2,22 +2,24 @@
 
 import streamlit as st
 
+from ensemble.ui.jobs import picker
 from ensemble.ui.shared import entry
-from ensemble.ui.tune import launch, live, picker
+from ensemble.ui.tune import launch, live
+from ensemble.ui.tune.screen import SCREEN
 
 
 def main() -> None:
-    choice = picker.choose()
+    choice = picker.choose(SCREEN)
     with st.sidebar:
         with st.container(key="launch_settings"):
             launch.controls()
         with st.container(key="launch_bar", gap="xsmall"):
             launch.launch_button()
     if choice.problem:
-        picker.show_problem(choice.problem)
-    elif choice.sweep:
-        picker.header(choice.sweep)
-        live.watch(choice.sweep)
+        picker.show_problem(SCREEN, choice.problem)
+    elif choice.job:
+        picker.header(SCREEN, choice.job)
+        live.watch(choice.job)
     else:
         nothing_yet()
 

@@ -24,7 +24,7 @@ from ensemble.jobs.outcome import Outcome
 from ensemble.runs.training.session import Session
 from ensemble.shift.job import Job as StressJob
 from ensemble.ui.classify.input import members
-from ensemble.ui.parallel import loader
+from ensemble.ui.jobs.screen import forget_jobs
 from ensemble.ui.shared import guard, loaders
 from tests.hostile.checks import PATIENCE, call, heard, listed, raised, release, remembered
 from tests.hostile.corruptions import Corruption, draw
@@ -134,7 +134,7 @@ class Trial:
     def opened(self, page: str, run: str, solve: str, view: str) -> tuple[list[str], str]:
         """What stands on a page of figures and sentences, and what is wrong with it."""
         loaders.forget_runs()
-        loader.forget_solves()
+        forget_jobs()
         at = AppTest.from_file(str(APP), default_timeout=PATIENCE)
         for name, word in {"run": run, "solve": solve, "view": view}.items():
             if word:

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import sweeps
 from ensemble.sweeps.worker import work
-from ensemble.ui.tune import loader
+from ensemble.ui.jobs.screen import forget_jobs
 from tests.pages.predictions_screen import opened
 from tests.sweeps.light import light_config
 
@@ -22,7 +22,7 @@ def searched(**changes: Any) -> sweeps.Sweep:
 
 def tuned(**address: object) -> AppTest:
     """Opens Tune with these words in the address."""
-    loader.forget_sweeps()
+    forget_jobs()
     return opened(page="tune", **address)
 
 

@@ -17,7 +17,7 @@ from ensemble.regression import LbfgsConfig
 from ensemble.runs import Run
 from ensemble.runs.annotations.notes import write_note
 from ensemble.ui.inspect.views import VIEWS
-from ensemble.ui.parallel import loader as parallel_loader
+from ensemble.ui.jobs.screen import forget_jobs
 from ensemble.ui.shared import address, loaders
 from ensemble.ui.shared.address import Word
 from tests.pages import stressed
@@ -49,7 +49,7 @@ def forget() -> None:
     loaders.dataset.clear()
     loaders.forget_test_sets()
     loaders.forget_runs()
-    parallel_loader.forget_solves()
+    forget_jobs()
 
 
 def run_of(state: str) -> Run:

@@ -23,11 +23,10 @@ from ensemble.regression.store import SOLVES
 from ensemble.runs.store import RUNS
 from ensemble.shift.status import StressStatus, stress_folder
 from ensemble.storage.atomic import write_json
-from ensemble.ui.parallel import launch as parallel_launch
-from ensemble.ui.parallel import loader
+from ensemble.ui.jobs import launch as launching
+from ensemble.ui.jobs.screen import forget_jobs
 from ensemble.ui.parallel import settings as parallel_settings
 from ensemble.ui.shared import loaders, settings
-from ensemble.ui.train import launch
 from ensemble.wording.run_names import called
 from tests.pages.ensembles import trained
 from tests.race.test_race import TINY
@@ -41,7 +40,7 @@ Open = Callable[..., AppTest]
 def nothing_of_an_earlier_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ENSEMBLE_DATA", str(tmp_path / "data"))
     loaders.forget_runs()
-    loader.forget_solves()
+    forget_jobs()
 
 
 @pytest.fixture
@@ -60,8 +59,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """The time that presses are told apart by; only the test moves it."""
     held = SimpleNamespace(now=1000.0)
     held.monotonic = lambda: held.now
-    for module in (launch, parallel_launch):
-        monkeypatch.setattr(module, "time", held)
+    monkeypatch.setattr(launching, "time", held)
     return held
 
 

@@ -18,7 +18,7 @@ from ensemble import regression
 from ensemble.jobs.job import stop_requested
 from ensemble.regression import Solve
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui.parallel import loader
+from ensemble.ui.jobs.screen import forget_jobs
 from ensemble.ui.parallel.settings import key
 from ensemble.ui.shared import loaders
 from ensemble.wording.run_names import called
@@ -60,7 +60,7 @@ def solved(solved_once: Path, runs_of_one_test: Path) -> Callable[..., Solve]:
 @pytest.fixture(autouse=True)
 def no_list_of_an_earlier_test() -> None:
     loaders.forget_runs()
-    loader.forget_solves()
+    forget_jobs()
 
 
 @pytest.fixture

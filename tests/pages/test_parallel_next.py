@@ -18,7 +18,8 @@ from ensemble import regression
 from ensemble.jobs.slots import take
 from ensemble.regression import Solve
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.ui.parallel import loader, picker
+from ensemble.ui.jobs import picker
+from ensemble.ui.jobs.screen import forget_jobs
 from ensemble.ui.shared import loaders
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -29,7 +30,7 @@ CONFIG = LbfgsConfig(samples=120, features=8, classes=3, iterations=3, sweep=Fal
 def the_machine_is_taken() -> Iterator[None]:
     """Workers are real and wait their turn, which does not come; at the end all have ended."""
     loaders.forget_runs()
-    loader.forget_solves()
+    forget_jobs()
     turn = take(1)
     assert turn
     with turn:

@@ -14,7 +14,8 @@ from ensemble.regression import Solve
 from ensemble.regression.choosing import read_choice
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.ui.devices.probe import Machine
-from ensemble.ui.parallel import launch, loader
+from ensemble.ui.jobs.screen import forget_jobs
+from ensemble.ui.parallel import launch
 from ensemble.wording.runs import regression as regression_words
 from tests.pages.ensembles import trained
 from tests.pages.predictions_screen import opened, value
@@ -24,7 +25,7 @@ CONFIG = LbfgsConfig(iterations=30)
 
 @pytest.fixture(autouse=True)
 def no_list_of_an_earlier_test() -> None:
-    loader.forget_solves()
+    forget_jobs()
 
 
 def ended(state: str = "finished", config: LbfgsConfig = CONFIG, **status: Any) -> Solve:
@@ -33,7 +34,7 @@ def ended(state: str = "finished", config: LbfgsConfig = CONFIG, **status: Any) 
     known = {"host": socket.gethostname(), "started": 1000.0, "updated": 1100.0, **status}
     changed = replace(solve.status, state=state, **known)
     (solve.path / "status.json").write_text(json.dumps(asdict(changed)))
-    loader.forget_solves()
+    forget_jobs()
     return regression.find_solve(solve.id)
 
 
@@ -106,7 +107,7 @@ def test_what_was_left_to_the_program_is_answered_with_what_was_tried() -> None:
     config = LbfgsConfig(**small, devices=2, stepsize=0.5, history=1, pmap="faster")
     solve = regression.work_solve(regression.create_solve(config).id)
     choice = read_choice(solve.path)
-    loader.forget_solves()
+    forget_jobs()
     at = opened(page="parallel", solve=solve.id)
     captions = [one.value for one in at.main.caption]
     assert regression_words.chosen(choice) in captions

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble.ui.inspect.views import VIEWS
-from ensemble.ui.parallel import loader
+from ensemble.ui.jobs.screen import forget_jobs
 from ensemble.ui.shared import loaders
 from tests.recorded.recording import Recording, digests, unpack
 
@@ -27,7 +27,7 @@ def recording(unpacked: Recording, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     monkeypatch.setenv("ENSEMBLE_RUNS", str(unpacked.runs))
     monkeypatch.setenv("ENSEMBLE_DATA", str(unpacked.data))
     loaders.forget_runs()
-    loader.forget_solves()
+    forget_jobs()
     before = digests(unpacked.runs), digests(unpacked.data / "machine")
     yield unpacked
     assert (digests(unpacked.runs), digests(unpacked.data / "machine")) == before

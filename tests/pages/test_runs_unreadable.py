@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 from ensemble import regression
 from ensemble.regression import LbfgsConfig
-from ensemble.ui.parallel import loader
+from ensemble.ui.jobs.screen import forget_jobs
 from ensemble.ui.shared import loaders
 from tests.pages.ensembles import trained
 from tests.pages.test_runs import APP
@@ -36,7 +36,7 @@ def test_one_that_cannot_be_read_is_named_where_there_is_no_other() -> None:
 
 def test_a_regression_that_cannot_be_read_is_named_beside_the_runs() -> None:
     loaders.forget_runs()
-    loader.forget_solves()
+    forget_jobs()
     trained(done=0)
     torn = regression.create_solve(LbfgsConfig())
     (torn.path / "status.json").write_text('{"devices": []}')

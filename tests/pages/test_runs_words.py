@@ -90,10 +90,11 @@ def unchosen(run_id: str) -> None:
     import streamlit as st
 
     from ensemble import runs
+    from ensemble.ui.jobs import picker
     from ensemble.ui.runs import ticked
-    from ensemble.ui.shared import run_panel
+    from ensemble.ui.shared.run_panel import SCREEN
 
-    run_panel.remember(runs.find(run_id))
+    picker.remember(SCREEN, runs.find(run_id))
     st.session_state["pressed"] = SimpleNamespace(selection=SimpleNamespace(rows=[]))
     ticked.pressed("pressed", [run_id])
 

@@ -200,11 +200,12 @@ def told_old_words(run_id: str) -> None:
     """What a browser sends that has not heard yet that the run has begun."""
     import streamlit as st
 
-    from ensemble.ui.shared import run_panel
+    from ensemble.ui.jobs import picker
+    from ensemble.ui.shared.run_panel import SCREEN
 
     st.query_params["run"] = run_id
     st.session_state["box"] = f"{run_id} · queued"
-    run_panel.picked("box")
+    picker.picked(SCREEN, "box")
 
 
 def test_words_of_a_moment_ago_are_no_choice_of_a_run(train: Any) -> None:

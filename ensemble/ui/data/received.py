@@ -7,7 +7,8 @@ from ensemble.jobs.uploads import dataset_upload
 from ensemble.jobs.uploads.dataset_upload import UploadJob
 from ensemble.jobs.uploads.handed_in import ON_THE_PAGE
 from ensemble.ui.data import acceptance, preview, uploader
-from ensemble.ui.shared import guard, job_panel
+from ensemble.ui.jobs import job_panel
+from ensemble.ui.shared import guard
 from ensemble.ui.shared.guard import guarded
 from ensemble.wording import escaping
 from ensemble.wording import jobs as jobs_words

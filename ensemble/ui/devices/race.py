@@ -17,8 +17,9 @@ from ensemble.race import (
 )
 from ensemble.race.job import expected_seconds
 from ensemble.ui.devices import loader
+from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared import figure_panel as pictures
-from ensemble.ui.shared import job_panel, theme, widget
+from ensemble.ui.shared import theme, widget
 from ensemble.ui.shared.guard import guarded, problem
 from ensemble.ui.sign_in import rights
 from ensemble.ui.train.launch import rounded

@@ -6,20 +6,22 @@ from pathlib import Path
 
 import streamlit as st
 
+from ensemble.ui.shared import address
 from ensemble.ui.shared.tab import tab
 
 
 def close_when_used(page: str) -> None:
-    """Close the drawer of a narrow window when another page is drawn, or a run was launched.
+    """Close the drawer of a narrow window when another page is drawn, or a job was launched.
 
     Moving a slider in it changes neither, so that all can be set in one go.
 
     Args:
       page: the word of the page that is being drawn, in the address.
     """
-    place = page, tab.launched[1], tab.solve_launched[1]
+    words = (address.RUN, address.SOLVE, address.SWEEP)
+    place = page, *(tab.job_launched[word.name][1] for word in words)
     with st.container(key="drawer_closer"):
-        # The script is the program's own, and its argument a word and two times of its own.
+        # The script is the program's own, and its argument a word and three times of its own.
         st.html(
             f"<script>{script()}\ndrawer({json.dumps(json.dumps(place))})</script>",
             unsafe_allow_javascript=True,

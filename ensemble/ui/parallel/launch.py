@@ -2,43 +2,29 @@
 
 import os
 import socket
-import time
-from dataclasses import dataclass
 
 import psutil
 import streamlit as st
 
 from ensemble import regression
-from ensemble.access import Action
-from ensemble.errors import ConfigError, EnsembleError
-from ensemble.jobs.queue import comes_first
+from ensemble.errors import ConfigError
+from ensemble.jobs.placement import Placement
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.worker import MOST_CPU_DEVICES
 from ensemble.ui.devices import elsewhere, probe
 from ensemble.ui.devices.probe import Machine
-from ensemble.ui.parallel import loader as parallel_loader
-from ensemble.ui.parallel import picker, settings
-from ensemble.ui.shared import guard, widget
-from ensemble.ui.shared.tab import tab
-from ensemble.ui.sign_in import rights
+from ensemble.ui.jobs import launch as launching
+from ensemble.ui.jobs import picker
+from ensemble.ui.jobs.launch import Plan
+from ensemble.ui.parallel import settings
+from ensemble.ui.parallel.screen import SCREEN
+from ensemble.ui.shared import widget
 from ensemble.ui.train.launch import rounded
-from ensemble.wording import escaping, formats
-from ensemble.wording import jobs as jobs_words
+from ensemble.wording import formats
 
-DOUBLE_CLICK_SECONDS = 2.0
 WHERE = "solve_where"
 TIMES_THE_SAMPLES = 2.5  # what solving holds at most, of the samples' own size
 QUICK = LbfgsConfig(samples=5_000, iterations=30)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What the button will do: the regression, or the reason why it cannot be launched."""
-
-    config: LbfgsConfig | None
-    label: str
-    reason: str = ""
-    note: str = ""
 
 
 def controls() -> None:
@@ -74,7 +60,7 @@ def all_devices(here: Machine) -> int:
     return min(here.cores, most_devices(here)) if here.platform == "cpu" else here.devices
 
 
-def plan(config: LbfgsConfig) -> Plan:
+def plan(config: LbfgsConfig) -> Plan[LbfgsConfig]:
     """What the button will do with these settings."""
     how = settings.HOW[config.pmap]
     if where := widget.value(WHERE, elsewhere.HERE):
@@ -96,7 +82,7 @@ def plan(config: LbfgsConfig) -> Plan:
 
 def about(config: LbfgsConfig) -> str:
     """About how long it will take, where one of the same size has been solved on this machine."""
-    for past in parallel_loader.all_solves():
+    for past in SCREEN.list_jobs():
         status = past.status
         alike = settings.size(past.config) == settings.size(config)
         here = status.host == socket.gethostname() and status.started and not past.placed
@@ -126,58 +112,39 @@ def gigabytes(size: float) -> str:
     return f"{size / 1e9:,.1f} GB"
 
 
+def plan_chosen() -> Plan[LbfgsConfig]:
+    """What the button will do with the settings as they stand."""
+    try:
+        return plan(settings.chosen())
+    except ConfigError as error:
+        return Plan(None, "Solve with and without pmap", str(error))
+
+
 def launch_button() -> None:
     """The button that starts what the settings say, with the reason where it cannot."""
-    waiting = probe.probe().waiting
-    st.fragment(launch_body, run_every=0.5 if waiting else None)(waiting)
+    launching.launch_button(
+        "solve_launch", plan_chosen, lambda: probe.probe().waiting, launch, below
+    )
 
 
-def launch_body(was_waiting: bool) -> None:
-    """The body of `launch_button`: looks again until the devices are known."""
-    if probe.probe().waiting != was_waiting:
-        st.rerun()
-    try:
-        planned = plan(settings.chosen())
-    except ConfigError as error:
-        planned = Plan(None, "Solve with and without pmap", str(error))
-    button(planned, "solve_launch")
-    if planned.reason:
-        st.caption(f":material/block: {escaping.markdown(planned.reason)}")
-    if planned.note:
-        st.caption(escaping.markdown(planned.note))
-    here = not widget.value(WHERE, elsewhere.HERE)
-    if here and (after := jobs_words.starts_after(comes_first())) and not planned.reason:
-        st.caption(escaping.markdown(after))
-
-
-def button(planned: Plan, key: str) -> None:
-    """A button that does what is planned."""
-    pressed = st.button(planned.label, type="primary", icon=":material/play_arrow:", key=key,
-                        width="stretch",
-                        **rights.given(Action.LAUNCH, disabled=planned.config is None))  # fmt: skip
-    if pressed and planned.config:
-        launch(planned.config)
+def below(planned: Plan[LbfgsConfig]) -> None:
+    """What it waits for, where it is solved on this machine."""
+    if not widget.value(WHERE, elsewhere.HERE):
+        launching.starts_after(planned)
 
 
 def quick_button() -> None:
     """The button of the first visit: an example that is solved in seconds."""
     iterations = formats.count(QUICK.iterations, "iteration")
     said = f"Solve a quick example: {settings.shape(QUICK)}, {iterations}"
-    button(Plan(QUICK, said, too_large(QUICK)), "solve_quick")
+    launching.button(Plan(QUICK, said, too_large(QUICK)), "solve_quick", launch)
 
 
-def launch(config: LbfgsConfig) -> None:
-    """Start `config` where that is chosen and show it; a second click does not start two."""
-    last, when = tab.solve_launched
-    if last == config and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
-        return
-    try:
+def launch(config: LbfgsConfig, placement: Placement | None = None) -> None:
+    """Start `config` where that is chosen and show it."""
+
+    def begin() -> regression.Solve:
         place = elsewhere.placement(widget.value(WHERE, elsewhere.HERE))
-        solve = regression.launch_solve(config, place)
-    except EnsembleError as error:
-        guard.problem(error)
-        return
-    tab.solve_launched = config, time.monotonic()
-    parallel_loader.forget_solves()
-    picker.show_next(solve)
-    st.rerun()
+        return regression.launch_solve(config, place)
+
+    launching.launch(SCREEN, config, begin, lambda solve: picker.show_next(SCREEN, solve))

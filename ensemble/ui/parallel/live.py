@@ -5,8 +5,9 @@ import streamlit as st
 from ensemble import regression
 from ensemble.figures.solves import both
 from ensemble.jobs.queue import ahead_of
+from ensemble.ui.jobs import job_panel
+from ensemble.ui.jobs.screen import forget_jobs, shown_state
 from ensemble.ui.parallel import answer, loader, pictures
-from ensemble.ui.shared import job_panel
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.train import live
 from ensemble.wording import jobs as jobs_words
@@ -19,7 +20,7 @@ SECONDS_BETWEEN_PICTURES = 3.0  # Plotly draws a picture with new data from the 
 def watch(solve: regression.Solve) -> None:
     """Show `solve`, and again while it is active: figures every second, pictures less often."""
     every = SECONDS_BETWEEN if solve.active else None
-    st.fragment(watched, run_every=every)(solve.id, loader.shown_state(solve))
+    st.fragment(watched, run_every=every)(solve.id, shown_state(solve))
     # The first pictures are waited for.
     begins = solve.active and not both(loader.traces(solve))
     later = SECONDS_BETWEEN if begins else SECONDS_BETWEEN_PICTURES
@@ -30,8 +31,8 @@ def watched(solve_id: str, last_state: str) -> None:
     """The body of `watch`: what changes while a regression goes on."""
     with guarded():
         solve = regression.find_solve(solve_id)
-        if loader.shown_state(solve) != last_state:
-            loader.forget_solves()
+        if shown_state(solve) != last_state:
+            forget_jobs()
             st.rerun()
         answer.show(solve, loader.traces(solve))
         state(solve)

@@ -11,13 +11,14 @@ from ensemble.errors import RunError
 from ensemble.jobs.folders import NAME_LENGTH
 from ensemble.runs.annotations.baseline import read_baseline, write_baseline
 from ensemble.runs.annotations.notes import NOTE_LENGTH, read_note, write_note
-from ensemble.ui.frame import danger, one_file
+from ensemble.ui.frame import one_file
+from ensemble.ui.jobs import deletion, job_panel
 from ensemble.ui.runs import doing, groups, tagging, ways
-from ensemble.ui.shared import address, job_panel, run_panel, widget
-from ensemble.ui.shared.tab import tab
+from ensemble.ui.shared import address, run_panel, widget
+from ensemble.ui.shared.run_panel import SCREEN
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping
-from ensemble.wording.run_names import called, told_apart
+from ensemble.wording.run_names import called
 
 
 def panel(run: runs.Run, every: Sequence[runs.Run]) -> None:
@@ -29,8 +30,8 @@ def panel(run: runs.Run, every: Sequence[runs.Run]) -> None:
     """
     with st.container(border=True, key="run_actions"):
         title(run)
-        if tab.run_to_delete == run.id:
-            sure(run)
+        if deletion.is_asked(SCREEN, run):
+            deletion.sure(SCREEN, run, lambda act: doing.attempt(act, f"Deleted {called(run)}."))
         else:
             buttons(run)
             comparing(run, every)
@@ -129,9 +130,7 @@ def buttons(run: runs.Run) -> None:
                       on_click=resume, args=(run.id,),
                       **rights.given(Action.CHANGE, run.path,
                                      disabled=not run.may_resume))  # fmt: skip
-        danger.ask_button("Delete…", key="run_delete", on_click=ask, args=(run.id,),
-                          **rights.given(Action.DELETE, run.path,
-                                         disabled=run.active))  # fmt: skip
+        deletion.ask_button(SCREEN, run)
     if reason := why_not(run):
         st.caption(reason)
 
@@ -150,30 +149,6 @@ def why_not(run: runs.Run) -> str:
         "diverged": "A diverged run cannot be resumed, for the same numbers would diverge again: "
         "launch one with a lower learning rate.",
     }.get(run.state, "")
-
-
-def sure(run: runs.Run) -> None:
-    """The second question before deleting."""
-    name = escaping.markdown(called(run))
-    which = escaping.markdown(told_apart(run))
-    st.warning(f"Delete {which} with its curves, predictions and checkpoints? "
-               "It cannot be brought back.", icon=":material/delete_forever:")  # fmt: skip
-    with st.container(horizontal=True):
-        danger.sure_button(f"Delete {name} for good", key="run_delete_sure", on_click=delete,
-                           args=(run.id, called(run)))  # fmt: skip
-        st.button("Keep it", key="run_keep", on_click=ask, args=(None,))
-
-
-def ask(run_id: str | None) -> None:
-    """Callback: the first press on Delete, or Keep it."""
-    tab.run_to_delete = run_id
-
-
-def delete(run_id: str, name: str) -> None:
-    """Callback: the second press, for the run called `name`."""
-    ask(None)
-    if doing.attempt(lambda: runs.delete(run_id), f"Deleted {name}."):
-        run_panel.forget()
 
 
 def resume(run_id: str) -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.errors import EnsembleError
-from ensemble.ui.shared import job_panel
+from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared.tab import tab
 from ensemble.wording import escaping
 from ensemble.wording.runs import groups as words

@@ -12,6 +12,7 @@ from ensemble import runs
 from ensemble.access import Action
 from ensemble.errors import RunError
 from ensemble.ui.frame import danger
+from ensemble.ui.jobs import picker
 from ensemble.ui.predictions import downloads
 from ensemble.ui.runs import doing, summary, tagging, ways
 from ensemble.ui.shared import address, run_panel, widget
@@ -37,9 +38,9 @@ def keep(wanted: Sequence[str]) -> None:
     address.RUNS.put(())
     if len(wanted) == 1:
         with suppress(RunError):  # deleted meanwhile: the next drawing shows it gone
-            run_panel.remember(runs.find(wanted[0]))
+            picker.remember(run_panel.SCREEN, runs.find(wanted[0]))
         return
-    run_panel.forget()
+    picker.forget(run_panel.SCREEN)
     if len(wanted) > ways.MOST:
         tab.runs_ticked = tuple(wanted)
     elif wanted:

@@ -14,10 +14,11 @@ from ensemble import datasets, regression, runs
 from ensemble.datasets import Dataset
 from ensemble.errors import ConfigError
 from ensemble.jobs.placement import placed_on
-from ensemble.jobs.queue import ahead_of
+from ensemble.runs.store import RUNS
 from ensemble.runs.test_set import LABELS_FILE
 from ensemble.storage.folders import runs_folder
 from ensemble.storage.records.tail import JsonlTail
+from ensemble.ui.jobs import screen
 
 
 def version(path: Path) -> tuple[int, int]:
@@ -82,12 +83,12 @@ def forget_test_sets() -> None:
 
 def all_runs() -> list[runs.Run]:
     """Every run, newest first, at most two seconds old."""
-    return _all_runs(str(runs_folder()))
+    return screen.list_jobs(RUNS)
 
 
 def forget_runs() -> None:
     """Have the list read anew: for after a launch, a rename or a deletion."""
-    _all_runs.clear()
+    screen.forget_jobs()
     _unreadable.clear()
 
 
@@ -101,17 +102,6 @@ def _unreadable(folder: str) -> dict[str, str]:
     return {**regression.unreadable_solves(), **runs.unreadable()}
 
 
-@st.cache_resource(max_entries=2, ttl=2.0, show_spinner=False)
-def _all_runs(folder: str) -> list[runs.Run]:
-    return runs.list_runs()
-
-
 def shown_state(run: runs.Run) -> str:
-    """The run's state, but `starting` where it is queued here with nobody before it.
-
-    Its worker takes it up within half a second: to show both would draw the page twice. In a
-    cluster's queue it may wait for hours.
-    """
-    if run.state != "queued" or placed_on(run.path):
-        return run.state
-    return run.state if ahead_of(run) else "starting"
+    """As of every job; but in a cluster's queue a run may wait for hours."""
+    return run.state if placed_on(run.path) else screen.shown_state(run)

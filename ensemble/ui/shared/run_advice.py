@@ -6,7 +6,8 @@ import streamlit as st
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
-from ensemble.ui.shared import address, guard, job_panel, settings
+from ensemble.ui.jobs import job_panel
+from ensemble.ui.shared import address, guard, settings
 from ensemble.wording import escaping
 from ensemble.wording.runs import varied
 from ensemble.wording.verdicts import chance

@@ -1,7 +1,7 @@
 """What one browser tab remembers beyond its address and the values of its widgets.
 
-Everything stands once, with its type, in `Tab`: `tab.launched` reads it, `tab.launched = …`
-writes it, and `del tab.launched` forgets it. It is lost when the tab is closed or reloaded:
+Everything stands once, with its type, in `Tab`: `tab.tried` reads it, `tab.tried = …`
+writes it, and `del tab.tried` forgets it. It is lost when the tab is closed or reloaded:
 what a refresh is to keep belongs into the address.
 """
 
@@ -16,11 +16,7 @@ from ensemble.ui.classify.state import Overrule, Row, Source
 
 if TYPE_CHECKING:
     from ensemble.analysis.quality.averaging import Ints
-    from ensemble.config import EnsembleConfig
     from ensemble.exchange import Capsule, MemberOutputs
-    from ensemble.jobs.placement import Placement
-    from ensemble.regression.settings import LbfgsConfig
-    from ensemble.sweeps.settings import SweepConfig
 
 T = TypeVar("T")
 
@@ -81,6 +77,14 @@ class RememberedEach(Generic[T]):
     def __setitem__(self, name: str, value: T) -> None:
         st.session_state[self.key.format(name)] = value
 
+    def __delitem__(self, name: str) -> None:
+        st.session_state.pop(self.key.format(name), None)
+
+    def take(self, name: str) -> T:
+        """As of `Remembered`."""
+        found: T = st.session_state.pop(self.key.format(name), self.default)
+        return found
+
 
 class Tab:
     """All that a tab remembers, screen by screen."""
@@ -90,8 +94,17 @@ class Tab:
     through_app = Remembered[bool]("came_through_app", False)
     # The page that stands in the tab, by its word in the address; "" while it is being opened.
     page = Remembered[str]("page_standing", "")
-    # The run that was shown last, for screens that are opened without one in their address.
-    run_shown = Remembered[str]("run_last_shown", "")
+
+    # Screens about a job: a run, a regression or a sweep, by its word in the address.
+    # The one that was shown last, for screens that are opened without one in their address.
+    job_shown = RememberedEach[str]("{}_last_shown", "")
+    # The one just launched, and when: shown next, whatever the address says by then.
+    job_next = RememberedEach[tuple[str, float]]("{}_next", ("", 0.0))
+    # What was launched last, and when: a second click within a moment does not launch two.
+    job_launched = RememberedEach[tuple[object, float]]("{}_launched", (None, 0.0))
+    # The one whose deletion is asked about, and why the last press was in vain: told once.
+    job_to_delete = RememberedEach[str | None]("{}_delete_asked", None)
+    job_said = RememberedEach[str]("{}_said", "")
 
     # On a shared server: who this tab was opened by, and why its visitor was refused; each is
     # written down once.
@@ -108,11 +121,6 @@ class Tab:
     stop_problem = Remembered[str]("stop_problem", "")
 
     # Train.
-    # What was launched last, and when: a second click within a moment does not launch two.
-    launched: Remembered[tuple[tuple[EnsembleConfig, Placement | None] | None, float]] = Remembered(
-        "launched", (None, 0.0)
-    )
-
     # The run beside which the settings are unfolded.
     unfolded = Remembered[str]("settings_unfolded", "")
     # The run whose groups, where they are many, are listed.
@@ -183,32 +191,9 @@ class Tab:
     # Why a correction could not be kept: told once.
     correction_problem = Remembered[str]("classify_correction_problem", "")
 
-    # Parallel.
-    # The regression that was shown last.
-    solve_shown = Remembered[str]("solve_last_shown", "")
-    # The one just launched, and when: shown next, whatever the address says by then.
-    solve_next = Remembered[tuple[str, float]]("solve_next", ("", 0.0))
-    # As `launched`.
-    solve_launched: Remembered[tuple[LbfgsConfig | None, float]] = Remembered(
-        "solve_launched", (None, 0.0)
-    )
-    # The one whose deletion is asked about, and why the last press was in vain: told once.
-    solve_to_delete = Remembered[str | None]("solve_delete_asked", None)
-    solve_said = Remembered[str]("solve_said", "")
-
     # Compare.
     # The words of the address that said what was compared last.
     compared = Remembered[Mapping[str, str]]("compared_last", {})
-
-    # Tune, as on Parallel: the sweep shown last, the one just launched, and its settings.
-    sweep_shown = Remembered[str]("sweep_last_shown", "")
-    sweep_next = Remembered[tuple[str, float]]("sweep_next", ("", 0.0))
-    sweep_launched: Remembered[tuple[SweepConfig | None, float]] = Remembered(
-        "sweep_launched", (None, 0.0)
-    )
-    # The sweep whose deletion is asked about; why the last press was in vain: told once.
-    sweep_to_delete = Remembered[str | None]("sweep_delete_asked", None)
-    sweep_said = Remembered[str]("sweep_said", "")
 
     # Data.
     # The dataset whose removal is asked about; what came of the last press, told once, as on Runs.
@@ -228,8 +213,6 @@ class Tab:
     runs_untagged = Remembered[int]("runs_untagged", 0)
     # How many runs are still to be read for their calibration error.
     runs_unread = Remembered[int]("runs_unread", 0)
-    # The run whose deletion is asked about.
-    run_to_delete = Remembered[str | None]("runs_delete_asked", None)
     # What came of the last press, told once: "error" or "done", and the words.
     runs_said = Remembered[tuple[str, str]]("runs_said", ("", ""))
 

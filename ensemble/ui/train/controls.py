@@ -6,7 +6,8 @@ from ensemble import datasets, runs
 from ensemble.access import Action
 from ensemble.datasets import DatasetInfo, registry
 from ensemble.jobs import dataset_fetch
-from ensemble.ui.shared import job_panel, settings
+from ensemble.ui.jobs import job_panel
+from ensemble.ui.shared import settings
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights

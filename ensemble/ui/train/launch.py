@@ -1,10 +1,7 @@
 """Setting a run up and launching it: what will run, on what, and about how long."""
 
 import socket
-import time
-from dataclasses import dataclass, replace
-
-import streamlit as st
+from dataclasses import replace
 
 from ensemble import architectures, datasets, runs
 from ensemble.access import Action
@@ -22,34 +19,23 @@ from ensemble.machine.network_cost import Cost
 from ensemble.machine.this_machine import machine
 from ensemble.ui.devices import loader, probe
 from ensemble.ui.frame import room
+from ensemble.ui.jobs import launch as launching
+from ensemble.ui.jobs import picker
+from ensemble.ui.jobs.launch import Plan
 from ensemble.ui.shared import loaders, run_panel, settings
-from ensemble.ui.shared.guard import problem
-from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
 from ensemble.ui.train import network, where
-from ensemble.wording import escaping, formats
+from ensemble.wording import formats
 from ensemble.wording import jobs as jobs_words
 from ensemble.wording.runs import networks as networks_words
 
-DOUBLE_CLICK_SECONDS = 2.0
 TOLD_BY = {
     "runs": "as runs before it took", "race": "by the speed measured on Devices",
     "guess": "a rough guess, no run to go by yet",
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What the button will do: the run, or the reason why it cannot be launched."""
-
-    config: EnsembleConfig | None
-    label: str
-    reason: str = ""
-    note: str = ""
-    placement: Placement | None = None
-
-
-def plan() -> Plan:
+def plan() -> Plan[EnsembleConfig]:
     """What Launch will do with the settings as they stand."""
     members = settings.value("members")
     label = f"Launch {formats.count(members, 'member')}"
@@ -77,7 +63,9 @@ def plan() -> Plan:
     return on_machine(config, replace(info, train_size=info.train_size - held), label, found.cost)
 
 
-def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str, cost: Cost) -> Plan:
+def on_machine(
+    config: EnsembleConfig, info: DatasetInfo, label: str, cost: Cost
+) -> Plan[EnsembleConfig]:
     """The plan in full once it is known which devices there are."""
     found = probe.probe()
     if (here := found.answer) is None:
@@ -108,7 +96,7 @@ def on_machine(config: EnsembleConfig, info: DatasetInfo, label: str, cost: Cost
                 note=note)  # fmt: skip
 
 
-def on_cluster(config: EnsembleConfig, label: str) -> Plan:
+def on_cluster(config: EnsembleConfig, label: str) -> Plan[EnsembleConfig]:
     """The plan for a cluster, which is not waited for: how long it takes nobody here knows."""
     try:
         placement = where.chosen()
@@ -174,29 +162,12 @@ def raced(config: EnsembleConfig, devices: int) -> float | None:
 
 def launch_button(key: str) -> None:
     """The button that starts the run, with the reason beside it where it cannot."""
-    waiting = still_asked()
-    st.fragment(launch_body, run_every=0.5 if waiting else None)(key, waiting)
+    launching.launch_button(key, plan, still_asked, launch, lambda planned: room.tell())
 
 
 def still_asked() -> bool:
     """Whether the devices, or the network, are still to say what they are."""
     return probe.probe().waiting or network.still_asked()
-
-
-def launch_body(key: str, was_waiting: bool) -> None:
-    """The body of `launch_button`: looks again until devices and network are known."""
-    if still_asked() != was_waiting:
-        st.rerun()
-    planned = plan()
-    pressed = st.button(planned.label, type="primary", icon=":material/play_arrow:", key=key,
-                        width="stretch", disabled=planned.config is None)  # fmt: skip
-    if planned.reason:
-        st.caption(f":material/block: {escaping.markdown(planned.reason)}")
-    if planned.note:
-        st.caption(escaping.markdown(planned.note))
-    room.tell()
-    if pressed and planned.config:
-        launch(planned.config, planned.placement)
 
 
 def make_ready(drawn: bool = True) -> None:
@@ -220,16 +191,10 @@ def make_ready(drawn: bool = True) -> None:
 
 
 def launch(config: EnsembleConfig, placement: Placement | None = None) -> None:
-    """Start `config` in the background and show it; a second click does not start two."""
-    last, when = tab.launched
-    if last == (config, placement) and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
-        return
-    try:
-        run = runs.launch(config, placement)
-    except EnsembleError as error:
-        problem(error)
-        return
-    tab.launched = (config, placement), time.monotonic()
-    loaders.forget_runs()
-    run_panel.remember(run)
-    st.rerun()
+    """Start `config` in the background and show it."""
+    launching.launch(
+        run_panel.SCREEN,
+        (config, placement),
+        lambda: runs.launch(config, placement),
+        lambda run: picker.remember(run_panel.SCREEN, run),
+    )

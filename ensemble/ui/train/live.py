@@ -10,8 +10,9 @@ import streamlit as st
 from ensemble import runs
 from ensemble.jobs.queue import ahead_of
 from ensemble.storage import csv_cells
+from ensemble.ui.jobs import job_panel
 from ensemble.ui.runs import groups
-from ensemble.ui.shared import job_panel, loaders, run_advice, run_figures, settings
+from ensemble.ui.shared import loaders, run_advice, run_figures, settings
 from ensemble.ui.shared.guard import guarded
 from ensemble.ui.shared.tab import may_end
 from ensemble.ui.train import disputed, history, measured

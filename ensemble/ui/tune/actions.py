@@ -8,17 +8,15 @@ import streamlit as st
 from ensemble import runs, sweeps
 from ensemble.access import Action
 from ensemble.config import EnsembleConfig
-from ensemble.errors import EnsembleError
 from ensemble.runs.annotations.tags import write_tags
-from ensemble.storage.refusals import said_of
 from ensemble.sweeps import Sweep, Trial
-from ensemble.ui.frame import danger
-from ensemble.ui.shared import address, guard, loaders, settings, widget
-from ensemble.ui.shared.tab import Tab, tab
+from ensemble.ui.jobs import deletion
+from ensemble.ui.shared import address, loaders, settings, widget
+from ensemble.ui.shared.tab import tab
 from ensemble.ui.sign_in import rights
-from ensemble.ui.tune import answer, hyper_deep, loader, picker
-from ensemble.wording import escaping, formats
-from ensemble.wording.run_names import called, told_apart
+from ensemble.ui.tune import answer, hyper_deep
+from ensemble.ui.tune.screen import SCREEN
+from ensemble.wording import formats
 
 SEEDS = 5
 MORE, MOST_MORE = "tune_more_trials", 1000
@@ -26,8 +24,7 @@ MORE, MOST_MORE = "tune_more_trials", 1000
 
 def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
     """The buttons; those for the best stand there once there is one."""
-    if said := Tab.sweep_said.take():
-        guard.problem(said)
+    deletion.tell(SCREEN)
     best = sweeps.best(sweep, list(trials)) if trials else None
     with st.container(
         horizontal=True, gap="small", vertical_alignment="center", key="tune_actions"
@@ -48,13 +45,10 @@ def show(sweep: Sweep, trials: Sequence[Trial]) -> None:
 
 def removal(sweep: Sweep) -> None:
     """Delete, which asks first."""
-    if tab.sweep_to_delete == sweep.id:
-        sure(sweep)
-        return
-    why = "Stop it first." if sweep.active else None
-    danger.ask_button("Delete…", key="tune_delete", on_click=ask, args=(sweep.id,),
-                      **rights.given(Action.DELETE, sweep.path, disabled=sweep.active,
-                                     help=why))  # fmt: skip
+    if deletion.is_asked(SCREEN, sweep):
+        deletion.sure(SCREEN, sweep)
+    else:
+        deletion.ask_button(SCREEN, sweep)
 
 
 def use(sweep: Sweep, best: Trial) -> None:
@@ -118,38 +112,6 @@ def more(sweep: Sweep) -> None:
                   **rights.given(Action.CHANGE, sweep.path))  # fmt: skip
 
 
-def ask(sweep_id: str | None) -> None:
-    """Callback: the first press on Delete, or Keep it."""
-    tab.sweep_to_delete = sweep_id
-
-
-def sure(sweep: Sweep) -> None:
-    """The second question before deleting."""
-    name = escaping.markdown(called(sweep))
-    which = escaping.markdown(told_apart(sweep))
-    st.warning(f"Delete {which}, which is what its trials came to? Their runs stay.",
-               icon=":material/delete_forever:")  # fmt: skip
-    with st.container(horizontal=True):
-        danger.sure_button(f"Delete {name} for good", key="tune_delete_sure", on_click=attempt,
-                           args=(lambda: delete(sweep.id),))  # fmt: skip
-        st.button("Keep it", key="tune_keep", on_click=ask, args=(None,))
-
-
-def delete(sweep_id: str) -> None:
-    """The second press."""
-    ask(None)
-    sweeps.delete(sweep_id)
-    picker.forget()
-
-
 def attempt(act: Callable[[], object]) -> None:
     """Callback: do it, or keep the reason why it cannot be done."""
-    try:
-        act()
-    except EnsembleError as error:
-        tab.sweep_said = str(error)
-    except OSError as error:
-        if not (said := said_of(error)):
-            raise
-        tab.sweep_said = said
-    loader.forget_sweeps()
+    deletion.attempt(SCREEN, act)

@@ -1,31 +1,29 @@
 """Setting a sweep up and launching it: what is searched, by whom, for what, about how long."""
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from ensemble import datasets, sweeps
-from ensemble.access import Action
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.split import held_out
-from ensemble.errors import ConfigError, EnsembleError
-from ensemble.jobs.queue import comes_first
+from ensemble.errors import ConfigError
+from ensemble.jobs.placement import Placement
 from ensemble.settings import setting_fields
 from ensemble.sweeps import OBJECTIVES, SweepConfig
 from ensemble.sweeps.settings import VALIDATION
 from ensemble.ui.devices import probe
-from ensemble.ui.shared import guard, settings, widget
+from ensemble.ui.jobs import launch as launching
+from ensemble.ui.jobs import picker
+from ensemble.ui.jobs.launch import Plan
+from ensemble.ui.shared import settings, widget
 from ensemble.ui.shared.field_control import draw_field_control
-from ensemble.ui.shared.tab import tab
-from ensemble.ui.sign_in import rights
 from ensemble.ui.train.launch import TOLD_BY, rounded
-from ensemble.ui.tune import length, loader, picker, space
+from ensemble.ui.tune import length, space
+from ensemble.ui.tune.screen import SCREEN
 from ensemble.wording import escaping, formats
-from ensemble.wording import jobs as jobs_words
 
-DOUBLE_CLICK_SECONDS = 2.0
 NO_BREAK = "\N{NO-BREAK SPACE}"
 FIELDS = {field.name: field for field in setting_fields(SweepConfig)}
 SAMPLER_WORDS = {
@@ -45,16 +43,6 @@ QUICK = SweepConfig(
     base=EnsembleConfig(network="logistic", epochs=5, validation=VALIDATION),
 )  # fmt: skip
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What the button will do: the sweep, or the reason why it cannot be launched."""
-
-    config: SweepConfig | None
-    label: str
-    reason: str = ""
-    note: str = ""
 
 
 def key(name: str) -> str:
@@ -139,7 +127,7 @@ def config() -> SweepConfig:
     })  # fmt: skip
 
 
-def plan() -> Plan:
+def plan() -> Plan[SweepConfig]:
     """What Launch will do with the controls as they stand."""
     try:
         wanted = config()
@@ -184,47 +172,22 @@ def chosen_on(config: SweepConfig, aside: int, noun: str) -> str:
 
 def launch_button() -> None:
     """The button that starts what the controls say, with the reason where it cannot."""
-    waiting = probe.probe().waiting
-    st.fragment(launch_body, run_every=0.5 if waiting else None)(waiting)
-
-
-def launch_body(was_waiting: bool) -> None:
-    """The body of `launch_button`: looks again until the devices are known."""
-    if probe.probe().waiting != was_waiting:
-        st.rerun()
-    planned = plan()
-    pressed = st.button(planned.label, type="primary", icon=":material/play_arrow:",
-                        key="tune_launch", width="stretch",
-                        **rights.given(Action.LAUNCH, disabled=planned.config is None))  # fmt: skip
-    if planned.reason:
-        st.caption(f":material/block: {escaping.markdown(planned.reason)}")
-    if planned.note:
-        st.caption(escaping.markdown(planned.note))
-    if (after := jobs_words.starts_after(comes_first())) and not planned.reason:
-        st.caption(escaping.markdown(after))
-    if pressed and planned.config:
-        launch(planned.config)
+    launching.launch_button(
+        "tune_launch", plan, lambda: probe.probe().waiting, launch, launching.starts_after
+    )
 
 
 def quick_button() -> None:
     """The button of the first visit: an example that is searched within a minute or so."""
     said = f"Try {formats.count(QUICK.trials, 'learning rate')} on digits, logistic regression"
-    if st.button(said, type="primary", icon=":material/play_arrow:", key="tune_quick",
-                 width="stretch", **rights.given(Action.LAUNCH)):  # fmt: skip
-        launch(QUICK)
+    launching.button(Plan(QUICK, said), "tune_quick", launch)
 
 
-def launch(wanted: SweepConfig) -> None:
-    """Start the sweep and show it; a second click does not start two."""
-    last, when = tab.sweep_launched
-    if last == wanted and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
-        return
-    try:
-        sweep = sweeps.launch(wanted)
-    except EnsembleError as error:
-        guard.problem(error)
-        return
-    tab.sweep_launched = wanted, time.monotonic()
-    loader.forget_sweeps()
-    picker.show_next(sweep)
-    st.rerun()
+def launch(wanted: SweepConfig, placement: Placement | None = None) -> None:
+    """Start the sweep and show it."""
+    launching.launch(
+        SCREEN,
+        wanted,
+        lambda: sweeps.launch(wanted, placement),
+        lambda sweep: picker.show_next(SCREEN, sweep),
+    )

@@ -6,7 +6,9 @@ from ensemble import runs, sweeps
 from ensemble.errors import RunError
 from ensemble.jobs.queue import ahead_of
 from ensemble.sweeps import Sweep, Trial
-from ensemble.ui.shared import address, guard, job_panel
+from ensemble.ui.jobs import job_panel
+from ensemble.ui.jobs.screen import forget_jobs, shown_state
+from ensemble.ui.shared import address, guard
 from ensemble.ui.tune import actions, answer, loader, pictures
 from ensemble.wording import escaping, formats
 from ensemble.wording import jobs as jobs_words
@@ -20,15 +22,15 @@ MOST_RUNNING = 6  # trials at work that have a line each
 def watch(sweep: Sweep) -> None:
     """Show `sweep`, and again and again: often while it is active."""
     every = SECONDS_BETWEEN if sweep.active else SECONDS_ASLEEP
-    st.fragment(watched, run_every=every)(sweep.id, loader.shown_state(sweep))
+    st.fragment(watched, run_every=every)(sweep.id, shown_state(sweep))
 
 
 def watched(sweep_id: str, last_state: str) -> None:
     """The body of `watch`."""
     with guard.guarded():
         sweep = sweeps.find(sweep_id)
-        if loader.shown_state(sweep) != last_state:
-            loader.forget_sweeps()
+        if shown_state(sweep) != last_state:
+            forget_jobs()
             st.rerun()
         try:
             trials = loader.trials(sweep)
@@ -63,7 +65,7 @@ def state(sweep: Sweep, trials: list[Trial]) -> None:
 def resume(sweep_id: str) -> None:
     """Go on with it, and have the page look again by itself."""
     sweeps.resume(sweep_id)
-    loader.forget_sweeps()
+    forget_jobs()
 
 
 def running(trials: list[Trial]) -> None:

@@ -11,28 +11,11 @@ import streamlit as st
 
 from ensemble import sweeps
 from ensemble.figures.comparison.importances import importances
-from ensemble.jobs.queue import ahead_of
-from ensemble.storage.folders import runs_folder
 from ensemble.sweeps import Sweep, Trial
 from ensemble.ui.shared import loaders
 
 Result = TypeVar("Result")
 Stamp = tuple[Any, ...]
-
-
-def all_sweeps() -> list[Sweep]:
-    """Every sweep, newest first, at most two seconds old."""
-    return _all_sweeps(str(runs_folder()))
-
-
-def forget_sweeps() -> None:
-    """Have the list read anew: for after a launch or a deletion."""
-    _all_sweeps.clear()
-
-
-@st.cache_resource(max_entries=2, ttl=2.0, show_spinner=False)
-def _all_sweeps(folder: str) -> list[Sweep]:
-    return sweeps.list_sweeps()
 
 
 def trials(sweep: Sweep) -> list[Trial]:
@@ -53,11 +36,6 @@ def seen(sweep: Sweep) -> Stamp:
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _trials(folder: str, seen: Stamp, beat: int, _sweep: Sweep) -> list[Trial]:
     return sweeps.trials_of(_sweep)
-
-
-def shown_state(sweep: Sweep) -> str:
-    """The state, but `starting` where it is queued with nobody before it: see `ui.loaders`."""
-    return "starting" if sweep.state == "queued" and not ahead_of(sweep) else sweep.state
 
 
 def stamp(every: Sequence[Trial]) -> Stamp:

@@ -14,15 +14,15 @@ def reading() -> None:
 
     from ensemble.ui.shared.tab import Tab, tab
 
-    said: dict[str, object] = {"before": (tab.run_shown, tab.epoch_held, tab.grid_columns["a"])}
-    tab.run_shown, tab.epoch_held = "run-1", ("run-1", 4)
+    said: dict[str, object] = {"before": (tab.inspected, tab.epoch_held, tab.grid_columns["a"])}
+    tab.inspected, tab.epoch_held = "run-1", ("run-1", 4)
     tab.grid_columns["a"] = 5
     tab.runs_said = "done", "Deleted."
-    said["after"] = tab.run_shown, tab.epoch_held, tab.grid_columns["a"], tab.grid_columns["b"]
+    said["after"] = tab.inspected, tab.epoch_held, tab.grid_columns["a"], tab.grid_columns["b"]
     said["told"] = Tab.runs_said.take(), Tab.runs_said.take()
-    del tab.run_shown
-    del tab.run_shown  # what is forgotten can be forgotten again
-    said["forgotten"] = tab.run_shown
+    del tab.inspected
+    del tab.inspected  # what is forgotten can be forgotten again
+    said["forgotten"] = tab.inspected
     st.session_state["said"] = said
 
 

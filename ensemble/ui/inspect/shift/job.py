@@ -15,7 +15,8 @@ from ensemble.shift.ood_images import ood_sets
 from ensemble.shift.status import StressJob, StressStatus
 from ensemble.ui.devices import elsewhere
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
-from ensemble.ui.shared import guard, job_panel
+from ensemble.ui.jobs import job_panel
+from ensemble.ui.shared import guard
 from ensemble.ui.shared.tab import Tab, tab
 from ensemble.ui.sign_in import rights
 from ensemble.wording import escaping, formats

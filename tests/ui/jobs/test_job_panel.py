@@ -21,7 +21,7 @@ from ensemble.regression import LbfgsConfig
 from ensemble.shift import StressStatus
 from ensemble.shift.status import StressJob, stress_folder
 from ensemble.storage.atomic import write_json
-from ensemble.ui.shared import job_panel
+from ensemble.ui.jobs import job_panel
 from tests.workers import at_work_here
 
 
@@ -71,7 +71,7 @@ def tab(job: Job, resume: bool = False) -> AppTest:
         import streamlit as st
 
         from ensemble.storage.atomic import read_json
-        from ensemble.ui.shared import job_panel
+        from ensemble.ui.jobs import job_panel
 
         status = type(job.status).from_dict(read_json(job.status_file))
         now = dataclasses.replace(job, status=status)

@@ -1,0 +1,1 @@
+"""Jobs on the screens: chosen, launched, stopped, resumed and deleted, of whatever kind."""

@@ -1,0 +1,117 @@
+"""The button that launches a job as its controls say: what it will do, or why it cannot."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import streamlit as st
+
+from ensemble.access import Action
+from ensemble.errors import EnsembleError
+from ensemble.jobs.placement import Placement
+from ensemble.jobs.queue import comes_first
+from ensemble.ui.jobs.screen import J, JobScreen, forget_jobs
+from ensemble.ui.shared import guard
+from ensemble.ui.shared.tab import tab
+from ensemble.ui.sign_in import rights
+from ensemble.wording import escaping
+from ensemble.wording import jobs as jobs_words
+
+DOUBLE_CLICK_SECONDS = 2.0
+
+C = TypeVar("C")
+
+
+@dataclass(frozen=True)
+class Plan(Generic[C]):
+    """What the button will do: the config of the job, or the reason why it cannot be launched."""
+
+    config: C | None
+    label: str
+    reason: str = ""
+    note: str = ""
+    placement: Placement | None = None
+
+
+Press = Callable[[C, Placement | None], None]
+
+
+def launch_button(
+    key: str,
+    make_plan: Callable[[], Plan[C]],
+    still_asked: Callable[[], bool],
+    press: Press[C],
+    below: Callable[[Plan[C]], None],
+) -> None:
+    """The button that starts what the settings say, with the reason where it cannot.
+
+    Args:
+      key: the button's.
+      make_plan: what it will do, as the settings stand.
+      still_asked: whether something that the plan depends on is still to be known.
+      press: launches what was planned.
+      below: what else stands below it.
+    """
+
+    def body(was_waiting: bool) -> None:
+        """Looks again until all is known."""
+        if still_asked() != was_waiting:
+            st.rerun()
+        button(planned := make_plan(), key, press)
+        if planned.reason:
+            st.caption(f":material/block: {escaping.markdown(planned.reason)}")
+        if planned.note:
+            st.caption(escaping.markdown(planned.note))
+        below(planned)
+
+    waiting = still_asked()
+    st.fragment(body, run_every=0.5 if waiting else None)(waiting)
+
+
+def starts_after(planned: Plan[C]) -> None:
+    """What a job that is launched on this machine waits for."""
+    if (after := jobs_words.starts_after(comes_first())) and not planned.reason:
+        st.caption(escaping.markdown(after))
+
+
+def button(planned: Plan[C], key: str, press: Press[C]) -> None:
+    """A button that does what is planned."""
+    pressed = st.button(
+        planned.label,
+        type="primary",
+        icon=":material/play_arrow:",
+        key=key,
+        width="stretch",
+        **rights.given(Action.LAUNCH, disabled=planned.config is None),
+    )
+    if pressed and planned.config:
+        press(planned.config, planned.placement)
+
+
+def launch(
+    screen: JobScreen[J],
+    asked: object,
+    begin: Callable[[], J],
+    show: Callable[[J], object],
+) -> None:
+    """Start a job and show it; a second click does not start two.
+
+    Args:
+      screen: that is about such jobs.
+      asked: what is launched: the same within a moment is a second click.
+      begin: makes the job and starts its worker.
+      show: has the screen be about it from now on.
+    """
+    last, when = tab.job_launched[screen.word.name]
+    if last == asked and time.monotonic() - when < DOUBLE_CLICK_SECONDS:
+        return
+    try:
+        job = begin()
+    except EnsembleError as error:
+        guard.problem(error)
+        return
+    tab.job_launched[screen.word.name] = asked, time.monotonic()
+    forget_jobs()
+    show(job)
+    st.rerun()
