@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,13 +20,16 @@ from ensemble.jobs import dataset_fetch
 from ensemble.jobs.folders import new_run, race_folder
 from ensemble.jobs.job import STOP_FILE
 from ensemble.jobs.launch import start_process
+from ensemble.jobs.placement import Placement, write_placement
+from ensemble.jobs.store import JobStore
 from ensemble.jobs.uploads import dataset_upload
 from ensemble.jobs.uploads.handed_in import Request
 from ensemble.pictures import corrections
 from ensemble.race.commands import queue_race, usual_race
 from ensemble.regression.settings import LbfgsConfig
-from ensemble.regression.store import create_solve, delete_solve
+from ensemble.regression.store import SOLVES, create_solve, delete_solve
 from ensemble.runs.annotations import baseline, names, notes, tags
+from ensemble.runs.store import RUNS
 from ensemble.shift.commands import queue_stress
 from ensemble.storage.folders import runs_folder
 from ensemble.sweeps import store as sweeps
@@ -103,6 +107,59 @@ def test_nobody_else_changes_a_members_run(what: str, person: Person) -> None:
     with pytest.raises(AccessError, match=r"belongs to ann@example.org|look and classify"):
         CHANGES[what](run.id)
     assert {file: file.read_bytes() for file in sorted(run.path.rglob("*"))} == before
+
+
+def as_it_died(folder: Path) -> None:
+    """As if the worker had been killed while it was at a job that has its place on a cluster."""
+    write_placement(folder, Placement("slurm"))
+    (folder / "status.json").write_text('{"state": "solving", "pid": 1, "pid_ticks": 1}')
+
+
+def as_it_stopped(folder: Path) -> None:
+    (folder / "status.json").write_text('{"state": "stopped"}')
+
+
+@pytest.mark.parametrize("person", [VIEWER, BOB], ids=["a viewer", "another member"])
+@pytest.mark.parametrize(
+    ("store", "config", "rest", "again"),
+    [
+        (RUNS, SMALL, as_it_stopped, "resume"),
+        (sweeps.SWEEPS, SweepConfig(base=HELD_OUT), as_it_stopped, "resume"),
+        (SOLVES, LbfgsConfig(), as_it_died, "change"),
+    ],
+    ids=["run", "sweep", "regression"],
+)
+def test_nobody_else_stops_resumes_or_deletes_a_job_of_any_kind(
+    store: JobStore[Any, Any, Any],
+    config: object,
+    rest: Callable[[Path], None],
+    again: str,
+    person: Person,
+) -> None:
+    as_(ANN)
+    job = store.create(config)
+    refused = []
+    for act, arrange in (
+        (store.request_stop, lambda folder: None),
+        (store.requeue, rest),
+        (store.delete, rest),
+    ):
+        arrange(job.path)
+        as_(person)
+        with pytest.raises(AccessError, match=r"belongs to ann@example.org|look and classify"):
+            act(job.id)
+        refused.append(audited()[-1])
+        as_(ANN)
+    said = ["stop", again, "delete"]
+    assert refused == [(person.name, "refused", action) for action in said]
+    assert not (job.path / STOP_FILE).exists()
+    store.requeue(job.id)
+    assert audited()[-1] == (ANN.name, again, job.id)
+    assert store.request_stop(job.id)
+    as_it_stopped(job.path)
+    store.delete(job.id)
+    assert [line[1] for line in audited()[-2:]] == ["stop", "delete"]
+    assert store.list_jobs() == []
 
 
 def test_members_do_as_they_like_with_their_own_and_an_admin_with_all() -> None:

@@ -6,6 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ensemble.runs.store import RUNS
+from ensemble.sweeps.settings import VARIABLE
+from ensemble.sweeps.store import SWEEPS
 from ensemble.ui.shared import loaders, settings
 
 APP = Path(__file__).parents[3] / "app.py"
@@ -33,3 +35,13 @@ def test_the_drawer_is_told_of_a_page_and_of_a_launch_and_of_nothing_else(
     launched = place(at)
     assert launched not in (train, runs)
     assert place(at.run()) == launched, "it may be opened again"
+
+
+def test_it_is_told_of_a_sweep_that_is_launched(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "journal")
+    monkeypatch.setattr(SWEEPS, "start", lambda sweep: None)
+    at = AppTest.from_file(str(APP), default_timeout=60)
+    before = place(at.switch_page("pages/tune.py").run())
+    next(one for one in at.button if one.key == "tune_launch").click().run()
+    assert len(SWEEPS.list_jobs()) == 1
+    assert place(at) != before
