@@ -6,7 +6,6 @@ from pathlib import Path
 
 import streamlit as st
 
-from ensemble.ui.shared import address
 from ensemble.ui.shared.tab import tab
 
 
@@ -18,10 +17,9 @@ def close_when_used(page: str) -> None:
     Args:
       page: the word of the page that is being drawn, in the address.
     """
-    words = (address.RUN, address.SOLVE, address.SWEEP)
-    place = page, *(tab.job_launched[word.name][1] for word in words)
+    place = page, tab.launched_at
     with st.container(key="drawer_closer"):
-        # The script is the program's own, and its argument a word and three times of its own.
+        # The script is the program's own, and its argument a word and a time of its own.
         st.html(
             f"<script>{script()}\ndrawer({json.dumps(json.dumps(place))})</script>",
             unsafe_allow_javascript=True,

@@ -111,7 +111,8 @@ def launch(
     except EnsembleError as error:
         guard.problem(error)
         return
-    tab.job_launched[screen.word.name] = asked, time.monotonic()
+    tab.launched_at = time.monotonic()
+    tab.job_launched[screen.word.name] = asked, tab.launched_at
     forget_jobs()
     show(job)
     st.rerun()

@@ -102,6 +102,8 @@ class Tab:
     job_next = RememberedEach[tuple[str, float]]("{}_next", ("", 0.0))
     # What was launched last, and when: a second click within a moment does not launch two.
     job_launched = RememberedEach[tuple[object, float]]("{}_launched", (None, 0.0))
+    # When any was.
+    launched_at = Remembered[float]("launched_at", 0.0)
     # The one whose deletion is asked about, and why the last press was in vain: told once.
     job_to_delete = RememberedEach[str | None]("{}_delete_asked", None)
     job_said = RememberedEach[str]("{}_said", "")
