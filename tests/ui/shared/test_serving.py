@@ -8,18 +8,17 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import streamlit as st
-from starlette.datastructures import Headers
 from starlette.types import Message, Receive, Scope, Send
 
 from ensemble.machine import open_files
-from ensemble.ui.shared.serving import SecurityMiddleware, is_allowed, may_connect
+from ensemble.ui.shared.serving import SecurityMiddleware
 from tests.browser.serving import OF_THE_CLONE, REPO, Server, serving
 
 FEW = 96  # open files: room for some ten tabs
@@ -182,74 +181,3 @@ def test_the_app_raises_the_limit_of_open_files_as_far_as_it_may(tmp_path: Path)
         env={**os.environ, "PYTHONPATH": str(REPO)}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert done.stdout.split() == [str(most)] * 2, "of itself, and of what it starts"
-
-
-@pytest.mark.parametrize(
-    ("host", "allowed"),
-    [
-        ("localhost", True), ("LOCALHOST.:8501", True), ("127.0.0.1:8501", True), ("", False),
-        ("localhost.evil.example", False), ("evil.example", False), ("[::1", False),
-        ("localhost@evil.example", False), ("evil.example#localhost", False),
-    ],
-)  # fmt: skip
-def test_a_host_is_told_by_its_whole_name(host: str, allowed: bool) -> None:
-    assert is_allowed(host) is allowed
-
-
-@pytest.fixture
-def option(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, object], None]:
-    """Sets an option of Streamlit's for this test."""
-    given: dict[str, object] = {}
-    read = st.get_option
-    monkeypatch.setattr(st, "get_option", lambda name: given.get(name, read(name)))
-    return given.__setitem__
-
-
-@pytest.mark.parametrize(
-    ("pattern", "host", "allowed"),
-    [
-        ("*.example.org", "runs.example.org", True),
-        ("*.example.org", "a.b.EXAMPLE.org:80", True),
-        ("*.Example.ORG.", "runs.example.org.", True),
-        ("*.example.org", "example.org", False),
-        ("*.example.org", "evilexample.org", False),
-        ("*.example.org", ".example.org.evil", False),
-        ("*.example.org", "example.org.evil.net", False),
-        ("*example.org", "evilexample.org", False),
-        ("runs.*", "runs.evil.net", False),
-        ("*", "evil.net", True),
-        ("", "evil.net", False),
-    ],
-)
-def test_a_star_stands_for_whole_parts_of_a_name(
-    option: Callable[[str, object], None], pattern: str, host: str, allowed: bool
-) -> None:
-    option("server.allowedHosts", ["localhost", pattern])
-    assert is_allowed(host) is allowed
-
-
-@pytest.mark.parametrize(
-    ("origin", "allowed"),
-    [
-        (None, True),
-        ("http://localhost:3000", True),
-        ("https://runs.example.org", True),
-        ("http://runs.example.org:8501", True),
-        ("https://other.example.org:99", True),
-        ("https://evilother.example.org", False),
-        ("https://other.example.org.evil.net", False),
-        ("https://example.org", False),
-        ("http://localhost.evil.net", False),
-        ("null", False),
-        ("", False),
-        ("http://[::1", False),
-        ("//runs.example.org:8501@evil.net", False),
-    ],
-)
-def test_a_tab_is_of_a_page_of_this_server_or_of_one_that_is_named(
-    option: Callable[[str, object], None], origin: str | None, allowed: bool
-) -> None:
-    option("server.corsAllowedOrigins", ["https://other.example.org"])
-    option("browser.serverAddress", "runs.example.org")
-    sent = {"host": "runs.example.org:8501"} | ({} if origin is None else {"origin": origin})
-    assert may_connect(Headers(sent)) is allowed
