@@ -81,7 +81,7 @@ def test_one_that_is_not_alike_tells_nothing(other: dict[str, Any]) -> None:
 
 def test_one_that_was_a_task_of_a_cluster_tells_nothing_of_this_machine() -> None:
     write_placement(ended().path, Placement("slurm", {}))
-    loader.forget_solves()
+    forget_jobs()
     assert launch.about(CONFIG) == ""
 
 

@@ -60,7 +60,7 @@ def draw_field_control(
         return st.select_slider(label, sorted({*steps, now}), **about)
     if field.metadata["form"]:
         return st.text_input(label, **about)
-    kind = type(field.default)
+    kind: type[int] | type[float] = int if isinstance(field.default, int) else float
     low, high = kind(field.metadata["low"]), kind(field.metadata["high"])
     width = kind(step or (1 if kind is int else FRACTION_STEP))
     if typed or high > DRAGGED_UP_TO:
