@@ -67,7 +67,9 @@ def worker(kind: Kind) -> click.Command:
 
     def work(job: str) -> None:
         if kind.nice:
-            entry("ensemble.jobs.worker:give_way")()
+            from ensemble.jobs.worker import give_way
+
+            give_way()
         entry(kind.work)(job)
 
     said = f"{kind.title}: be the worker of a queued job (started by the pages)."

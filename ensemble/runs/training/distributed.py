@@ -153,7 +153,7 @@ def follow(company: Follower) -> Outcome:
                 trainer.set_aside(**order.said)
             elif order.kind in ("evaluate", "validate"):
                 with decided_by(lambda units: int(company.hear("units").said["units"])):
-                    judge = getattr(trainer, order.kind)
+                    judge = trainer.evaluate if order.kind == "evaluate" else trainer.validate
                     judge(state, lambda: bool(company.hear("asked").said["yes"]))
             else:
                 {

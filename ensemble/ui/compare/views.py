@@ -1,7 +1,5 @@
 """The views of Compare: each is a module, imported when it is chosen."""
 
-from importlib import import_module
-
 import streamlit as st
 
 from ensemble import runs
@@ -56,15 +54,20 @@ def draw(view: str, every: tuple[runs.Run, ...], kept: Selection) -> None:
     if not left and view in ("curves", "table"):
         st.info("No run is left: brush less, or show all.", icon=":material/filter_alt_off:")
         return
-    module = import_module(f"ensemble.ui.compare.{view}")
     if view == "curves":
-        module.show(groups_of(left))
+        curves.show(groups_of(left))
     elif view == "table":
-        module.show(groups_of(left), left)
+        from ensemble.ui.compare import table
+
+        table.show(groups_of(left), left)
     elif view == "settings":
-        module.show(every, kept)
+        from ensemble.ui.compare import settings
+
+        settings.show(every, kept)
     else:
-        module.show(every)
+        from ensemble.ui.compare import plan
+
+        plan.show(every)
 
 
 def by_control(every: tuple[runs.Run, ...]) -> None:

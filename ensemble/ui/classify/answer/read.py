@@ -1,7 +1,5 @@
 """A picture read: the answer beside it, then what it went through, then its open mark."""
 
-from importlib import import_module
-
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -64,7 +62,9 @@ def below(shown: Shown, ident: str, right: DeltaGenerator) -> None:
     if not shown.prepared.marks:
         steps(shown, ident)
         return
-    verdict = import_module("ensemble.ui.classify.answer.verdict")
+    # Here, for a picture without marks and the first look at the page do without them.
+    from ensemble.ui.classify.answer import verdict
+
     with right, guarded():
         verdict.words(shown)
     with right, guarded():
@@ -78,7 +78,9 @@ def below(shown: Shown, ident: str, right: DeltaGenerator) -> None:
     with guarded():
         choice.show(shown)
     with guarded():
-        import_module("ensemble.ui.classify.details.corrections").show(shown)
+        from ensemble.ui.classify.details import corrections
+
+        corrections.show(shown)
 
 
 def steps(shown: Shown, ident: str) -> None:

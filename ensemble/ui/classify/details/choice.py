@@ -1,7 +1,5 @@
 """The details of an open mark: each is a module, imported and run when it is chosen."""
 
-from importlib import import_module
-
 from ensemble.ui.classify.answer.shown import Shown
 from ensemble.ui.shared import address
 
@@ -12,13 +10,48 @@ DETAILS = {
     "compare": "Another run or epoch",
     "gate": "Rejection",
 }
-# The address says "gate", as links of earlier versions do; the module has its name in the code.
-MODULES = {"gate": "rejection"}
 
 
 def show(shown: Shown) -> None:
-    """The choice of a detail, and the `show` of its module."""
+    """The choice of a detail, and the detail."""
     key = address.choose(
         address.DETAIL, "Details", DETAILS, next(iter(DETAILS)), label_visibility="collapsed"
     )
-    import_module(f"ensemble.ui.classify.details.{MODULES.get(key, key)}").show(shown)
+    SHOW[key](shown)
+
+
+def show_neighbours(shown: Shown) -> None:
+    """The nearest test images."""
+    from ensemble.ui.classify.details import neighbours
+
+    neighbours.show(shown)
+
+
+def show_saliency(shown: Shown) -> None:
+    """Where the picture would have to change for another answer."""
+    from ensemble.ui.classify.details import saliency
+
+    saliency.show(shown)
+
+
+def show_comparison(shown: Shown) -> None:
+    """What another run or epoch says."""
+    from ensemble.ui.classify.details import compare
+
+    compare.show(shown)
+
+
+def show_rejection(shown: Shown) -> None:
+    """Whether it is a digit at all."""
+    from ensemble.ui.classify.details import rejection
+
+    rejection.show(shown)
+
+
+# The address says "gate", as links of earlier versions do.
+SHOW = {
+    "neighbours": show_neighbours,
+    "saliency": show_saliency,
+    "compare": show_comparison,
+    "gate": show_rejection,
+}
