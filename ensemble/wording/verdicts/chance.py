@@ -7,6 +7,7 @@ from ensemble.analysis.inference.intervals import wilson
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.registry import Entry, find
 from ensemble.errors import ConfigError
+from ensemble.optimizers import OPTIMIZERS, SGD
 from ensemble.runs import Run
 from ensemble.wording import formats
 from ensemble.wording.runs import networks
@@ -123,7 +124,13 @@ def rate_to_try(config: EnsembleConfig, steps: int) -> float | None:
 
 
 def known_to_work(config: EnsembleConfig) -> float:
-    """The highest rate that is known to work: as far a step as with 0.9, at most that rate."""
+    """The highest rate that is known to work: as far a step as with 0.9, at most that rate.
+
+    Steps of other optimizers than SGD do not grow with the momentum: theirs is the usual rate.
+    """
+    optimizer = OPTIMIZERS[config.optimizer]
+    if optimizer is not SGD:
+        return optimizer.usual_rate
     in_colour = False
     with contextlib.suppress(ConfigError):  # a dataset that is gone
         in_colour = find(config.dataset).image_shape[2] == 3

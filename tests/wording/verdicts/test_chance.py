@@ -111,6 +111,25 @@ def test_the_cause_is_the_likely_one(rate: float, steps: int, cause: str) -> Non
     assert chance.advice(EnsembleConfig(learning_rate=rate), steps).endswith(cause)
 
 
+@pytest.mark.parametrize(
+    ("optimizer", "rate", "tried"),
+    [
+        ("adamw", 0.1, 0.001),
+        ("adamw", 0.003, 0.001),
+        ("adamw", 0.001, 0.0003),
+        ("adamw", 1e-5, 0.001),
+        ("nadam", 0.1, 0.002),
+        ("lion", 0.1, 0.0001),
+    ],
+)
+def test_of_another_optimizer_than_sgd_the_rate_to_try_is_no_more_than_its_usual_one(
+    optimizer: str, rate: float, tried: float
+) -> None:
+    for momentum in (0.9, 0.99):
+        config = EnsembleConfig(optimizer=optimizer, learning_rate=rate, momentum=momentum)
+        assert chance.rate_to_try(config, 1000) == pytest.approx(tried)
+
+
 def test_on_colour_no_rate_is_advised_at_which_members_only_guessed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
