@@ -26,6 +26,14 @@ def test_the_perfect_classifier_is_at_the_better_end(metric: Metric) -> None:
     assert best == (metric.most if metric.better > 0 else metric.least)
 
 
+@pytest.mark.parametrize("metric", METRICS, ids=BY_NAME)
+def test_who_is_always_sure_and_wrong_is_at_the_worse_end(metric: Metric) -> None:
+    labels = np.array([0, 1, 2, 1])
+    worst = metric.measure(Answers.of(np.eye(3)[(labels + 1) % 3], labels))
+    end = metric.least if metric.better > 0 else metric.most
+    assert worst == end or (np.isinf(end) and worst > 80)  # nats: that of the smallest float32
+
+
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 @pytest.mark.parametrize("metric", METRICS, ids=BY_NAME)
 def test_a_metric_keeps_to_its_range_and_of_each_example_is_what_it_is_the_mean_of(
