@@ -10,8 +10,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -77,13 +78,25 @@ if GIVEN and not A_CHILD:  # Tests kill workers, in the middle of a program's fi
 os.environ["ENSEMBLE_WARM_WORKER"] = "0"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all",
+        action="store_true",
+        help="also tests marked `variant`, and simulations with all of their draws",
+    )
+
+
 def pytest_unconfigure() -> None:
     shutil.rmtree(ROOT, ignore_errors=True)
     if not A_CHILD and not GIVEN:
         shutil.rmtree(COMPILED, ignore_errors=True)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--all"):
+        variants = [item for item in items if item.get_closest_marker("variant")]
+        config.hook.pytest_deselected(items=variants)
+        items[:] = [item for item in items if not item.get_closest_marker("variant")]
     if A_CHILD:
         items.sort(key=_turn)
 
@@ -100,6 +113,11 @@ def pytest_collection_finish() -> None:
 def _turn(item: pytest.Item) -> int:
     path = item.path.relative_to(REPO / "tests").as_posix()
     return next((turn for turn, start in enumerate(LONG) if path.startswith(start)), len(LONG))
+
+
+def variant(*values: object) -> Any:
+    """Parameters of a case that is run with `--all` alone."""
+    return pytest.param(*values, marks=pytest.mark.variant)
 
 
 @pytest.fixture(scope="session")
@@ -125,6 +143,13 @@ def bounded_memory() -> Iterator[None]:
 
         jax.clear_caches()
         gc.collect()
+
+
+@pytest.fixture(scope="session")
+def draws(pytestconfig: pytest.Config) -> Callable[[int], int]:
+    """How many draws a simulation makes of those it would make with `--all`: a tenth."""
+    share = 1 if pytestconfig.getoption("--all") else 10
+    return lambda full: full // share
 
 
 @pytest.fixture
