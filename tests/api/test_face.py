@@ -24,17 +24,9 @@ def loaded(statement: str, *heavy: str) -> str:
     return done.stdout.splitlines()[-1]
 
 
-def test_importing_it_imports_nothing_else() -> None:
-    assert loaded("import ensemble; dir(ensemble)", *HEAVY, "numpy", "click") == "[]"
-
-
 def test_listing_runs_needs_neither_jax_nor_streamlit_nor_plotly() -> None:
     heavy = HEAVY & {"jax", "flax", "streamlit", "plotly"}
     assert loaded("import ensemble; ensemble.list_runs()", *heavy) == "[]"
-
-
-def test_the_colours_of_figures_come_without_the_figures() -> None:
-    assert loaded("import ensemble; ensemble.figures.LIGHT", *HEAVY) == "[]"
 
 
 def test_it_lists_what_it_has_before_it_is_imported() -> None:

@@ -4,8 +4,6 @@ import dataclasses
 import gzip
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -76,37 +74,6 @@ def test_loading_what_is_not_there_says_how_to_get_it(name, folder):
 def test_an_unknown_name_is_answered_with_those_there_are(call):
     with pytest.raises(ConfigError, match=r"'imagenet'.*digits, mnist, fashion_mnist, kmnist"):
         call("imagenet")
-
-
-def test_loading_imports_nothing_slow(folder):
-    heavy = "('tensorflow_datasets', 'tensorflow', 'jax', 'sklearn', 'streamlit', 'scipy')"
-    code = (
-        "import sys; from ensemble import datasets; datasets.load('digits'); datasets.infos(); "
-        f"print([name for name in {heavy} if name in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPO, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "[]\n"
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "from ensemble import datasets; datasets.prepare('digits'); datasets.info('mnist')",
-        "import ensemble.ui.shared.entry",
-        "import ensemble.runs.training.session, ensemble.jobs.warm_worker_main",
-        "import ensemble.shift.job, ensemble.race.job, ensemble.regression.job",
-        "import ensemble.jobs.dataset_fetch",
-    ],
-    ids=["what is known", "a server", "a worker", "the other jobs", "before it fetches"],
-)
-def test_tensorflow_datasets_waits_until_a_dataset_is_fetched(code, folder):
-    whole = f"{code}; import sys; print('tensorflow_datasets' in sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", whole], cwd=REPO, capture_output=True, text=True, check=True
-    )
-    assert done.stdout == "False\n"
 
 
 def test_mnist_from_its_original_files_without_network(folder, mnist_files):

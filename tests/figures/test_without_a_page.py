@@ -1,29 +1,12 @@
 """What draws and what says needs no page: neither imports Streamlit, nor do their tests."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.test_floors import imported_names, is_within, read_sources
+from tests.test_floors import imported_names, is_within
 
 TESTS = Path(__file__).resolve().parents[1]
-
-
-@pytest.mark.parametrize("folder", ["figures", "wording"])
-def test_every_module_is_imported_without_streamlit(folder: str) -> None:
-    modules = [name.removesuffix(".__init__") for name in read_sources()
-               if name.startswith(f"ensemble.{folder}.")]  # fmt: skip
-    assert len(modules) > 5
-    script = (
-        f"import sys, importlib\nfor name in {modules!r}: importlib.import_module(name)\n"
-        "print([name for name in sys.modules if name in ('streamlit', 'ensemble.ui', 'jax')])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize("folder", ["figures", "wording"])

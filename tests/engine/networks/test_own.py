@@ -1,8 +1,5 @@
 """Networks of a person's own: what can be brought, and what is amiss in one sentence."""
 
-import subprocess
-import sys
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -135,11 +132,6 @@ def test_a_file_of_another_form_is_said_and_settings_go_on(text, monkeypatch, tm
 )
 def test_other_names_are_no_networks(given):
     assert not architectures.is_own(given)
-
-
-def test_what_settings_say_of_networks_needs_no_jax():
-    code = "import ensemble.config, sys; sys.exit('jax' in sys.modules or 'flax' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def network_shapes(network):

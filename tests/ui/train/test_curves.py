@@ -1,7 +1,5 @@
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -106,19 +104,6 @@ def test_the_component_mounts() -> None:
     at = AppTest.from_function(draw, default_timeout=30).run()
     assert not at.exception
     assert at.get("bidi_component")
-
-
-def test_the_first_curves_do_not_wait_for_pandas() -> None:
-    page = (
-        "from ensemble.ui.train.curves import learning_curves\n"
-        f"learning_curves('digits-1', {ROWS!r}, caption='', epochs=10, members=2, n_test=500)\n"
-    )
-    script = (
-        "import sys; from streamlit.testing.v1 import AppTest\n"
-        f"at = AppTest.from_string({page!r}, default_timeout=30).run()\n"
-        "assert at.get('bidi_component'); sys.exit('pandas' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
 @pytest.mark.parametrize(("members", "who"), [(1, "member 1"), (3, "ensemble")])

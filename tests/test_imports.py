@@ -1,0 +1,132 @@
+"""What is imported for what: looking needs nothing that trains, figures need no page.
+
+One process does all of it, one step after the other, the least first, and after each says what it
+has imported by then. Whatever a step must not need, those before it must not either.
+"""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.test_program import HEAVY
+from tests.conftest import REPO
+from tests.test_floors import read_sources
+from tests.ui.train.test_history import ROWS
+
+COMMAND = "from ensemble.cli.program import main; main({!r}, standalone_mode=False)"
+CURVES = (
+    "from ensemble.ui.train.curves import learning_curves\n"
+    f"learning_curves('digits-1', {ROWS!r}, caption='', epochs=10, members=2, n_test=500)\n"
+)
+PAGE = (
+    "from streamlit.testing.v1 import AppTest; at = AppTest.{}; {}.run(); assert not at.exception"
+)
+
+
+def modules_of(package: str) -> str:
+    """A statement that imports every module of a package."""
+    names = [name.removesuffix(".__init__") for name in read_sources()
+             if name.startswith(f"ensemble.{package}.")]  # fmt: skip
+    assert len(names) > 5
+    return f"import importlib\nfor name in {names!r}: importlib.import_module(name)"
+
+
+# What is done, and what must not have been imported for it.
+STEPS: dict[str, tuple[str, set[str]]] = {
+    "the package": ("import ensemble; dir(ensemble)", {*HEAVY, "numpy", "click"}),
+    "colours": ("import ensemble; ensemble.figures.LIGHT", HEAVY),
+    "--version": (COMMAND.format(["--version"]), HEAVY),
+    "runs list": (COMMAND.format(["runs", "list"]), HEAVY),
+    "data list": (COMMAND.format(["data", "list"]), HEAVY),
+    "settings": ("import ensemble.config", {"jax", "flax"}),
+    "a dataset": (
+        "from ensemble import datasets; datasets.load('digits'); datasets.infos(); "
+        "datasets.prepare('digits'); datasets.info('mnist')",
+        {"tensorflow_datasets", "tensorflow", "jax", "sklearn", "streamlit", "scipy"},
+    ),
+    "wording": (modules_of("wording"), {"streamlit", "ensemble.ui", "jax"}),
+    "figures": (modules_of("figures"), {"streamlit", "ensemble.ui", "jax"}),
+    "curves": (
+        PAGE.format(f"from_string({CURVES!r}, default_timeout=60)", "at")
+        + "; assert at.get('bidi_component')",
+        {"pandas"},
+    ),
+    "Train": (
+        PAGE.format(
+            f"from_file({str(REPO / 'app.py')!r}, default_timeout=60)",
+            "at.switch_page('pages/train.py')",
+        ),
+        {"jax"},
+    ),
+    "a server": ("import ensemble.ui.shared.entry", {"tensorflow_datasets"}),
+    "a fetch": ("import ensemble.jobs.dataset_fetch", {"tensorflow_datasets"}),
+    "the engine": (
+        "from ensemble import engine; from jax._src import xla_bridge\n"
+        "assert not xla_bridge.backends_are_initialized(), 'devices were started'",
+        set(),
+    ),
+    "a worker": (
+        "import ensemble.runs.training.session, ensemble.jobs.warm_worker_main",
+        {"tensorflow_datasets"},
+    ),
+    "other jobs": (
+        "import ensemble.shift.job, ensemble.race.job, ensemble.regression.job",
+        {"tensorflow_datasets"},
+    ),
+}
+# What these need is not yet there when a page is opened: copies of the process import it.
+APART = ("wording", "figures")
+PROGRAM = """
+import contextlib, io, json, os, sys, traceback
+
+def do(name, code):
+    failed = ""
+    with contextlib.redirect_stdout(io.StringIO()):
+        try:
+            exec(code, {"__name__": "step"})
+        except BaseException:
+            failed = traceback.format_exc()
+    print(json.dumps([name, failed, sorted(sys.modules)]), flush=True)
+
+for name, code in json.load(sys.stdin).items():
+    if name not in sys.argv[1:]:
+        do(name, code)
+    elif copy := os.fork():
+        os.waitpid(copy, 0)
+    else:
+        do(name, code)
+        os._exit(0)
+"""
+
+
+@pytest.fixture(scope="module")
+def report() -> dict[str, tuple[str, set[str]]]:
+    """By step: what went wrong, if anything did, and all modules that are imported by then."""
+    code = {name: step for name, (step, _) in STEPS.items()}
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM, *APART], input=json.dumps(code),
+        capture_output=True, text=True, check=True, cwd=REPO,
+    )  # fmt: skip
+    lines = map(json.loads, done.stdout.splitlines())
+    return {name: (failed, set(modules)) for name, failed, modules in lines}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_nothing_is_imported_that_is_not_needed(
+    step: str, report: dict[str, tuple[str, set[str]]]
+) -> None:
+    failed, imported = report[step]
+    assert not failed
+    assert STEPS[step][1] & imported == set()
+
+
+def test_what_is_imported_is_seen(report: dict[str, tuple[str, set[str]]]) -> None:
+    for step, name in {
+        "--version": "ensemble.cli.program",
+        "figures": "ensemble.figures.palette",
+        "Train": "streamlit",
+        "the engine": "jax",
+    }.items():
+        assert name in report[step][1]
