@@ -29,10 +29,14 @@ def nothing_lost(rows: list[Row], tried: int) -> None:
     assert sum(row.tried for row in rows) == tried
 
 
+# By default each of these is tested where it is done (runs/test_workers.py, runs/test_full_disk.py,
+# jobs/test_slots.py, jobs/test_clock_steps.py, pictures/files), and one shows that the soak runs.
+@pytest.mark.variant
 def test_killed_at_any_moment_a_run_ends_in_the_same_bits(place):
     nothing_lost(kills.kills(place, random.Random(SEED), 1), 1)
 
 
+@pytest.mark.variant
 def test_uploads_are_read_or_refused_in_a_sentence_in_bounded_time_and_memory(place):
     nothing_lost(uploads.uploads(place, random.Random(SEED), 20), 20)
 
@@ -41,15 +45,18 @@ def test_sessions_of_a_server_with_few_files_are_answered(place):
     nothing_lost(sessions.sessions(place, random.Random(SEED), 5), 5)
 
 
+@pytest.mark.variant
 def test_runs_launched_at_once_all_end_each_in_its_turn(place):
     # Two more look at all of them together.
     nothing_lost(launches.launches(place, random.Random(SEED), 2), 2 + 2)
 
 
+@pytest.mark.variant
 def test_a_disk_that_fills_is_said_in_a_sentence_and_the_run_goes_on_with_room(place):
     nothing_lost(full_disk.full_disk(place, random.Random(SEED), 1), 1)
 
 
+@pytest.mark.variant
 def test_a_clock_that_is_set_does_not_make_a_training_run_look_dead(place):
     nothing_lost(clocks.clocks(place, random.Random(SEED), 1), 1)
 
