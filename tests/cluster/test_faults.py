@@ -66,6 +66,7 @@ def cables(cluster_with_cables: MiniSlurm, monkeypatch: pytest.MonkeyPatch) -> M
     return cluster_with_cables
 
 
+@pytest.mark.variant  # of runs/test_full_disk.py, on a node
 def test_a_full_disk_is_said_and_with_more_room_the_run_goes_on_to_the_same_bits(
     cables: MiniSlurm, small_disk: Path, here, monkeypatch: pytest.MonkeyPatch
 ) -> None:

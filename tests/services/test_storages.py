@@ -14,6 +14,7 @@ import pytest
 from ensemble import runs, sweeps
 from ensemble.errors import RunError
 from ensemble.sweeps.settings import VARIABLE
+from tests.conftest import variant
 from tests.services.postgres import AbsentError, cluster
 from tests.sweeps.light import epochs_of, light_config, nll
 
@@ -34,7 +35,7 @@ def postgres() -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(params=["sqlite", "journal", "database"])
+@pytest.fixture(params=[variant("sqlite"), "journal", "database"])
 def storage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A storage, which the environment names."""
     word = str(request.param)
