@@ -4,6 +4,7 @@ import functools
 from collections.abc import Callable, Iterator
 
 import pytest
+from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
@@ -21,6 +22,14 @@ def packages_are_searched_once() -> Iterator[None]:
         found = functools.cache(manifest_scanner.scan_component_manifests)
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
         yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def settings_of_the_project_are_read() -> None:
+    """Streamlit reads its settings at the first page, from the folder that it is in just then."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(REPO)
+        config.get_config_options()
 
 
 @pytest.fixture(autouse=True, scope="session")
