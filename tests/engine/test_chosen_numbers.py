@@ -18,7 +18,7 @@ OWN = {"shuffle_per_member": True, "bootstrap": True, "shift_pixels": 1, "member
 def trainer(
     few: Dataset, numbers: list[int] | None = None, values: Any = None, **how: object
 ) -> Trainer:
-    config = small_config(network="logistic", **OWN, **how)
+    config = small_config(**{"network": "logistic", **OWN, **how})
     return Trainer(config, few, devices(2), numbers=numbers, values=values)
 
 
@@ -39,7 +39,7 @@ def test_members_by_number_are_those_of_the_whole_run_to_the_bit(few):
 
 
 def test_two_trials_of_the_same_members_in_one_program_are_each_as_alone(few):
-    how = {"schedule": "cosine", "warmup_epochs": 0.5}
+    how = {"schedule": "cosine", "warmup_epochs": 0.5, "shift_pixels": 0}
     trials = [{"learning_rate": 0.02, "momentum": 0.0}, {"learning_rate": 0.2, "momentum": 0.8}]
     values = {name: np.repeat([one[name] for one in trials], 2) for name in trials[0]}
     loss, leaves = learnt(trainer(few, numbers=[0, 1, 0, 1], values=values, **how))

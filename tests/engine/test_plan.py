@@ -26,6 +26,9 @@ def own_folder(tmp_path, monkeypatch):
 
 
 def test_what_is_measured_is_kept_and_not_measured_again(own_folder, monkeypatch):
+    # One of the ways beside float32: what each of them computes is tested where it is defined.
+    monkeypatch.setattr(plan, "CONVOLUTIONS", CONVOLUTIONS[:1])
+    monkeypatch.setattr(plan, "DENSE", DENSE[:1])
     assert product_plans.planned(PURPOSE) is None
     made = plan.plan_anew(SMALL)
     assert made.convolutions in CONVOLUTIONS
@@ -75,6 +78,7 @@ def test_only_bfloat16_in_a_tower_has_a_choice(few):
     assert plan.arithmetic_of(small_config(), "tower", SMALL, had) == Arithmetic("tower")
 
 
+@pytest.mark.variant
 def test_the_same_products_give_the_same_bits_and_others_do_not(few):
     def loss(products):
         config = small_config(precision="bfloat16", members=1)

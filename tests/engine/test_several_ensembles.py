@@ -5,6 +5,7 @@ import pytest
 
 from ensemble.datasets import Dataset
 from ensemble.engine import Trainer
+from tests.conftest import variant
 from tests.engine.conftest import devices, small_config
 
 TRIALS = ({"learning_rate": 0.02, "momentum": 0.0}, {"learning_rate": 0.2, "momentum": 0.8})
@@ -19,7 +20,7 @@ def together(few: Dataset, form: str) -> Trainer:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("form", ["scan", "stepwise"])
+@pytest.mark.parametrize("form", ["scan", variant("stepwise")])
 def test_each_ensembles_averages_are_those_of_its_own_members(few, form):
     trainer = together(few, form)
     state, figures = trainer.train(trainer.start(), 1, 0, 3)
@@ -35,7 +36,7 @@ def test_each_ensembles_averages_are_those_of_its_own_members(few, form):
         np.testing.assert_allclose(found.probabilities, right.probabilities, atol=1e-6)
 
 
-@pytest.mark.parametrize("form", ["scan", "stepwise"])
+@pytest.mark.parametrize("form", ["scan", variant("stepwise")])
 def test_an_ensemble_that_is_set_aside_leaves_the_others_figures_as_they_are(few, form):
     whole, some = together(few, form), together(few, form)
     some.set_aside([3, 4, 5])

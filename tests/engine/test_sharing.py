@@ -9,6 +9,7 @@ from ensemble.engine.forms.looped import Looped
 from ensemble.engine.forms.shared import Shared
 from ensemble.engine.forms.sharing import Sharing, parts
 from ensemble.engine.layout import Layout
+from tests.conftest import variant
 from tests.engine.conftest import devices, small_config
 
 SIZES = [(3, 2), (5, 2), (7, 2), (5, 3), (7, 3), (5, 4), (9, 8), (10, 8), (13, 8), (27, 8)]
@@ -100,7 +101,7 @@ def test_members_that_divide_or_are_fewer_than_devices_are_not_shared(members, c
 
 @pytest.mark.parametrize(
     ("network", "members", "count", "own"),
-    [("cnn", 3, 2, False), ("logistic", 3, 2, True), ("logistic", 5, 3, False)],
+    [("logistic", 3, 2, True), variant("cnn", 3, 2, False), variant("logistic", 5, 3, False)],
 )
 def test_sharing_changes_no_bit_of_members_figures_or_predictions(
     few, network, members, count, own

@@ -30,9 +30,10 @@ def test_it_learns_what_it_would_with_the_rest_alone_to_the_bit(more, held):
         train_images=np.delete(more.train_images, held, 0),
         train_labels=np.delete(more.train_labels, held),
     )
-    with_validation = Trainer(small_config(validation=0.25), more, devices(2))
+    config = small_config(network="logistic")
+    with_validation = Trainer(replace(config, validation=0.25), more, devices(2))
     assert with_validation.steps_per_epoch == 96 // 16
-    alone = Trainer(small_config(), rest, devices(2))
+    alone = Trainer(config, rest, devices(2))
     _, found = with_validation.train(with_validation.start(), 1, 0, 6)
     _, expected = alone.train(alone.start(), 1, 0, 6)
     for name, values in vars(expected).items():

@@ -177,7 +177,9 @@ def test_a_trial_on_another_host_is_left_to_it_while_its_run_is_heard_of() -> No
     assert claims.claim(sweep, archive) == claims.Nothing(over=False, done=0)
 
 
-@pytest.mark.parametrize(("state", "heard"), [("training", 1.0), ("stopped", time.time())])
+@pytest.mark.parametrize(
+    ("state", "heard"), [("training", 1.0), ("stopped", time.time())], ids=["training", "stopped"]
+)
 def test_a_trial_on_another_host_is_taken_up_where_nobody_is_at_it_any_more(
     state: str, heard: float
 ) -> None:

@@ -12,6 +12,7 @@ from ensemble.engine.networks.registry import bind
 from ensemble.engine.predict import predict_probabilities
 from ensemble.engine.step import create_members
 from ensemble.race import howto
+from tests.conftest import variant
 from tests.engine.conftest import plainly_compiled, stock
 from tests.networks import CNN
 
@@ -68,7 +69,9 @@ class Stock(nn.Module):
         return nn.Dense(10)(x)
 
 
-@pytest.mark.parametrize(("width", "form"), [(33, "tower"), (7, "patches"), (7, "grouped")])
+@pytest.mark.parametrize(
+    ("width", "form"), [(7, "tower"), (7, "grouped"), variant(33, "tower"), variant(7, "patches")]
+)
 def test_of_any_width_it_is_that_of_stock_layers(width, form):
     network, arithmetic = bind("cnn", (12, 12, 1), 10, width), Arithmetic(form)
     images = jnp.asarray(np.random.default_rng(width).random((5, 12, 12, 1)), jnp.float32)
