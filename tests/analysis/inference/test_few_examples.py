@@ -8,19 +8,21 @@ from ensemble.analysis.members.gain import mean_p
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 10])
-def test_the_interval_of_a_handful_holds_the_mean_as_often_as_it_promises(n):
-    draws = np.random.default_rng(n).normal(0.3, 1.0, size=(2000, n))
-    ends = np.array([mean_interval(values) for values in draws])
+def test_the_interval_of_a_handful_holds_the_mean_as_often_as_it_promises(n, draws):
+    trials = draws(2000)
+    drawn = np.random.default_rng(n).normal(0.3, 1.0, size=(trials, n))
+    ends = np.array([mean_interval(values) for values in drawn])
     held = np.mean((ends[:, 0] <= 0.3) & (ends[:, 1] >= 0.3))
-    assert held >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / 2000)
+    assert held >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / trials)
     assert np.isfinite(ends).all()
 
 
 @pytest.mark.parametrize("n", [2, 3])
-def test_p_of_a_handful_is_below_5_percent_no_more_often_than_that(n):
-    draws = np.random.default_rng(n).normal(size=(400, n))
-    below = np.mean([mean_p(values) < 0.05 for values in draws])
-    assert below <= 0.05 + 3 * np.sqrt(0.95 * 0.05 / 400)
+def test_p_of_a_handful_is_below_5_percent_no_more_often_than_that(n, draws):
+    trials = draws(400)
+    drawn = np.random.default_rng(n).normal(size=(trials, n))
+    below = np.mean([mean_p(values) < 0.05 for values in drawn])
+    assert below <= 0.05 + 3 * np.sqrt(0.95 * 0.05 / trials)
 
 
 def test_one_difference_shows_nothing_however_large():

@@ -7,6 +7,7 @@ from scipy.stats import binomtest
 from ensemble.analysis.inference.multiple_tests import holm
 from ensemble.analysis.quality.calibration import reliability
 from ensemble.analysis.quality.calibration_test import CalibrationTest, calibration_test
+from tests.conftest import variant
 
 
 def answers(parts: list[tuple[float, int, int]]) -> CalibrationTest:
@@ -71,7 +72,7 @@ def test_certain_answers_that_are_right_are_no_evidence_and_one_that_errs_is_pro
     assert erring.verdict == "too sure"
 
 
-@pytest.mark.parametrize(("n", "draws"), [(500, 150), (10_000, 30)])
+@pytest.mark.parametrize(("n", "draws"), [(500, 150), variant(10_000, 30)])
 def test_calibrated_answers_are_blamed_in_at_most_5_percent_of_draws(n: int, draws: int) -> None:
     """Seeds are fixed; three standard errors are allowed on top."""
     rng = np.random.default_rng(0)

@@ -1,6 +1,7 @@
 """Conformal sets: the rank, MAPIE's own sets one by one, and the coverage that is promised."""
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -109,12 +110,12 @@ def test_mapies_own_random_scores_give_its_sets_too() -> None:
 
 
 @pytest.mark.parametrize("method", conformal.METHODS)
-def test_coverage_over_draws_is_what_theory_says(method: str) -> None:
+def test_coverage_over_draws_is_what_theory_says(method: str, draws: Callable[[int], int]) -> None:
     n, rate = 39, 0.1
     p, labels = drawn(60_000, 7)
     new, truth = drawn(4_000, 8)
     coverages = []
-    for one in range(600):
+    for one in range(draws(600)):
         part = slice(n * one, n * (one + 1))
         made = calibrate(p[part], labels[part], rate, method)
         coverages.append(made.sets(new)[np.arange(len(new)), truth].mean())
