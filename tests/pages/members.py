@@ -11,9 +11,12 @@ from ensemble.runs.parameters import write_parameters
 from tests.pages.ensembles import trained
 
 
-def askable(*, members: int = 2, epochs: int = 2, **more: Any) -> Run:
-    """A run of `trained` with parameters of random members at every epoch."""
-    run = trained(members=members, epochs=epochs, **more)
+def askable(*, members: int = 2, epochs: int = 2, network: str = "mlp", **more: Any) -> Run:
+    """A run of `trained` with parameters of random members at every epoch.
+
+    Unless another is asked for, its network is the one with features that is compiled soonest.
+    """
+    run = trained(members=members, epochs=epochs, network=network, **more)
     shapes = jax.eval_shape(network_of(run.config).init, jax.random.key(0))
     for epoch in range(1, epochs + 1):
         rng = np.random.default_rng(epoch)

@@ -19,6 +19,7 @@ from ensemble import datasets, runs, shift
 from ensemble.cli.program import main
 from ensemble.config import EnsembleConfig
 from ensemble.engine import predict_probabilities, steps_per_epoch
+from ensemble.engine.networks.registry import bind
 from ensemble.engine.step import create_members
 from ensemble.errors import ConfigError, RunError, UnknownRunError
 from ensemble.jobs.slots import take
@@ -29,11 +30,12 @@ from ensemble.runs.history import write_predictions
 from ensemble.runs.training.progress import Progress
 from ensemble.shift import Stress
 from ensemble.shift.corruptions import KINDS
-from tests.networks import CNN
 
 pytestmark = pytest.mark.usefixtures("two_devices_a_worker")
 
 PATIENCE_SECONDS = 120
+# The network that is compiled soonest.
+NETWORK = bind("logistic", (28, 28, 1), 10)
 STEPS = 1 + sum(len(kind.amounts) - 1 for kind in KINDS.values()) + 2
 
 
@@ -42,10 +44,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run of two members that are as they were drawn, one epoch long."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(tmp_path_factory.mktemp("finished")))
-        run = runs.create(EnsembleConfig(members=2, epochs=1))
-        state = create_members(CNN, 0, 2)
+        run = runs.create(EnsembleConfig(network="logistic", members=2, epochs=1))
+        state = create_members(NETWORK, 0, 2)
         images = datasets.load("digits").test_images
-        write_predictions(run.path, 1, predict_probabilities(CNN, state.params, images))
+        write_predictions(run.path, 1, predict_probabilities(NETWORK, state.params, images))
         steps = steps_per_epoch(1297, run.config.batch_size)
         progress = Progress.blank(state, 2, steps)
         progress.step, progress.evaluated = steps, 1

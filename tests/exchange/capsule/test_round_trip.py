@@ -110,7 +110,7 @@ def test_a_member_that_was_set_aside_stays_so(tmp_path: Path) -> None:
 
 
 def test_with_its_members_it_classifies_and_without_it_says_that_it_cannot(tmp_path: Path) -> None:
-    made = askable(members=1, epochs=1)
+    made = askable(members=1, epochs=1, network="cnn")
     again = there_and_back(tmp_path, made, with_members=True)
     assert runs.member_epochs(again.id) == (1,)
     for name, found in read_parameters(made.id, 1)["Conv_0"].items():
