@@ -14,7 +14,8 @@ from ensemble.sweeps import SweepConfig
 from ensemble.sweeps.settings import VARIABLE
 from ensemble.sweeps.store import SWEEPS
 from ensemble.ui.devices.probe import Machine
-from ensemble.ui.tune import launch, length, space
+from ensemble.ui.jobs import launch
+from ensemble.ui.tune import length, space
 from tests.pages.sweeps_screen import labels, said, tuned
 
 
