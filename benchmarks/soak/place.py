@@ -19,6 +19,7 @@ import psutil
 
 from benchmarks.common import ROOT
 from benchmarks.soak.rows import expect
+from ensemble.machine.python_command import build_command
 
 # Two members on two devices, ten steps an epoch: about half a second an epoch.
 SETTINGS = {"members": 2, "batch_size": 128, "learning_rate": 0.05}
@@ -70,6 +71,7 @@ class Place:
             "JAX_PLATFORMS": "cpu",
             "JAX_NUM_CPU_DEVICES": "2",
             "PYTHONPATH": str(ROOT),
+            "PYTHONSAFEPATH": "1",
         }
         self._before = {name: os.environ.get(name) for name in (*new, "ENSEMBLE_SLOTS")}
         os.environ.update(new)
@@ -140,8 +142,8 @@ def put(name: str, value: str | None) -> None:
 
 
 def start(*words: str) -> "subprocess.Popen[str]":
-    """`python -m ensemble` with these words, going on beside."""
-    return python("-m", "ensemble", *words)
+    """`python -m ensemble` with these words, going on beside, as the pages start it."""
+    return python(*build_command(*words)[1:])
 
 
 def python(*words: str, stdin: int = subprocess.DEVNULL) -> "subprocess.Popen[str]":
