@@ -28,6 +28,7 @@ LONGER: dict[str, str] = {}  # path: why it has to be
 
 IMPORT_NAMES = {
     "PyYAML": "yaml",
+    "ipython": "IPython",
     "markdown-it-py": "markdown_it",
     "orbax-checkpoint": "orbax",
     "pillow": "PIL",
@@ -41,8 +42,9 @@ NOT_IMPORTED = {
     "ruff": "scripts/lint runs it",
     "mypy": "scripts/lint runs it",
 }
-# Whoever has jax has jaxlib, and with Streamlit what its server is made of, as fits.
-THERE = {"jaxlib", "starlette", "websockets"}
+# Whoever has jax has jaxlib, and with Streamlit what its server is made of, as fits; IPython asks
+# a view for its display, and so is there.
+THERE = {"jaxlib", "starlette", "websockets", "IPython"}
 
 
 def relative(path: Path) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ensemble.analysis.quality.averaging import Floats, Ints, confidence, votes
 from ensemble.analysis.quality.calibration import adaptive_error, expected_error, maximum_error
 from ensemble.analysis.quality.scores import brier_score, log_loss
+from ensemble.analysis.quality.smooth_ece import smooth_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,6 +167,19 @@ METRICS = (
         view="calibration",
         main=False,
         of_all=lambda answers: adaptive_error(answers.confidence, answers.right),
+    ),
+    Metric(
+        name="smooth_ece",
+        title="SmoothECE",
+        unit="",
+        better=-1,
+        most=1.0,
+        term="SmoothECE",
+        plain="sureness off by, without groups",
+        gloss="ECE without groups: smoothed by a kernel as wide as the error itself.",
+        view="calibration",
+        main=False,
+        of_all=lambda answers: smooth_error(answers.confidence, answers.right),
     ),
     Metric(
         name="mce",

@@ -31,7 +31,10 @@ def test_who_is_always_sure_and_wrong_is_at_the_worse_end(metric: Metric) -> Non
     labels = np.array([0, 1, 2, 1])
     worst = metric.measure(Answers.of(np.eye(3)[(labels + 1) % 3], labels))
     end = metric.least if metric.better > 0 else metric.most
-    assert worst == end or (np.isinf(end) and worst > 80)  # nats: that of the smallest float32
+    if np.isinf(end):
+        assert worst > 80  # nats: that of the smallest float32
+    else:  # Smoothing takes a little off the end.
+        assert worst == pytest.approx(end, abs=0.001)
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)

@@ -57,18 +57,18 @@ def test_the_mean_is_of_each_figure() -> None:
     found = qualities(judge(*labelled(3, 90, 10)))
     for name in FIGURES:
         if name not in ("n", "low", "high"):
-            mean = sum(getattr(member, name) for member in found.members) / 3
-            assert getattr(found.mean, name) == pytest.approx(mean, abs=1e-12)
+            mean = sum(member[name] for member in found.members) / 3
+            assert found.mean[name] == pytest.approx(mean, abs=1e-12)
     expected = wilson(found.mean.accuracy * 90, 90)
     assert (found.mean.low, found.mean.high) == pytest.approx(expected)
 
 
 def test_one_member_is_its_ensemble_and_its_mean() -> None:
     found = qualities(judge(*CASES["one member"]))
-    for name in FIGURES:
-        one = getattr(found.members[0], name)
-        assert getattr(found.ensemble, name) == pytest.approx(one, abs=1e-12)
-        assert getattr(found.mean, name) == pytest.approx(one, abs=1e-12)
+    for name in BY_NAME:
+        one = found.members[0][name]
+        assert found.ensemble[name] == pytest.approx(one, abs=1e-12)
+        assert found.mean[name] == pytest.approx(one, abs=1e-12)
 
 
 def test_all_right_and_sure_is_perfect() -> None:
