@@ -1,4 +1,4 @@
-"""Rooms by noun: folders that can be taken in at a glance, files named without their folder."""
+"""Rooms by noun: folders that can be taken in at a glance."""
 
 from collections import Counter
 from pathlib import Path
@@ -28,8 +28,3 @@ def most(folder: Path) -> int:
 def test_a_folder_is_neither_a_hall_nor_a_closet() -> None:
     wrong = {str(at): held for at, held in rooms().items() if not FEWEST <= held <= most(at)}
     assert wrong == {}
-
-
-def test_a_file_does_not_repeat_its_folders_name() -> None:
-    repeats = [file for file in FILES if file.stem.split("_")[0] == file.parent.name]
-    assert [str(file) for file in repeats] == []
