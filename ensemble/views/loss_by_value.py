@@ -45,17 +45,18 @@ def find_best(values: tuple[float, ...], losses: FinalLosses) -> BestValue:
     return best_value(tuple(values[m] for m in losses.members), losses.each)
 
 
-def plot_losses(run: Run, losses: FinalLosses, setting: str, best: BestValue) -> Figure:
-    """A dot a member, with the values that are within the noise of the best."""
+def plot_losses(run: Run, losses: FinalLosses, setting: str, best: BestValue | None) -> Figure:
+    """A dot a member, with the values that are within the noise of the best, where that is known."""
     points = figures.points_of(run, setting, losses, best)
     title = f"Loss by {varied.TITLES[setting]} · {called(run)} · epoch {losses.epoch}"
     return Figure(
         label=varied.TITLES[setting].capitalize(),
         alt=figures.alt(points),
-        sees=words.evidence(best, setting, losses.on, losses.epoch, points.values),
+        sees=words.evidence(best, setting, losses.on, losses.epoch, points.values) if best else "",
         draw=lambda palette: figures.figure(points, title, palette),
         key="loss_by_value",
-        file=f"loss-by-{setting.replace('_', '-')}",
-        title=f"Loss by {varied.TITLES[setting]}",
+        file="loss-by-value",
+        title="Loss by value",
+        table=lambda: figures.table(points),
         of_epoch=False,
     )

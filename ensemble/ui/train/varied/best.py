@@ -1,5 +1,6 @@
 """Which value was best: each member's loss over its value, and the sentence that says it."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,13 +11,12 @@ from streamlit.delta_generator import DeltaGenerator
 from ensemble import runs
 from ensemble.analysis.best_value import BestValue, best_value
 from ensemble.errors import EnsembleError
-from ensemble.figures.inspect import loss_by_value
-from ensemble.figures.inspect.loss_by_value import Points
 from ensemble.figures.palette import Palette
 from ensemble.runs.final_losses import FinalLosses, final_losses
 from ensemble.ui.shared import figure_panel as pictures
 from ensemble.ui.shared import loaders, theme
 from ensemble.ui.train import history
+from ensemble.views.loss_by_value import plot_losses
 from ensemble.wording import escaping
 from ensemble.wording.run_names import called
 from ensemble.wording.runs import varied
@@ -80,10 +80,10 @@ def _best(
 
 # Drawn once for each epoch and look: a run that trains is looked at every second.
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _pictured(
-    place: tuple[Any, ...], palette: Palette, _points: Points, _title: str
+def _draw(
+    place: tuple[Any, ...], palette: Palette, _draw: "Callable[[Palette], go.Figure]"
 ) -> "go.Figure":
-    return loss_by_value.figure(_points, _title, palette)
+    return _draw(palette)
 
 
 def answer(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerator) -> None:
@@ -102,13 +102,15 @@ def answer(run: runs.Run, setting: str, losses: FinalLosses, above: DeltaGenerat
         own = tuple(values[m] for m in losses.members)
         best = _best(run.id, losses.epoch, own, losses.on, losses.each)
         above.markdown(f"##### {escaping.markdown(words.headline(best, setting, not run.active))}")
-    points = loss_by_value.points_of(run, setting, losses, best)
-    told = words.evidence(best, setting, losses.on, losses.epoch, values) if best else ""
-    title = f"Loss by {varied.TITLES[setting]} · {called(run)} · epoch {losses.epoch}"
-    place = (run.id, losses.epoch, losses.on, setting, losses.members, losses.each is None, title)
+    figure = plot_losses(run, losses, setting, best)
+    place = (run.id, called(run), losses.epoch, losses.on, setting, losses.members, best is None)
     pictures.show(
-        _pictured(place, theme.palette(), points, title), key="loss_by_value",
+        _draw(place, theme.palette(), figure.draw),
+        key=figure.key,
         of=run,
-        name=f"{run.id}-loss-by-value", title="Loss by value", alt=loss_by_value.alt(points),
-        table=lambda: loss_by_value.table(points), sees=escaping.markdown(told),
-    )  # fmt: skip
+        name=f"{run.id}-{figure.file}",
+        title=figure.title,
+        alt=figure.alt,
+        table=figure.table,
+        sees=escaping.markdown(figure.sees),
+    )
