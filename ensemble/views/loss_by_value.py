@@ -46,7 +46,7 @@ def find_best(values: tuple[float, ...], losses: FinalLosses) -> BestValue:
 
 
 def plot_losses(run: Run, losses: FinalLosses, setting: str, best: BestValue | None) -> Figure:
-    """A dot a member, with the values that are within the noise of the best, where that is known."""
+    """A dot a member; where the best value is known, with those within the noise of it."""
     points = figures.points_of(run, setting, losses, best)
     title = f"Loss by {varied.TITLES[setting]} · {called(run)} · epoch {losses.epoch}"
     return Figure(

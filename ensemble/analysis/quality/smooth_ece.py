@@ -69,8 +69,10 @@ def spread_on_grid(
     at = places * (points - 1)
     below = at.astype(int).clip(0, points - 2)
     share = at - below
-    found = np.bincount(below, (1 - share) * weights, points)
-    return found + np.bincount(below + 1, share * weights, points)
+    on_grid = np.zeros(points)
+    np.add.at(on_grid, below, (1 - share) * weights)
+    np.add.at(on_grid, below + 1, share * weights)
+    return on_grid
 
 
 def smooth_reflected(values: NDArray[np.float64], bandwidth: float) -> NDArray[np.float64]:
