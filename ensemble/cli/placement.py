@@ -7,28 +7,33 @@ from typing import Any
 
 import click
 
-from ensemble.cli.options import Command, option, settings_options
-from ensemble.cluster import SlurmConfig, check
-from ensemble.jobs.placement import SLURM, Placement
+from ensemble.cli.options import Command, option
+from ensemble.cluster.schedulers import SCHEDULERS
+from ensemble.jobs.placement import Placement
 from ensemble.jobs.remote.record import placement_of, read_record
 from ensemble.settings import setting_fields
 
-ASKED = tuple(one.name for one in setting_fields(SlurmConfig))
+# What schedulers can be asked for, by name; where several can, the first says it.
+ASKED = {
+    field.name: field
+    for one in reversed(SCHEDULERS.values())
+    for field in setting_fields(one.settings)
+}
+ON = click.option(
+    "--on", type=click.Choice(list(SCHEDULERS)), help="Where: a cluster, if not here."
+)
 
 
-ON = click.option("--on", type=click.Choice([SLURM]), help="Where: a cluster, if not here.")
-
-
-def placement_options(command: Command) -> Command:
-    """Gives a click command `--on`, and one option for each thing that Slurm is asked for."""
-    return ON(settings_options(SlurmConfig)(command))
+def placement_options(command: Command, without: str = "") -> Command:
+    """Gives a click command `--on`, and one option for each thing that a task may ask for."""
+    for name, field in reversed(ASKED.items()):
+        command = command if name == without else option(field)(command)
+    return ON(command)
 
 
 def one_node_options(command: Command) -> Command:
     """As `placement_options`, for a job that is one task on one node: without `--nodes`."""
-    for field in reversed(setting_fields(SlurmConfig)):
-        command = command if field.name == "nodes" else option(field)(command)
-    return ON(command)
+    return placement_options(command, without="nodes")
 
 
 def take_placement(
@@ -46,7 +51,7 @@ def take_placement(
 
     Raises:
       UsageError: an option of a cluster without --on, or several nodes.
-      ClusterError: there is no Slurm here, or it does not answer.
+      ClusterError: the scheduler is not here, or does not answer.
       ConfigError: what it is asked for is out of range, or the cluster has it not.
     """
     on = chosen.pop("on", None)
@@ -54,9 +59,12 @@ def take_placement(
     asked = {name: value for name, value in asked.items() if value is not None}
     if on is None:
         if asked:
-            raise click.UsageError(f"--{min(asked)} goes with --on {SLURM}: say where as well.")
+            raise click.UsageError(
+                f"--{min(asked)} goes with --on {next(iter(SCHEDULERS))}: say where as well."
+            )
         return None
-    config = replace(SlurmConfig.from_toml(), **({} if see else {"nodes": 1}) | asked)
+    scheduler = SCHEDULERS[on]
+    config = replace(scheduler.settings.from_toml(), **({} if see else {"nodes": 1}) | asked)
     if see:
         see(config.nodes)
     elif config.nodes > 1:
@@ -64,7 +72,7 @@ def take_placement(
             "A group takes one node: ask for more --groups, not --nodes, or for one program on "
             "several nodes by --distributed."
         )
-    check(config)
+    scheduler.check(config)
     return Placement(on, config.as_dict())
 
 

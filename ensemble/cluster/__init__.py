@@ -1,16 +1,19 @@
-"""Schedulers of clusters. Slurm: what it has, what of ours is in its queue, how work gets there.
+"""Schedulers of clusters, and the tasks that a job has there or on this machine (task_array.py).
 
-Knows neither runs nor JAX: a task is a command of this program, and its files say what came of it.
+A scheduler is a value (scheduler.py); those that there are stand in schedulers.py. Slurm: what it
+has, what of ours is in its queue, how work gets there. Knows neither runs nor JAX: a task is a
+command of this program, and its files say what came of it.
 """
 
+from ensemble.cluster.scheduler import Partition, QueueEntry
 from ensemble.cluster.settings import SlurmConfig
-from ensemble.cluster.slurm import Partition, Task, available, cancel, partitions, queue
+from ensemble.cluster.slurm import available, cancel, partitions, queue
 from ensemble.cluster.submission import check, submit
 
 __all__ = [
     "Partition",
+    "QueueEntry",
     "SlurmConfig",
-    "Task",
     "available",
     "cancel",
     "check",

@@ -7,11 +7,10 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from ensemble.cluster.asking import NotSetUpError, ask, cached, forget
 from ensemble.cluster.reasons import reason
+from ensemble.cluster.scheduler import Partition, QueueEntry, State
 from ensemble.errors import ClusterError
 
 AT_ONCE = 500  # tasks named in one command
@@ -20,57 +19,23 @@ COLUMNS = ("Partition", "Available", "Time", "StateLong", "Nodes", "CPUsState", 
            "GresUsed")  # fmt: skip
 FORMAT = ",".join(f"{column}:256|" for column in COLUMNS)
 ID = re.compile(r"[0-9]+(_[0-9]+)?")
-WAITING = {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "RESV_DEL_HOLD", "SPECIAL_EXIT"}
-RUNNING = {"RUNNING", "COMPLETING", "CONFIGURING", "RESIZING", "SIGNALING", "STAGE_OUT", "STOPPED",
-           "SUSPENDED"}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Partition:
-    """What a partition has, free or not.
-
-    Attributes:
-      name: as `--partition` takes it.
-      default: whether a task goes there that names none.
-      up: whether tasks are started there.
-      minutes: that a task may take at most; None where there is no limit.
-      nodes: that it has; free_nodes of them have no task at all.
-      cpus: as nodes.
-      gpus: as nodes; free ones may be on nodes that have tasks.
-      memory_gb: of its largest node.
-    """
-
-    name: str
-    default: bool
-    up: bool
-    minutes: int | None
-    nodes: int
-    free_nodes: int
-    cpus: int
-    free_cpus: int
-    gpus: int
-    free_gpus: int
-    memory_gb: float
-
-
-@dataclass(frozen=True)
-class Task:
-    """One of this user's tasks.
-
-    Attributes:
-      id: "1234", or "1234_0" of an array.
-      state: whether it waits, also for its turn to be started anew; works; or has ended. Ended
-        ones are forgotten by Slurm after some minutes.
-      reason: why it waits, in words; else "".
-      nodes: where it works, as Slurm writes it: "node7", "node[1-4]"; "" where it does not.
-      name: what it was called when it was submitted.
-    """
-
-    id: str
-    state: Literal["waiting", "running", "ended"]
-    reason: str
-    nodes: str
-    name: str
+# Slurm's word for how a task stands: what it is to this program. Any other is an end.
+STATES: dict[str, State] = {
+    "PENDING": "waiting",
+    "REQUEUED": "waiting",
+    "REQUEUE_HOLD": "waiting",
+    "REQUEUE_FED": "waiting",
+    "RESV_DEL_HOLD": "waiting",
+    "SPECIAL_EXIT": "waiting",
+    "RUNNING": "running",
+    "COMPLETING": "running",
+    "CONFIGURING": "running",
+    "RESIZING": "running",
+    "SIGNALING": "running",
+    "STAGE_OUT": "running",
+    "STOPPED": "running",
+    "SUSPENDED": "running",
+}
 
 
 def available() -> bool:
@@ -101,7 +66,7 @@ def partitions() -> list[Partition]:
     return list(found.values())
 
 
-def queue() -> dict[str, Task]:
+def queue() -> dict[str, QueueEntry]:
     """This user's tasks by id, those that ended minutes ago included.
 
     Raises:
@@ -111,7 +76,7 @@ def queue() -> dict[str, Task]:
         "squeue", "--noheader", "--array", "--states=all", f"--user={os.getuid()}",
         "--format=%i|%T|%N|%r|%j",
     )  # fmt: skip
-    tasks = (_task(line) for line in text.splitlines() if line.count("|") >= 4)
+    tasks = (_entry(line) for line in text.splitlines() if line.count("|") >= 4)
     return {task.id: task for task in tasks}
 
 
@@ -134,11 +99,12 @@ def batches(items: Sequence[str], most: int) -> Iterator[Sequence[str]]:
     return (items[at : at + most] for at in range(0, len(items), most))
 
 
-def _task(line: str) -> Task:
-    found, state, nodes, why, name = line.split("|", 4)
-    if state in WAITING:
-        return Task(found, "waiting", reason(why), "", name)
-    return Task(found, "running" if state in RUNNING else "ended", "", nodes, name)
+def _entry(line: str) -> QueueEntry:
+    found, word, nodes, why, name = line.split("|", 4)
+    state = STATES.get(word, "ended")
+    if state == "waiting":
+        return QueueEntry(found, state, reason(why), "", name)
+    return QueueEntry(found, state, "", nodes, name)
 
 
 def _partition(row: dict[str, str]) -> Partition:

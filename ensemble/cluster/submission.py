@@ -114,6 +114,11 @@ def check(config: SlurmConfig) -> None:
         )
 
 
+def log_file(folder: Path, task_id: str) -> Path:
+    """Where a task of a folder writes what it prints, beside submitit's own files."""
+    return folder / f"{task_id}_0_log.out"
+
+
 def passed_on() -> dict[str, str]:
     """What the commands need of this process's environment: this project's variables."""
     own = {name: value for name, value in os.environ.items() if name.startswith("ENSEMBLE_")}

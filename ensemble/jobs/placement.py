@@ -4,15 +4,16 @@ A placed job takes no slot of this machine. A process here follows what it runs 
 the only writer of its status.
 """
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ensemble.cluster.schedulers import PLACES, find_scheduler
+from ensemble.cluster.task_array import SchedulerBackend
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.storage.records.fields import odd, read_as
 
 FILE = "placement.json"
-SLURM, KUBERNETES = "slurm", "kubernetes"
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Placement:
     """Who is asked to run a job.
 
     Attributes:
-      on: "slurm" or "kubernetes".
-      settings: what it is asked for: of Slurm the fields of `cluster.settings.SlurmConfig`.
+      on: the name of one of `cluster.schedulers.PLACES`.
+      settings: what it is asked for: of a scheduler the fields of its `settings`.
     """
 
     on: str
@@ -62,6 +63,24 @@ def read_placement(folder: Path) -> Placement | None:
         found = read_as(Placement, read_json(folder / FILE))
     except FileNotFoundError:
         return None
-    if found.on not in (SLURM, KUBERNETES):
+    if found.on not in PLACES:
         raise odd("on", found.on)
     return found
+
+
+def backend_for(placement: Placement, folder: Path, nodes: int | None = None) -> SchedulerBackend:
+    """Who runs the tasks of a placed job.
+
+    Args:
+      placement: where it is to run, and with what.
+      folder: of the job's tasks, on a disk that the nodes share.
+      nodes: of each task, if not as the placement says.
+
+    Raises:
+      ClusterError: it is for a place that takes no tasks from here.
+      ConfigError: what is asked for is out of its range.
+    """
+    scheduler = find_scheduler(placement.on)
+    config = scheduler.settings.from_dict(placement.settings)
+    config = config if nodes is None else replace(config, nodes=nodes)
+    return SchedulerBackend(scheduler, config, folder / scheduler.name)

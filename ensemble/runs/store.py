@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ensemble.access import Action, check
+from ensemble.cluster.schedulers import KUBERNETES
 from ensemble.config import EnsembleConfig, ImportedConfig
 from ensemble.datasets import registry
 from ensemble.datasets.record import entry_from
@@ -19,7 +20,7 @@ from ensemble.jobs.folders import Config, changing, folder_of, is_id, read_name
 from ensemble.jobs.kinds import GROUP, IMPORTED, STRESS, TRAINING, Kind
 from ensemble.jobs.launch import keep_child, worker_environment
 from ensemble.jobs.placement import FILE as PLACEMENT
-from ensemble.jobs.placement import KUBERNETES, Placement, placed_on
+from ensemble.jobs.placement import Placement, placed_on
 from ensemble.jobs.store import JobStore, StoredJob
 from ensemble.jobs.warm_worker import WarmWorker
 from ensemble.machine.arrangement import groups_here
@@ -225,7 +226,7 @@ class RunStore(JobStore[Run, EnsembleConfig, _Known]):
           RunError: it is active, finished, or would diverge again; or cannot be written; or goes
             on where pods are made for it, and nowhere else.
         """
-        if on != KUBERNETES and placed_on(self.find(job_id).path) == KUBERNETES:
+        if on != KUBERNETES.name and placed_on(self.find(job_id).path) == KUBERNETES.name:
             raise RunError(
                 f"The run “{job_id}” is trained on Kubernetes, and not from here: delete its Job, "
                 "and apply the manifest again. It then goes on where it was."

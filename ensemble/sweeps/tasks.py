@@ -1,25 +1,21 @@
-"""A sweep's workers as tasks of Slurm's: an array of them, which outlives whoever follows it."""
+"""A sweep's workers as tasks of a scheduler's, which outlive whoever follows them."""
 
-import sys
-
-from ensemble import cluster
-from ensemble.cluster import SlurmConfig
-from ensemble.errors import ClusterError, RunError
-from ensemble.jobs.placement import SLURM, read_placement
+from ensemble.cluster.schedulers import SCHEDULERS
+from ensemble.cluster.task_array import Task, TaskArray
+from ensemble.errors import RunError
+from ensemble.jobs.placement import backend_for, read_placement
 from ensemble.jobs.remote import inside
 from ensemble.storage.atomic import read_json, write_json
 from ensemble.sweeps.store import Sweep
 
-FILE, FOLDER = "tasks.json", "slurm"
-# Slurm has to say so often in a row that no task is left.
-SURE = 3
+FILE = "tasks.json"
 
 
 class WorkerTasks:
-    """The tasks of one sweep. Slurm itself requeues one that it took its node from.
+    """The tasks of one sweep.
 
     Args:
-      sweep: placed on Slurm.
+      sweep: placed at a scheduler.
 
     Raises:
       RunError: where it is placed cannot be read.
@@ -27,7 +23,7 @@ class WorkerTasks:
     """
 
     def __init__(self, sweep: Sweep) -> None:
-        self._sweep, self._none_left = sweep, 0
+        self._sweep = sweep
         try:
             placement = read_placement(sweep.path)
             known = read_json(sweep.path / FILE) if (sweep.path / FILE).exists() else {}
@@ -35,52 +31,35 @@ class WorkerTasks:
             raise RunError(
                 f"Where the sweep “{sweep.id}” is to run cannot be read ({error}): launch it again."
             ) from error
-        if placement is None or placement.on != SLURM:
+        if placement is None or placement.on not in SCHEDULERS:
             raise RunError(f"The sweep “{sweep.id}” is on no cluster: launch it again.")
-        self._config = SlurmConfig.from_dict(placement.settings)
-        self._ids = [str(one) for one in known.get("ids", [])]
+        ids = filter(None, map(str, known.get("ids", [])))
+        self._array = TaskArray(
+            backend_for(placement, sweep.path, nodes=1),
+            sweep.id,
+            {number: Task("running", task_id) for number, task_id in enumerate(ids, 1)},
+        )
 
     def start(self) -> None:
         """Submit as many as there are to be workers, less those that wait or work still.
 
         Raises:
-          ClusterError, ConfigError: Slurm does not take them, with what to do.
+          ClusterError, ConfigError: the scheduler does not take them, with what to do.
         """
-        left = [one for one, state in self._states().items() if state != "ended"]
-        missing = self._sweep.config.workers - len(left)
-        made: list[str] = []
-        if missing > 0:
-            made = cluster.submit(
-                [[self._sweep.kind.command, self._sweep.id]] * missing,
-                self._sweep.path / FOLDER, self._config, name=self._sweep.id,
-                environment={inside.VARIABLE: inside.word(self._sweep)}, nodes=1,
-            )  # fmt: skip
-        self._ids = [*left, *made]
-        write_json(self._sweep.path / FILE, {"ids": self._ids})
+        alive = self._array.find_alive()
+        missing = self._sweep.config.workers - len(alive)
+        first = len(self._array.tasks) + 1
+        words = (self._sweep.kind.command, self._sweep.id)
+        new = dict.fromkeys(range(first, first + missing), words)
+        self._array.submit(new, {inside.VARIABLE: inside.word(self._sweep)})
+        ids = [self._array.tasks[number].id for number in (*alive, *new)]
+        write_json(self._sweep.path / FILE, {"ids": ids})
 
     def gone(self) -> bool:
-        """Whether all have ended: Slurm said so several times; not where it does not answer."""
-        try:
-            states = self._states()
-        except ClusterError as error:
-            print(f"Slurm could not be asked: {error}", file=sys.stderr)
-            return False
-        over = all(states[one] == "ended" for one in self._ids)
-        self._none_left = self._none_left + 1 if over else 0
-        return self._none_left >= SURE
+        """Whether all have ended: that was said several times; not where nothing is said."""
+        return all(task.state == "ended" for task in self._array.look().values())
 
     def take_back(self) -> None:
         """Cancel those that wait; those that work stop of themselves."""
-        try:
-            if waiting := [one for one, state in self._states().items() if state == "waiting"]:
-                cluster.cancel(waiting)
-        except ClusterError as error:
-            print(f"Tasks could not be taken back: {error}", file=sys.stderr)
-
-    def _states(self) -> dict[str, str]:
-        """How each stands; one of another name is none of ours."""
-        there = cluster.queue()
-        return {
-            one: known.state if (known := there.get(one)) and known.name == self._sweep.id
-            else "ended" for one in self._ids
-        }  # fmt: skip
+        self._array.look()
+        self._array.take_back()

@@ -9,14 +9,13 @@ from ensemble import runs
 from ensemble.cluster import SlurmConfig, asking
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, RunError
-from ensemble.jobs.placement import SLURM, Placement
+from ensemble.jobs.placement import Placement, backend_for, read_placement
 from ensemble.runs.groups.part import groups_of, make
 from ensemble.runs.groups.places import tasks_for
-from ensemble.runs.groups.slurm import SlurmTasks
 from ensemble.runs.groups.tasks import read_tasks
 from tests.cluster.test_slurm import commands_that
 
-HERE = Placement(SLURM, SlurmConfig(partition="gpu").as_dict())
+HERE = Placement("slurm", SlurmConfig(partition="gpu").as_dict())
 
 
 @pytest.fixture
@@ -82,9 +81,9 @@ def test_lines_of_shell_code_in_a_runs_folder_are_not_taken(run) -> None:
     values = json.loads(file.read_text())
     values["settings"]["setup"] = ["touch /tmp/never"]
     file.write_text(json.dumps(values))
-    tasks = tasks_for(run)
-    assert isinstance(tasks, SlurmTasks)
-    assert tasks._config.setup == ()
+    placement = read_placement(run.path)
+    assert placement is not None
+    assert backend_for(placement, run.path).config.setup == ()
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ensemble.cluster import SlurmConfig, asking, cancel, check, queue, submit
-from ensemble.cluster.slurm import Task
+from ensemble.cluster import QueueEntry, SlurmConfig, asking, cancel, check, queue, submit
 from ensemble.cluster.submission import outside_of_tasks, parameters
 from ensemble.errors import ConfigError
 from tests.cluster.test_slurm import commands_that, rows
@@ -121,9 +120,9 @@ def test_a_task_waits_for_a_reason_and_one_is_named_where_it_works(slurm, tmp_pa
     ids = start(tmp_path, *map(str, range(7)))
     slurm.wait(lambda: state(ids[0]) == "running" and (tmp_path / "5").exists())
     tasks = queue()
-    assert tasks[ids[0]] == Task(ids[0], "running", "", tasks[ids[0]].nodes, "a run")
+    assert tasks[ids[0]] == QueueEntry(ids[0], "running", "", tasks[ids[0]].nodes, "a run")
     assert tasks[ids[0]].nodes in slurm.nodes
-    assert tasks[ids[6]] == Task(ids[6], "waiting", "no node is free", "", "a run")
+    assert tasks[ids[6]] == QueueEntry(ids[6], "waiting", "no node is free", "", "a run")
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,15 @@ from click.testing import CliRunner
 from ensemble.__main__ import main
 from ensemble.cluster import SlurmConfig, asking
 from ensemble.config import EnsembleConfig
-from ensemble.jobs.placement import SLURM, Placement
+from ensemble.jobs.placement import Placement
 from ensemble.runs.groups.part import groups_of
 from ensemble.runs.groups.places import tasks_for
-from ensemble.runs.groups.slurm import SlurmTasks
 from ensemble.runs.groups.tasks import Task, read_tasks, write_tasks
 from ensemble.runs.store import Run, create
 from tests.cluster.test_slurm import commands_that
 
 CONFIG = EnsembleConfig(groups=2)
-HERE = Placement(SLURM, SlurmConfig(partition="gpu").as_dict())
+HERE = Placement("slurm", SlurmConfig(partition="gpu").as_dict())
 
 
 @pytest.fixture
@@ -50,7 +49,7 @@ def queued(run: Run, first: str, second: str) -> str:
 def test_a_placement_is_read_and_its_tasks_are_found_again(run, slurm_says) -> None:
     slurm_says(queued(run, "RUNNING", "PENDING"))
     tasks = tasks_for(run)
-    assert isinstance(tasks, SlurmTasks)
+    assert tasks.where == "Slurm"
     tasks.start(groups_of(run))
     assert dict(tasks.look()) == {
         1: Task("running", "7_0", "node1"), 2: Task("waiting", "7_1", "", "no node is free"),

@@ -8,12 +8,12 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ensemble.cluster import Task
+from ensemble.cluster import QueueEntry
 from ensemble.errors import ClusterError
 from ensemble.jobs import worker
 from ensemble.jobs.outcome import Outcome, StopRequest
@@ -34,34 +34,44 @@ class LocalCluster:
       job_folder: of the job that its tasks do.
     """
 
-    where = "Slurm"
+    title = "Slurm"
 
     def __init__(self, job_folder: Path) -> None:
         self.job_folder, self.folder = job_folder, job_folder / "cluster"
         self.folder.mkdir(exist_ok=True)
 
-    def submit(self, words: Sequence[str], name: str, environment: Mapping[str, str]) -> str:
+    def submit(
+        self,
+        commands: Sequence[Sequence[str]],
+        name: str,
+        environment: Mapping[str, str],
+        logs: Sequence[Path] | None,
+    ) -> list[str]:
+        [words] = commands
         number = str(len(self.tasks()) + 1)
         self._write(number, name=name, words=list(words), given=dict(environment), pid=None)
-        self.look()
-        return number
+        self.queue()
+        return [number]
 
-    def look(self) -> Mapping[str, Task]:
+    def queue(self) -> Mapping[str, QueueEntry]:
         if (self.folder / "silent").exists():
             raise ClusterError("It does not answer.")
         found = self.tasks()
         for number, task in found.items():
             if task["pid"] is None and not task.get("over") and not (self.folder / "full").exists():
                 self._start(number, task)
-        return {number: Task(number, *_state(one), one["name"]) for number, one in found.items()}
+        return {
+            number: QueueEntry(number, *_state(one), one["name"]) for number, one in found.items()
+        }
 
-    def cancel(self, task: str) -> None:
-        found = self.tasks()[task]
-        self._write(task, **found | {"over": True})
-        if found["pid"] and process_lives(found["pid"], None):
-            os.kill(found["pid"], 15)
+    def cancel(self, ids: Iterable[str]) -> None:
+        for task in ids:
+            found = self.tasks()[task]
+            self._write(task, **found | {"over": True})
+            if found["pid"] and process_lives(found["pid"], None):
+                os.kill(found["pid"], 15)
 
-    def log(self, task: str) -> Path:
+    def log_file(self, task: str) -> Path:
         return self.folder / f"{task}.log"
 
     def requeue(self, task: str) -> None:
@@ -78,7 +88,7 @@ class LocalCluster:
 
     def _start(self, number: str, task: dict[str, Any]) -> None:
         command = [sys.executable, "-m", "tests.jobs.local_cluster", "count", str(self.job_folder)]
-        with self.log(number).open("ab") as log:
+        with self.log_file(number).open("ab") as log:
             child = subprocess.Popen(
                 [*command, *task["words"]], stdout=log, stderr=log, cwd=REPO,
                 env={**os.environ, **task["given"]},
@@ -152,9 +162,14 @@ def work(folder: Path, report: worker.Report = lambda status: None) -> dict[str,
     return asdict(worker.do(job, count, report).status)
 
 
+def backend_for(placement: Placement, folder: Path, nodes: int) -> LocalCluster:
+    """It, for the job in whose `folder` its task's files are."""
+    return LocalCluster(folder.parent)
+
+
 def use_local_cluster() -> None:
     """Have the followers of this process use it."""
-    setattr(follower, "cluster_for", lambda placement, folder: LocalCluster(folder))  # noqa: B010
+    setattr(follower, "backend_for", backend_for)  # noqa: B010
     follower.POLL_SECONDS = NAP
 
 

@@ -19,7 +19,7 @@ from ensemble.jobs.placement import FILE, Placement
 from ensemble.jobs.remote import follower, inside, record
 from ensemble.jobs.status import process_lives
 from ensemble.storage.atomic import read_json
-from tests.jobs.local_cluster import REPO, LocalCluster, counted, counting, read, work
+from tests.jobs.local_cluster import REPO, LocalCluster, backend_for, counted, counting, read, work
 
 PATIENCE_SECONDS = 30
 
@@ -28,8 +28,8 @@ PATIENCE_SECONDS = 30
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Of the job; with the scheduler in small in Slurm's place."""
     made = tmp_path / "job"
-    monkeypatch.setattr(follower, "cluster_for", lambda placement, job: LocalCluster(job))
-    monkeypatch.setattr(record, "cluster_for", lambda placement, job: LocalCluster(job))
+    monkeypatch.setattr(follower, "backend_for", backend_for)
+    monkeypatch.setattr(record, "find_scheduler", lambda name: LocalCluster(made))
     monkeypatch.setattr(follower, "POLL_SECONDS", 0.03)
     monkeypatch.setattr(follower, "GRACE_SECONDS", 0.2)
     yield made
@@ -110,7 +110,7 @@ def test_one_that_is_stopped_while_it_waits_is_taken_back(folder: Path) -> None:
         "stopped", "Stopped while it waited in Slurm's queue.",
     )  # fmt: skip
     (cluster.folder / "full").unlink()
-    assert [one.state for one in cluster.look().values()] == ["ended"]
+    assert [one.state for one in cluster.queue().values()] == ["ended"]
     assert counted(folder) == []
 
 
@@ -185,7 +185,7 @@ def test_a_task_that_was_cancelled_elsewhere_is_no_endless_wait(folder: Path) ->
     cluster = LocalCluster(folder)
     (cluster.folder / "full").touch()
     ended = work(
-        folder, once(lambda status: "Waits" in status.message, lambda: cluster.cancel("1"))
+        folder, once(lambda status: "Waits" in status.message, lambda: cluster.cancel(["1"]))
     )
     assert (ended["state"], ended["message"]) == (
         "failed", "Slurm ended its task 1 before that had begun: it was cancelled, or could not "

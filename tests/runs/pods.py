@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from ensemble.cli.kubernetes import as_words
 from ensemble.config import EnsembleConfig
-from ensemble.jobs.placement import KUBERNETES, Placement
+from ensemble.jobs.placement import Placement
 from tests.workers import PATIENCE_SECONDS
 
-RUN, ON = "digits-try", Placement(KUBERNETES)
+RUN, ON = "digits-try", Placement("kubernetes")
 CONFIG = EnsembleConfig(members=4, groups=2, network="logistic", epochs=20, batch_size=1,
                         learning_rate=0.001, devices=1)  # fmt: skip
 

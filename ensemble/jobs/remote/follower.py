@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ensemble.cluster.task_array import SchedulerBackend
 from ensemble.errors import RunError
 from ensemble.jobs.job import STATUS_FILE, Job
 from ensemble.jobs.outcome import Outcome
-from ensemble.jobs.placement import Placement, read_placement
-from ensemble.jobs.remote.clusters import Cluster, cluster_for
+from ensemble.jobs.placement import Placement, backend_for, read_placement
 from ensemble.jobs.remote.inside import FOLDER
 from ensemble.jobs.remote.submission import PATIENCE_SECONDS, POLL_SECONDS, Submission
 from ensemble.jobs.status import HEARTBEAT_SECONDS, JobStatus, StatusWriter
@@ -30,7 +30,7 @@ class Follower:
       status: the hold on its status.json.
       stop: asked whether to stop.
       report: called with each new status.
-      cluster: who takes the task.
+      backend: who takes the task.
       placement: where the job is to run, and with what.
     """
 
@@ -40,12 +40,12 @@ class Follower:
         status: StatusWriter[Any],
         stop: Callable[[], bool],
         report: Callable[[Any], None],
-        cluster: Cluster,
+        backend: SchedulerBackend,
         placement: Placement,
     ) -> None:
         self._job, self._status, self._stop, self._report = job, status, stop, report
-        self._folder, self._where = job.path / FOLDER, cluster.where
-        self._task = Submission(job, cluster, placement.settings)
+        self._folder, self._where = job.path / FOLDER, backend.title
+        self._task = Submission(job, backend, placement.settings)
         self._told: dict[str, Any] = {}
         # The task's last heartbeat, and when that came on this machine's clock.
         self._beat = (0.0, 0.0)
@@ -174,5 +174,5 @@ def follow(
         ) from error
     if placement is None:
         raise RunError("Where this job is to run has been removed meanwhile: start it again.")
-    cluster = cluster_for(placement, job.path)
-    return Follower(job, status, stop, report, cluster, placement).follow()
+    backend = backend_for(placement, job.path / FOLDER, nodes=1)
+    return Follower(job, status, stop, report, backend, placement).follow()

@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ensemble.cluster.scheduler import State
+from ensemble.cluster.schedulers import find_scheduler
+from ensemble.cluster.task_array import Task
 from ensemble.errors import ClusterError
 from ensemble.jobs.job import STOP_FILE
 from ensemble.jobs.placement import FILE as PLACEMENT
 from ensemble.jobs.placement import Placement, read_placement, write_placement
-from ensemble.jobs.remote.clusters import cluster_for
 from ensemble.jobs.remote.inside import FOLDER
 from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.records.fields import odd, read_as
-
-STATES = ("waiting", "running", "ended")
+from ensemble.storage.records.fields import read_as
 
 
 @dataclass(frozen=True)
@@ -27,29 +27,29 @@ class Record:
       id: the scheduler's word for it; "" while it is being submitted.
       asked: what the job asks for, as `JobStatus.asked` has it.
       settings: what the scheduler was asked for.
-      state: "waiting", "running" or "ended".
-      node: where it works, or worked last.
-      reason: why it waits.
+      state, node, reason: as of a `Task`; the node is kept where it waits again.
     """
 
     name: str
     id: str = ""
     asked: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
-    state: str = "waiting"
+    state: State = "waiting"
     node: str = ""
     reason: str = ""
+
+    @property
+    def task(self) -> Task:
+        """What a `TaskArray` knows of it."""
+        return Task(self.state, self.id, self.node, self.reason)
 
 
 def read_record(job_folder: Path) -> Record | None:
     """What was last noted of the task of the job in a folder; None where nothing can be read."""
     try:
-        found = read_as(Record, read_json(job_folder / FOLDER / "task.json"))
-        if found.state not in STATES:
-            raise odd("state", found.state)
+        return read_as(Record, read_json(job_folder / FOLDER / "task.json"))
     except (OSError, ValueError):
         return None
-    return found
 
 
 def write_record(job_folder: Path, record: Record) -> None:
@@ -89,4 +89,4 @@ def end_task(job_folder: Path) -> None:
     with contextlib.suppress(OSError, ValueError, ClusterError):
         (job_folder / FOLDER / STOP_FILE).touch()
         if record.id and (placement := read_placement(job_folder)):
-            cluster_for(placement, job_folder).cancel(record.id)
+            find_scheduler(placement.on).cancel([record.id])

@@ -7,10 +7,9 @@ import sys
 import time
 from typing import Any
 
-from ensemble.cluster import Task
+from ensemble.cluster.task_array import SchedulerBackend, Task, TaskArray
 from ensemble.errors import ClusterError, RunError
 from ensemble.jobs.job import STATUS_FILE, STOP_FILE, Job, forget_stop
-from ensemble.jobs.remote.clusters import Cluster
 from ensemble.jobs.remote.inside import FOLDER, VARIABLE, word
 from ensemble.jobs.remote.record import Record, read_record, write_record
 
@@ -18,6 +17,7 @@ POLL_SECONDS = 0.5
 # A task that was told to stop is cancelled after so long, and given up after as long again.
 PATIENCE_SECONDS = 60.0
 LOG_BYTES = 8_000
+ONLY = 1  # the number of a job's one task
 
 
 class Submission:
@@ -25,24 +25,28 @@ class Submission:
 
     Args:
       job: whose.
-      cluster: who takes it.
+      backend: who takes it.
       settings: what that is asked for.
 
     Attributes:
       record: how it stands, as was last heard.
-      refused: why nothing was heard at the last look; "" where something was.
       ended: when it was first heard to have ended, on this machine's clock; None before.
       stopped: when it was told to stop; None before.
       cancelled: whether it was also taken back.
     """
 
-    def __init__(self, job: Job, cluster: Cluster, settings: dict[str, Any]) -> None:
-        self._job, self._cluster, self._settings = job, cluster, settings
+    def __init__(self, job: Job, backend: SchedulerBackend, settings: dict[str, Any]) -> None:
+        self._job, self._backend, self._settings = job, backend, settings
         self._folder = job.path / FOLDER
-        self.record, self.refused = Record(""), ""
+        self.record, self._tasks = Record(""), self._array_of(Record(""))
         self.ended: float | None = None
         self.stopped: float | None = None
         self.cancelled = False
+
+    @property
+    def refused(self) -> str:
+        """Why nothing was heard at the last look; "" where something was."""
+        return self._tasks.refused
 
     def begin(self) -> None:
         """Find the task that does what is asked for, or hand one in; another is ended first.
@@ -56,12 +60,12 @@ class Submission:
         # One that has said its last word may be seen to work for a while yet.
         if left and left.state != "ended":
             same = (left.asked, left.settings) == (asked, self._settings)
-            if task := self._known(left):
-                left = dataclasses.replace(left, id=task.id)
+            self._tasks = self._array_of(left)
+            if self._tasks.find_alive():
                 if same:
                     self.record = left
-                    return self._note(task)
-                self._outlive(left)
+                    return self._note(self._tasks.tasks[ONLY])
+                self._outlive()
                 forget_stop(self._folder)
             elif same and not asked and (self._folder / STATUS_FILE).exists():
                 # What is done once for all may be done already; the first look tells.
@@ -70,28 +74,24 @@ class Submission:
         self._hand_in(asked)
         return None
 
+    def _array_of(self, record: Record) -> TaskArray:
+        # How long its end is waited for is the follower's affair, who reads what it said last.
+        return TaskArray(self._backend, record.name, {ONLY: record.task}, sure=1)
+
     def _hand_in(self, asked: dict[str, Any]) -> None:
         (self._folder / STATUS_FILE).unlink(missing_ok=True)
         name = f"{self._job.id} {self._job.kind.name} {secrets.token_hex(2)}"
         # Noted beforehand: whoever is killed before it knows the id has left its name.
-        record = Record(name, asked=asked, settings=self._settings)
-        write_record(self._job.path, record)
-        words = (self._job.kind.command, self._job.id)
-        task_id = self._cluster.submit(words, name, {VARIABLE: word(self._job)})
-        self.record = dataclasses.replace(record, id=task_id)
+        self.record = Record(name, asked=asked, settings=self._settings)
         write_record(self._job.path, self.record)
+        self._tasks = self._array_of(self.record)
+        words = (self._job.kind.command, self._job.id)
+        self._tasks.submit({ONLY: words}, {VARIABLE: word(self._job)})
+        self._note(self._tasks.tasks[ONLY])
 
     def look(self) -> None:
         """Note how the scheduler says that it stands; where it says nothing, all is as before."""
-        try:
-            task = self._cluster.look().get(self.record.id)
-        except ClusterError as error:
-            if str(error) != self.refused:
-                print(f"{self._cluster.where} could not be asked: {error}", file=sys.stderr)
-            self.refused = str(error)
-            return
-        self.refused = ""
-        self._note(task or Task(self.record.id, "ended", "", self.record.node, ""))
+        self._note(self._tasks.look()[ONLY])
 
     def stop(self) -> None:
         """Have it stop: a file tells one that works; one that waits, or is late, is cancelled."""
@@ -102,50 +102,45 @@ class Submission:
         late = now - self.stopped > PATIENCE_SECONDS
         if not self.cancelled and (late or self.record.state == "waiting"):
             with contextlib.suppress(ClusterError):  # It is asked again at the next look.
-                self._cluster.cancel(self.record.id)
+                self._tasks.cancel(ONLY)
                 self.cancelled = True
 
     def over(self) -> None:
         """Note that it has said its last word, whatever the scheduler still has to tidy up."""
-        self._note(Task(self.record.id, "ended", "", self.record.node, ""))
+        self._note(Task("ended", self.record.id))
 
     def give_up(self) -> None:
         """Leave none at work that nobody follows any more."""
         if self.record.id:
             with contextlib.suppress(OSError, ClusterError):
                 (self._folder / STOP_FILE).touch()
-                self._cluster.cancel(self.record.id)
+                self._tasks.cancel(ONLY)
 
     def show_log(self) -> None:
         """Put the end of what it printed where the job's own log is."""
         with contextlib.suppress(OSError):
-            tail = self._cluster.log(self.record.id).read_bytes()[-LOG_BYTES:]
+            tail = self._backend.log_file(self.record.id).read_bytes()[-LOG_BYTES:]
             print(tail.decode(errors="replace"), file=sys.stderr, flush=True)
 
     def _note(self, task: Task) -> None:
-        node = task.nodes or self.record.node
-        now = dataclasses.replace(self.record, state=task.state, node=node, reason=task.reason)
+        node = task.node or self.record.node
+        now = dataclasses.replace(
+            self.record, id=task.id, state=task.state, node=node, reason=task.reason
+        )
         if now != self.record:
             self.record = now
             write_record(self._job.path, now)
         self.ended = (self.ended or time.monotonic()) if task.state == "ended" else None
 
-    def _known(self, record: Record) -> Task | None:
-        """The task of a record, where it waits or works."""
-        return next(
-            (one for one in self._cluster.look().values()
-             if one.name == record.name and one.state != "ended"), None,
-        )  # fmt: skip
-
-    def _outlive(self, record: Record) -> None:
+    def _outlive(self) -> None:
         """End a task that does not do what is asked for now, and wait until it has."""
         (self._folder / STOP_FILE).touch()
-        self._cluster.cancel(record.id)
+        self._tasks.cancel(ONLY)
         end = time.monotonic() + PATIENCE_SECONDS
-        while self._known(record):
+        while self._tasks.find_alive():
             if time.monotonic() > end:
                 raise RunError(
-                    f"The task {record.id} of an earlier request works still: try again when "
-                    f"{self._cluster.where} has ended it."
+                    f"The task {self._tasks.tasks[ONLY].id} of an earlier request works still: try "
+                    f"again when {self._backend.title} has ended it."
                 )
             time.sleep(POLL_SECONDS)

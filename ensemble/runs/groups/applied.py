@@ -14,11 +14,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ensemble.cluster.schedulers import KUBERNETES
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError, UnknownRunError
 from ensemble.jobs.folders import changing, not_writable
 from ensemble.jobs.job import forget_stop
-from ensemble.jobs.placement import KUBERNETES, Placement, placed_on
+from ensemble.jobs.placement import Placement, placed_on
 from ensemble.runs.contents import fill
 from ensemble.runs.groups.part import FOLDER, make
 from ensemble.runs.status import RESUMABLE
@@ -103,7 +104,7 @@ def take_up(run: Run, submission: str) -> Run:
             if before is not None:
                 run = _when_ended(run)
                 if run.state in RESUMABLE:
-                    requeue(run.id, on=KUBERNETES)
+                    requeue(run.id, on=KUBERNETES.name)
                 for group in groups:
                     forget_stop(group.path)
             write_json(run.path / FOLDER / FILE, {"id": submission})

@@ -13,7 +13,15 @@ from ensemble.jobs.status import StatusWriter, write_status
 from ensemble.runs.groups.hearing import Hearing, said_of_silent
 from ensemble.runs.groups.merging import Merger
 from ensemble.runs.groups.part import Group, groups_of, make
-from ensemble.runs.groups.tasks import Task, Tasks, over, said_of_lost, said_of_waiting, write_tasks
+from ensemble.runs.groups.tasks import (
+    THIS_MACHINE,
+    Task,
+    Tasks,
+    over,
+    said_of_lost,
+    said_of_waiting,
+    write_tasks,
+)
 from ensemble.runs.status import Status, blank_best, how_it_ended
 from ensemble.runs.store import Run, trained_here
 
@@ -229,11 +237,11 @@ class Coordinator:
     def _state(self) -> str:
         states = {one.status.state for one in self._working}
         waits = any(task.state == "waiting" for task in self._noted.values())
-        if waits and not states and not self._stopping and self._tasks.where != "this machine":
+        if waits and not states and not self._stopping and self._tasks.where != THIS_MACHINE:
             return "queued"  # however far it had come before
         if "training" in states or any(one.status.step for one in self._groups):
             return "training"
-        return "starting" if states or self._tasks.where == "this machine" else "queued"
+        return "starting" if states or self._tasks.where == THIS_MACHINE else "queued"
 
     def _message(self) -> str:
         """What holds groups up: the wait of their tasks for a place, or that they are stopped."""

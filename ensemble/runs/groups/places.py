@@ -2,13 +2,13 @@
 
 import os
 
-from ensemble.cluster import SlurmConfig
+from ensemble.cluster.schedulers import PLACES, SCHEDULERS
 from ensemble.errors import ConfigError, RunError
 from ensemble.jobs import slots
-from ensemble.jobs.placement import KUBERNETES, SLURM, read_placement
+from ensemble.jobs.placement import backend_for, read_placement
 from ensemble.runs.groups.external import ExternalTasks
-from ensemble.runs.groups.slurm import SlurmTasks
-from ensemble.runs.groups.tasks import LocalTasks, Tasks
+from ensemble.runs.groups.part import FOLDER
+from ensemble.runs.groups.tasks import Tasks, tasks_at, tasks_here
 from ensemble.runs.store import Run, trained_here
 
 
@@ -16,8 +16,8 @@ def tasks_for(run: Run) -> Tasks:
     """Who starts the tasks of this run.
 
     Raises:
-      RunError: where it is to run cannot be told, or is a place that is not known.
-      ConfigError: what Slurm is to be asked for is out of its range.
+      RunError: where it is to run cannot be told.
+      ConfigError: what a scheduler is to be asked for is out of its range.
     """
     try:
         placement = read_placement(run.path)
@@ -26,19 +26,17 @@ def tasks_for(run: Run) -> Tasks:
             f"Where the run “{run.id}” is to be trained cannot be read ({error}): put its "
             "placement.json back, or remove it to train here."
         ) from error
-    if placement and placement.on == KUBERNETES:
-        return ExternalTasks(run, "Kubernetes")
     if placement is None:
-        return LocalTasks(slots.devices(), cores())
-    if placement.on == SLURM:
-        config = SlurmConfig.from_dict(placement.settings)
-        if (of := trained_here(run).groups) > 1 and config.nodes > 1:
-            raise ConfigError(
-                f'The run “{run.id}” has {of} groups, each of which takes one node: put "nodes": 1 '
-                "into its placement.json, and resume it."
-            )
-        return SlurmTasks(run, config)
-    raise RunError(f"The run “{run.id}” is for {placement.on}, which cannot be reached from here.")
+        return tasks_here(run, slots.devices(), cores())
+    if placement.on not in SCHEDULERS:
+        return ExternalTasks(run, PLACES[placement.on].title)
+    backend = backend_for(placement, run.path / FOLDER)
+    if (of := trained_here(run).groups) > 1 and backend.config.nodes > 1:
+        raise ConfigError(
+            f'The run “{run.id}” has {of} groups, each of which takes one node: put "nodes": 1 '
+            "into its placement.json, and resume it."
+        )
+    return tasks_at(run, backend)
 
 
 def cores() -> list[int]:

@@ -6,13 +6,14 @@ import time
 from collections.abc import Callable
 from types import FrameType
 
+from ensemble.cluster.schedulers import KUBERNETES
 from ensemble.config import EnsembleConfig
 from ensemble.errors import ConfigError
 from ensemble.jobs.folders import changing
 from ensemble.jobs.job import Job, stop_requested
 from ensemble.jobs.launch import worker_environment
 from ensemble.jobs.outcome import told_to_end
-from ensemble.jobs.placement import KUBERNETES, Placement
+from ensemble.jobs.placement import Placement
 from ensemble.machine.python_command import build_command
 from ensemble.runs.groups.applied import make_once, take_up
 from ensemble.runs.groups.part import find_group
@@ -49,7 +50,7 @@ def work_pod(run_id: str, config: EnsembleConfig, index: int, submission: str) -
             "the manifest as it was printed."
         )
     with _Ending() as ending:
-        run = take_up(make_once(run_id, config, Placement(KUBERNETES)), submission)
+        run = take_up(make_once(run_id, config, Placement(KUBERNETES.name)), submission)
         works: list[Find] = [lambda: find_group(f"{run_id}:{index + 1}")]
         if index == 0:
             works.append(lambda: find(run_id))

@@ -1,41 +1,24 @@
 """Who starts the tasks of groups, and says how they stand: this machine, or a scheduler."""
 
 import os
-import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
+from ensemble.cluster.local_processes import LocalProcesses
+from ensemble.cluster.task_array import SchedulerBackend, Task, TaskArray
 from ensemble.jobs import slots
 from ensemble.jobs.folders import changing
 from ensemble.jobs.launch import worker_environment
-from ensemble.machine.python_command import build_command
 from ensemble.runs.groups.part import FOLDER, Group
 from ensemble.runs.groups.worker import CORES, PARENT
+from ensemble.runs.store import Run
 from ensemble.storage.atomic import read_json, write_json
-from ensemble.storage.reading import opened_to_append
-from ensemble.storage.records.fields import odd, read_as
+from ensemble.storage.records.fields import read_as
 
-STATES = ("waiting", "running", "ended")
 FILE = "tasks.json"
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is known of a group's task beside what it says of itself.
-
-    Attributes:
-      state: "waiting" for a place, "running", or "ended", however.
-      id: a scheduler's word for it; of a process of this machine its number.
-      node: the machine, where a scheduler chose one.
-      reason: why it waits, in a scheduler's words.
-    """
-
-    state: str
-    id: str = ""
-    node: str = ""
-    reason: str = ""
+THIS_MACHINE = LocalProcesses.title
 
 
 class Tasks(Protocol):
@@ -57,77 +40,67 @@ class Tasks(Protocol):
         """End the task of a group that does not answer, from its last checkpoint on."""
 
 
-class LocalTasks:
-    """Tasks on this machine: each has processor cores, or cards, of its own.
-
-    As many work at a time as there are cores or cards; the others wait, in the groups' order.
-    They end with this process.
+class GroupTasks:
+    """The tasks of a run's groups as a `TaskArray`.
 
     Args:
+      array: of the run.
+      folder: the run's.
+    """
+
+    def __init__(self, array: TaskArray, folder: Path) -> None:
+        self._array, self._folder, self.where = array, folder, array.title
+        self._killed: set[str] = set()
+
+    def start(self, groups: Sequence[Group]) -> None:
+        """Have tasks for those of these groups that have none.
+
+        Raises:
+          RunError: the run's folder cannot be written.
+          ClusterError: the scheduler does not answer, or refuses.
+          ConfigError: the settings do not fit this cluster.
+        """
+        words = {group.number: (group.kind.command, group.id) for group in groups}
+        logs = {group.number: group.path / "log.txt" for group in groups}
+        with changing(self._folder, action=None):
+            self._array.submit(words, {}, logs)
+
+    def look(self) -> Mapping[int, Task]:
+        """How they stand, as was last heard."""
+        return self._array.look()
+
+    def end(self) -> None:
+        """Take back those that wait; a scheduler may put one that works into its queue yet."""
+        self._array.take_back()
+
+    def kill(self, group: Group) -> None:
+        """Have the task of a group that does not answer ended."""
+        task = self._array.tasks.get(group.number)
+        if task and task.state != "ended" and task.id not in self._killed:
+            self._killed.add(task.id)
+            self._array.try_to_cancel(group.number)
+
+
+def tasks_here(run: Run, cards: Sequence[str], cores: Sequence[int]) -> GroupTasks:
+    """Tasks on this machine, which end with this process: each has cores or cards of its own.
+
+    Args:
+      run: whose groups they are.
       cards: the accelerators that the run has, by name; none on a processor.
       cores: the processor cores that this process may use, by number.
     """
+    processes = LocalProcesses(
+        cards or [str(core) for core in cores],
+        slots.VISIBLE if cards else CORES,
+        {**worker_environment(), PARENT: str(os.getpid())},
+    )
+    return GroupTasks(TaskArray(processes, run.id, sure=1), run.path)
 
-    where = "this machine"
 
-    def __init__(self, cards: Sequence[str], cores: Sequence[int]) -> None:
-        self._cards, self._cores = list(cards), list(cores)
-        self._queue: list[Group] = []
-        self._found: dict[int, Task] = {}
-        self._at_work: dict[int, tuple[int, subprocess.Popen[bytes]]] = {}
-        self._places = 0
-
-    def start(self, groups: Sequence[Group]) -> None:
-        """Put them in the queue, and start those for which there is room."""
-        self._queue += groups
-        self._found |= {one.number: Task("waiting") for one in groups}
-        self._fill()
-
-    def look(self) -> Mapping[int, Task]:
-        """How they stand; starts the next where one has ended."""
-        for number, (_, child) in list(self._at_work.items()):
-            if child.poll() is not None:
-                self._found[number] = Task("ended", str(child.pid))
-                del self._at_work[number]
-        self._fill()
-        return dict(self._found)
-
-    def end(self) -> None:
-        """Forget those that wait."""
-        for group in self._queue:
-            self._found[group.number] = Task("ended")
-        self._queue = []
-
-    def kill(self, group: Group) -> None:
-        """End its process, if it is one of these."""
-        if group.number in self._at_work:
-            self._at_work[group.number][1].kill()
-
-    def _fill(self) -> None:
-        units = self._cards or [str(core) for core in self._cores]
-        wanted = len(self._at_work) + len(self._queue)
-        # Fixed by the first start: cores are not shared out anew while tasks are at work.
-        self._places = places = self._places or max(1, min(len(units), wanted))
-        taken = {place for place, _ in self._at_work.values()}
-        for place in range(places):
-            if place not in taken and self._queue:
-                group = self._queue.pop(0)
-                child = self._child(group, units[place::places])
-                self._at_work[group.number] = place, child
-                self._found[group.number] = Task("running", str(child.pid))
-
-    def _child(self, group: Group, units: list[str]) -> "subprocess.Popen[bytes]":
-        own = slots.VISIBLE if self._cards else CORES
-        environment = {**worker_environment(), PARENT: str(os.getpid()), own: ",".join(units)}
-        with changing(group.path), opened_to_append(group.path / "log.txt") as log:
-            return subprocess.Popen(
-                build_command(group.kind.command, group.id),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=environment,
-                start_new_session=True,
-            )
+def tasks_at(run: Run, backend: SchedulerBackend) -> GroupTasks:
+    """Tasks at a scheduler, with those that another process has submitted for the run before."""
+    known = {number: task for number, task in read_tasks(run.path).items() if task.id}
+    return GroupTasks(TaskArray(backend, run.id, known), run.path)
 
 
 def over(tasks: Mapping[int, Task], groups: Sequence[Group]) -> dict[int, Task]:
@@ -149,14 +122,14 @@ def read_tasks(run_folder: Path) -> dict[int, Task]:
     """How the tasks of a run stood last, by their groups' numbers; what cannot be read is not."""
     try:
         found = read_json(run_folder / FOLDER / FILE)
-        return {int(number): _task(values) for number, values in found.items()}
+        return {int(number): read_as(Task, values) for number, values in found.items()}
     except (OSError, ValueError):
         return {}
 
 
 def said_of_lost(where: str) -> str:
     """What is to be said of a task that ended again and again before it said anything."""
-    if where == "this machine":
+    if where == THIS_MACHINE:
         return "its task ended without a word: see its log."
     return (
         f"its task on {where} ended without a word. See that the folder of runs is on a disk that "
@@ -172,10 +145,3 @@ def said_of_waiting(waiting: Sequence[Task], of: int, where: str) -> str:
         f"{many} of {of} groups wait" if many > 1 else f"1 of {of} groups waits"
     )  # fmt: skip
     return f"{who} for {where}{f' ({reasons})' if reasons else ''}."
-
-
-def _task(values: Any) -> Task:
-    task = read_as(Task, values)
-    if task.state not in STATES:
-        raise odd("state", task.state)
-    return task

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import (
     Annotated,
     Any,
+    Literal,
     NotRequired,
     TypeVar,
     Union,
@@ -69,8 +70,8 @@ def checked(kind: Any, value: Any, name: str) -> Any:
 
     Args:
       kind: of float, int, str, bool, None, Any, list, dict, a TypedDict (of which no other fields
-        are taken), a union of them, or one of these with `Within`. JSON's names are text: of a
-        dict[int, …] they become numbers.
+        are taken), a Literal of texts, a union of them, or one of these with `Within`. JSON's
+        names are text: of a dict[int, …] they become numbers.
       value: what was read.
       name: of the field, for the sentence.
 
@@ -88,6 +89,8 @@ def reader(kind: Any) -> Check:
         return lambda value, name: value
     if origin is NotRequired:
         return reader(arguments[0])
+    if origin is Literal:
+        return _one_of(arguments)
     if origin in (Union, types.UnionType):
         return _either(arguments)
     if is_typeddict(kind):
@@ -121,6 +124,15 @@ def _plain(kind: type, bounds: Within | None) -> Check:
             raise odd(name, value)
         if kind is str and not value.isascii():
             _shown(value, name)
+        return value
+
+    return read
+
+
+def _one_of(words: tuple[Any, ...]) -> Check:
+    def read(value: Any, name: str) -> Any:
+        if not isinstance(value, str) or value not in words:
+            raise odd(name, value)
         return value
 
     return read

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import streamlit as st
 
+from ensemble.cluster.schedulers import SLURM
 from ensemble.cluster.settings import SlurmConfig
-from ensemble.jobs.placement import SLURM, Placement
+from ensemble.jobs.placement import Placement
 from ensemble.ui.devices import slurm
 from ensemble.ui.shared import widget
 
@@ -52,7 +53,7 @@ def placement(chosen: str, before: Placement | None = None) -> Placement | None:
         return None
     partition = chosen.removeprefix(ON_SLURM)
     config = replace(SlurmConfig.from_toml(), partition=partition, nodes=1)
-    return Placement(SLURM, config.as_dict())
+    return Placement(SLURM.name, config.as_dict())
 
 
 def titled(choice: str) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ensemble import runs
-from ensemble.cluster.slurm import Partition, Task
+from ensemble.cluster.scheduler import Partition, QueueEntry
 from ensemble.errors import EnsembleError
 from ensemble.jobs.job import Job
 from ensemble.runs.groups.part import groups_of
@@ -66,13 +66,13 @@ def partitions(there: Sequence[Partition]) -> dict[str, list[str]]:
     }
 
 
-def ours(tasks: Sequence[Task]) -> list[Task]:
+def ours(tasks: Sequence[QueueEntry]) -> list[QueueEntry]:
     """Those that wait or work for a run that is here: they are called by its id."""
     names = {path.name for path in runs_folder().iterdir()} if runs_folder().is_dir() else set()
     return [one for one in tasks if one.state != "ended" and one.name in names]
 
 
-def jobs(tasks: Sequence[Task]) -> dict[str, list[str]]:
+def jobs(tasks: Sequence[QueueEntry]) -> dict[str, list[str]]:
     """A row for each task."""
     known: dict[str, Job] = {run.id: run for run in loaders.all_runs()}
     since = {name: times(name) for name in {one.name for one in tasks}}
@@ -85,7 +85,7 @@ def jobs(tasks: Sequence[Task]) -> dict[str, list[str]]:
     }
 
 
-def in_words(task: Task) -> str:
+def in_words(task: QueueEntry) -> str:
     """ "running", "waits: no node is free"."""
     if task.state != "waiting":
         return task.state

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ensemble.cluster import settings
 from ensemble.cluster import slurm as cluster
 from ensemble.cluster.asking import NotSetUpError
-from ensemble.cluster.slurm import NEEDED, Partition, Task
+from ensemble.cluster.scheduler import Partition, QueueEntry
+from ensemble.cluster.slurm import NEEDED
 from ensemble.errors import ClusterError, ConfigError
 
 # An answer is used for so long, and one that there is no cluster; the first is waited for so long.
@@ -27,7 +28,7 @@ class Answer:
     """
 
     partitions: tuple[Partition, ...] = ()
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[QueueEntry, ...] = ()
     problem: str = ""
     there: bool = False
 

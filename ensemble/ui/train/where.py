@@ -5,10 +5,11 @@ from typing import Any
 
 import streamlit as st
 
+from ensemble.cluster.scheduler import Partition
+from ensemble.cluster.schedulers import SLURM
 from ensemble.cluster.settings import SlurmConfig
-from ensemble.cluster.slurm import Partition
 from ensemble.errors import ClusterError, ConfigError
-from ensemble.jobs.placement import SLURM, Placement
+from ensemble.jobs.placement import Placement
 from ensemble.ui.devices import slurm
 from ensemble.ui.shared import settings, widget
 from ensemble.ui.shared.field_control import draw_field_control
@@ -76,7 +77,7 @@ def chosen() -> Placement | None:
         raise ClusterError(found.problem)
     config = wanted()
     fits(config, found.partitions)
-    return Placement(SLURM, config.as_dict())
+    return Placement(SLURM.name, config.as_dict())
 
 
 def wanted() -> SlurmConfig:

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ensemble.jobs.placement import KUBERNETES, SLURM, placed_on
+from ensemble.cluster.schedulers import PLACES
+from ensemble.jobs.placement import placed_on
 from ensemble.runs import Run
 from ensemble.runs.groups.part import Group, groups_of
 from ensemble.runs.groups.tasks import Task, read_tasks
 from ensemble.wording import formats
 from ensemble.wording.jobs import no_news
 
-PLACES = {SLURM: "Slurm", KUBERNETES: "Kubernetes"}
 # What a group may be at: how that is said of one, and of several, in the order of a summary.
 COUNTED = {
     "training": ("trains", "train"), "starting": ("starts", "start"), "waiting": ("waits", "wait"),
@@ -71,7 +71,8 @@ def what_it_is_at(group: Group, task: Task | None) -> str:
 
 def placed(run: Run) -> str:
     """Who runs it, where that is not this machine: "Slurm"; else ""."""
-    return PLACES.get(placed_on(run.path), "")
+    place = PLACES.get(placed_on(run.path))
+    return place.title if place else ""
 
 
 def queue(place: str) -> str:

@@ -1,0 +1,115 @@
+"""One array of tasks for groups, sweeps and single jobs: on this machine, and as files have it."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ensemble.cluster import SlurmConfig, asking
+from ensemble.cluster.local_processes import LocalProcesses
+from ensemble.cluster.task_array import Task, TaskArray
+from ensemble.jobs.launch import worker_environment
+from ensemble.jobs.placement import Placement
+from ensemble.jobs.remote.record import Record, read_record
+from ensemble.storage.atomic import read_json
+from ensemble.sweeps import SweepConfig, create
+from ensemble.sweeps.settings import VARIABLE
+from ensemble.sweeps.tasks import WorkerTasks
+from tests.cluster.test_slurm import commands_that
+
+WORDS = ("--version",)
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def array_of(units: list[str]) -> TaskArray:
+    processes = LocalProcesses(units, "ENSEMBLE_CORES", worker_environment())
+    return TaskArray(processes, "a run", sure=1)
+
+
+def test_as_many_work_here_at_a_time_as_there_are_units(tmp_path: Path) -> None:
+    array, logs = array_of(["0"]), {number: tmp_path / f"{number}.txt" for number in (1, 2)}
+    array.submit(dict.fromkeys(logs, WORDS), {}, logs)
+    first = array.look()
+    assert [task.state for task in first.values()] == ["running", "waiting"]
+    assert first[1].id.isdigit()
+    assert not first[2].id, "it has no process yet"
+
+    def first_has_ended() -> bool:
+        states = [task.state for task in array.look().values()]
+        assert states.count("running") <= 1
+        return states[0] == "ended"
+
+    wait_until(first_has_ended)
+    assert array.look()[1].id == first[1].id
+    wait_until(lambda: array.look()[2].state == "ended")
+    assert all("version" in log.read_text() for log in logs.values())
+
+
+def test_what_waits_is_taken_back_and_what_works_goes_on(tmp_path: Path) -> None:
+    array, logs = array_of(["0"]), {number: tmp_path / f"{number}.txt" for number in (1, 2)}
+    array.submit(dict.fromkeys(logs, WORDS), {}, logs)
+    array.look()
+    array.take_back()
+    assert array.look()[2] == Task("ended")
+    wait_until(lambda: array.look()[1].state == "ended")
+    assert "version" in logs[1].read_text()
+    assert not logs[2].read_text()
+    array.submit({2: WORDS}, {}, logs)
+    assert array.look()[2].state == "running"
+    array.cancel(2)
+    wait_until(lambda: array.look()[2].state == "ended")
+    assert not array.find_alive()
+
+
+def test_a_record_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    (tmp_path / "task").mkdir()
+    file = tmp_path / "task" / "task.json"
+    text = (
+        '{"name": "race race 1f", "id": "7_0", "asked": {}, "settings": {"time": 5},'
+        ' "state": "running", "node": "node7", "reason": ""}'
+    )
+    file.write_text(text)
+    assert read_record(tmp_path) == Record(
+        "race race 1f", "7_0", {}, {"time": 5}, "running", "node7", ""
+    )
+    file.write_text(text.replace("running", "flying"))
+    assert read_record(tmp_path) is None
+    file.write_text(text.replace('"running"', "[]"))
+    assert read_record(tmp_path) is None
+
+
+def test_a_sweep_of_an_earlier_version_finds_its_tasks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, "journal")
+    monkeypatch.setattr(asking, "FRESH", 0.0)
+    sweep = create(SweepConfig(trials=2, workers=2), Placement("slurm", SlurmConfig().as_dict()))
+    (sweep.path / "tasks.json").write_text('{"ids": ["6_0", "7_0", "7_1", "8_0"]}')
+
+    def says(*lines: str) -> None:
+        said = f'echo "$(basename "$0") $*" >>{tmp_path}/called\n'
+        said += "\n".join(f"echo '{line}'" for line in lines)
+        monkeypatch.setenv("PATH", commands_that(tmp_path, said))
+        asking.forget()
+
+    says(
+        f"6_0|COMPLETED|node1|None|{sweep.id}",
+        f"7_0|RUNNING|node1|None|{sweep.id}",
+        f"7_1|PENDING||Resources|{sweep.id}",
+        "8_0|RUNNING|node1|None|of another",
+    )
+    tasks = WorkerTasks(sweep)
+    tasks.start()
+    assert read_json(sweep.path / "tasks.json") == {"ids": ["7_0", "7_1"]}
+    assert not any(tasks.gone() for _ in range(4))
+    tasks.take_back()
+    assert (tmp_path / "called").read_text().endswith("scancel --quiet 7_1\n")
+    says()
+    assert [tasks.gone() for _ in range(4)] == [False, False, True, True]
