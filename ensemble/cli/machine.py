@@ -12,7 +12,7 @@ from ensemble.cli.options import settings_options
 from ensemble.cli.outcome import say
 from ensemble.cli.placement import one_node_options, take_placement, task_summary
 from ensemble.cli.progress_line import ProgressLine
-from ensemble.cluster import slurm
+from ensemble.cluster.schedulers import SCHEDULERS
 from ensemble.config import PRECISIONS, EnsembleConfig
 from ensemble.errors import ClusterError, RunError
 from ensemble.race import Race, commands, queue_race, read_race, usual_race
@@ -28,25 +28,30 @@ def devices(as_json: bool) -> None:
 
     found = describe_devices()
     if as_json:
-        click.echo(json.dumps(found | slurm_if_any()))
+        click.echo(json.dumps(found | describe_schedulers()))
         return
     for one in found["devices"]:
         say(f"{one['id']}: {one['kind']}")
-    for one in slurm_if_any().get("slurm", {}).get("partitions", []):
-        free = f"{one['free_nodes']:,} of {formats.count(one['nodes'], 'node')} free"
-        say(f"slurm {one['name']}: {free}")
+    for name, known in describe_schedulers().items():
+        for one in known.get("partitions", []):
+            free = f"{one['free_nodes']:,} of {formats.count(one['nodes'], 'node')} free"
+            say(f"{name} {one['name']}: {free}")
 
 
-def slurm_if_any() -> dict[str, Any]:
-    """What Slurm has, or why it does not say so, as "slurm"; nothing where there is none."""
-    if not slurm.available():
-        return {}
-    try:
-        partitions = [asdict(one) for one in slurm.partitions()]
-        return {"slurm": {"partitions": partitions,
-                          "tasks": [asdict(one) for one in slurm.queue().values()]}}  # fmt: skip
-    except ClusterError as error:
-        return {"slurm": {"problem": str(error)}}
+def describe_schedulers() -> dict[str, Any]:
+    """What each scheduler of this machine has, or why it does not say so, by its name."""
+    found: dict[str, Any] = {}
+    for one in SCHEDULERS.values():
+        if not one.available():
+            continue
+        try:
+            found[one.name] = {
+                "partitions": [asdict(partition) for partition in one.partitions()],
+                "tasks": [asdict(entry) for entry in one.queue().values()],
+            }
+        except ClusterError as error:
+            found[one.name] = {"problem": str(error)}
+    return found
 
 
 @click.command()

@@ -1,16 +1,15 @@
-"""What is asked of Slurm for each task: from options, the page, or `ensemble.toml`, table [slurm].
+"""What is asked of a scheduler for each task: from options, the page, or `ensemble.toml`.
 
 Set-up lines are shell code: they come from `ensemble.toml` in the working folder alone, never from
 a job's folder, which may have been made elsewhere.
 """
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ensemble.errors import ConfigError
 from ensemble.settings import FILE, Settings, from_file, setting
 
-TABLE = "slurm"
 MOST_LINES, LONGEST_LINE = 50, 1000
 NAME = (r"(?!-)[\w.,@+-]{0,100}", "a name of letters, digits and . , @ + _ -")
 
@@ -22,6 +21,8 @@ class SlurmConfig(Settings):
     Raises:
       ConfigError: a value is out of its range, with the range in its message.
     """
+
+    TABLE: ClassVar[str] = "slurm"  # in `ensemble.toml`
 
     partition: str = setting("", "Slurm's partition; the cluster's default if left out.", form=NAME)
     account: str = setting("", "Slurm's account to charge; your default if left out.", form=NAME)
@@ -61,30 +62,30 @@ class SlurmConfig(Settings):
 
     @classmethod
     def from_toml(cls) -> Self:
-        """As the table [slurm] of `ensemble.toml` in the working folder has it.
+        """As its table of `ensemble.toml` in the working folder has it.
 
         Raises:
           ConfigError: the file cannot be read, or has what is no setting or out of its range.
         """
-        values = table() or {}
+        values = table(cls.TABLE) or {}
         try:
             lines = checked_lines(values.get("setup", ()))
             found = cls.from_dict(values)
         except ConfigError as error:
-            raise ConfigError(f"In {FILE}, table [{TABLE}]: {error}") from error
+            raise ConfigError(f"In {FILE}, table [{cls.TABLE}]: {error}") from error
         object.__setattr__(found, "setup", lines)
         return found
 
 
-def table() -> dict[str, Any] | None:
-    """The table [slurm] of `ensemble.toml`, as it stands there; None where there is none.
+def table(name: str = SlurmConfig.TABLE) -> dict[str, Any] | None:
+    """The table of that name of `ensemble.toml`, as it stands there; None where there is none.
 
     Raises:
       ConfigError: the file cannot be read, or the name stands for something else.
     """
-    values = from_file().get(TABLE)
+    values = from_file().get(name)
     if values is not None and not isinstance(values, dict):
-        raise ConfigError(f"In {FILE}, {TABLE} has to be a table, [{TABLE}]: correct it.")
+        raise ConfigError(f"In {FILE}, {name} has to be a table, [{name}]: correct it.")
     return values
 
 

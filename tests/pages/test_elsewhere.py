@@ -14,7 +14,7 @@ from ensemble.cluster import slurm as cluster
 from ensemble.errors import ConfigError
 from ensemble.jobs.placement import Placement, read_placement
 from ensemble.regression.store import SOLVES
-from ensemble.ui.devices import elsewhere, slurm
+from ensemble.ui.devices import schedulers, where
 
 SINFO = "long*|up|infinite|idle|3|0/12/0/12|64000|(null)|gpu:0|"
 ASKED = {"partition": "long", "account": "", "time": 30, "nodes": 1, "gpus": 0, "cpus": 0,
@@ -28,10 +28,10 @@ def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     monkeypatch.delenv("SLURM_CONF", raising=False)
     monkeypatch.setattr(asking, "FRESH", 0.0)
     asking.forget()
-    slurm.forget()
+    schedulers.forget()
     yield tmp_path
     asking.forget()
-    slurm.forget()
+    schedulers.forget()
 
 
 @pytest.fixture
@@ -74,9 +74,9 @@ def test_nobody_is_asked_where_there_is_no_cluster() -> None:
 def test_a_regression_is_launched_where_that_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
     jobs = started(monkeypatch)
     app = drawn(solving)
-    [where] = [one for one in app.selectbox if one.label == "Where"]
-    assert list(where.options) == ["This machine", "Slurm · long"]
-    where.set_value("slurm:long").run()
+    [choice] = [one for one in app.selectbox if one.label == "Where"]
+    assert list(choice.options) == ["This machine", "Slurm · long"]
+    choice.set_value("slurm:long").run()
     assert not app.exception
     button = app.button(key="solve_launch")
     assert button.label.endswith("with and without pmap on Slurm · long")
@@ -112,12 +112,12 @@ def test_a_partition_that_starts_no_task_is_not_to_be_chosen(
 
 def test_a_place_is_as_it_was_or_as_ensemble_toml_says(working_folder: Path) -> None:
     before = Placement("slurm", {"partition": "long", "time": 7})
-    assert elsewhere.placement("") is None
-    assert elsewhere.placement("", before) is None
-    assert elsewhere.placement("slurm:long", before) == before
-    other = elsewhere.placement("slurm:short", before)
+    assert where.placement("") is None
+    assert where.placement("", before) is None
+    assert where.placement("slurm:long", before) == before
+    other = where.placement("slurm:short", before)
     assert other is not None
     assert (other.settings["partition"], other.settings["time"]) == ("short", 60)
     (working_folder / "ensemble.toml").write_text("[slurm]\ntime = 0\n")
     with pytest.raises(ConfigError, match=r"table \[slurm\]"):
-        elsewhere.placement("slurm:short")
+        where.placement("slurm:short")

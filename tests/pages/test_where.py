@@ -1,4 +1,4 @@
-"""Where the next run is trained: asked only where there is a cluster, and passed on as said."""
+"""Where the next run is trained or searched: asked where there is a cluster, passed on as said."""
 
 import json
 import os
@@ -11,16 +11,19 @@ import pytest
 from click.testing import CliRunner
 from streamlit.testing.v1 import AppTest
 
-from ensemble import runs
+from ensemble import runs, sweeps
 from ensemble.cli.program import main
 from ensemble.cluster import asking
 from ensemble.cluster import slurm as cluster
 from ensemble.jobs.placement import Placement, read_placement
 from ensemble.runs.groups.tasks import Task
 from ensemble.runs.store import RUNS
-from ensemble.ui.devices import probe, slurm
+from ensemble.sweeps.settings import VARIABLE
+from ensemble.sweeps.store import SWEEPS
+from ensemble.ui.devices import probe, schedulers
 from ensemble.ui.shared import loaders, settings
 from tests.pages.grouped import SLURM, in_groups
+from tests.pages.sweeps_screen import tuned
 
 Train = Callable[..., AppTest]
 SINFO = (  # as Slurm 22.05 prints them, without the spaces
@@ -38,7 +41,7 @@ def asked_anew(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.delenv("SLURM_CONF", raising=False)
     loaders.forget_runs()
     yield
-    slurm.forget()
+    schedulers.forget()
     asking.forget()
 
 
@@ -52,7 +55,7 @@ def commands_of(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[...
             (tmp_path / name).write_text(f"#!/bin/sh\ncat <<'E'\n{said}\nE\n")
             (tmp_path / name).chmod(0o755)
         monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-        slurm.forget()
+        schedulers.forget()
         asking.forget()
 
     return made
@@ -70,7 +73,7 @@ def test_without_slurm_nothing_new_is_shown_and_nobody_is_asked(
     train: Train, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    slurm.forget()
+    schedulers.forget()
     at = train()
     assert "where" not in boxes(at)
     assert not [one.key for one in at.number_input if str(one.key).startswith("slurm_")]
@@ -84,9 +87,9 @@ def test_a_page_does_not_wait_for_a_slurm_that_hangs(
     monkeypatch.setattr(asking, "SECONDS", 1.5)
     before = time.monotonic()
     for _ in range(20):
-        slurm.look()
-    assert time.monotonic() - before < 3 * slurm.PATIENCE_SECONDS
-    while not (found := slurm.look()).problem:
+        schedulers.look()
+    assert time.monotonic() - before < 3 * schedulers.PATIENCE_SECONDS
+    while not (found := schedulers.look()).problem:
         assert time.monotonic() - before < 10
     assert "Slurm does not answer" in found.problem
     assert (tmp_path / "sinfo.log").read_text().count("asked") == 1
@@ -119,6 +122,28 @@ def test_a_partition_is_chosen_with_what_is_free_and_what_is_asked_goes_with_the
     assert placed.settings["nodes"] == 1
     assert run.trained is not None
     assert run.trained.groups == 2
+
+
+def test_a_sweep_is_launched_where_that_was_chosen(
+    commands_of: Callable[..., None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    commands_of("\n".join(SINFO))
+    monkeypatch.chdir(tmp_path)
+    Path("ensemble.toml").write_text("[slurm]\nnodes = 4\ntime = 20\n")
+    monkeypatch.setenv(VARIABLE, "journal")
+    started: list[sweeps.Sweep] = []
+    monkeypatch.setattr(SWEEPS, "start", started.append)
+    at = tuned()
+    at.selectbox(key="tune_where").set_value("slurm:short").run()
+    button = at.button(key="tune_launch")
+    assert button.label == "Launch 12 trials in 1 task on Slurm · short"
+    button.click().run()
+    assert not at.exception
+    [sweep] = started
+    placed = read_placement(sweep.path)
+    assert placed is not None
+    assert (placed.on, placed.settings["partition"]) == ("slurm", "short")
+    assert (placed.settings["time"], placed.settings["nodes"]) == (20, 1)
 
 
 def test_what_does_not_fit_is_said_beside_launch(

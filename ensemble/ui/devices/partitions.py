@@ -12,7 +12,7 @@ from ensemble.jobs.job import Job
 from ensemble.runs.groups.part import groups_of
 from ensemble.runs.groups.tasks import read_tasks
 from ensemble.storage.folders import runs_folder
-from ensemble.ui.devices import slurm
+from ensemble.ui.devices import schedulers
 from ensemble.ui.shared import loaders
 from ensemble.ui.shared.guard import guarded
 from ensemble.wording import escaping, formats
@@ -24,15 +24,15 @@ ROW, MOST_ROWS = 35, 12
 
 def show() -> None:
     """The cluster, looked at again and again; nothing where there is none."""
-    if slurm.look().there:
+    if schedulers.look().there:
         st.fragment(body, run_every=SECONDS_BETWEEN)()
 
 
 def body() -> None:
     """The body of `show`."""
     with guarded():
-        found = slurm.look()
-        st.markdown("**Slurm**")
+        found = schedulers.look()
+        st.markdown(f"**{found.scheduler.title}**")
         if found.problem:
             st.warning(escaping.markdown(found.problem), icon=":material/cloud_off:")
         if found.partitions:

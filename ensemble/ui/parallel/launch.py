@@ -11,7 +11,7 @@ from ensemble.errors import ConfigError
 from ensemble.jobs.placement import Placement
 from ensemble.regression.settings import LbfgsConfig
 from ensemble.regression.worker import MOST_CPU_DEVICES
-from ensemble.ui.devices import elsewhere, probe
+from ensemble.ui.devices import probe, where
 from ensemble.ui.devices.probe import Machine
 from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs import picker
@@ -38,7 +38,7 @@ def controls() -> None:
     here = probe.probe().answer
     settings.devices_control(most_devices(here) if here else 0)
     settings.pmap_control()
-    elsewhere.control(WHERE)
+    where.control(WHERE, where.ONE_TASK)
     more = st.expander("More", key="solve_more", on_change="rerun")
     if more.open:
         with more:
@@ -63,8 +63,8 @@ def all_devices(here: Machine) -> int:
 def plan(config: LbfgsConfig) -> Plan[LbfgsConfig]:
     """What the button will do with these settings."""
     how = settings.HOW[config.pmap]
-    if where := widget.value(WHERE, elsewhere.HERE):
-        label = f"Solve {settings.shape(config)} {how} on {elsewhere.titled(where)}"
+    if place := widget.value(WHERE, where.HERE):
+        label = f"Solve {settings.shape(config)} {how} on {where.describe(place)}"
         return Plan(config, label, note="One task on one node, with the devices that it has there.")
     here = probe.probe().answer
     devices = config.devices or (all_devices(here) if here else 0)
@@ -129,7 +129,7 @@ def launch_button() -> None:
 
 def below(planned: Plan[LbfgsConfig]) -> None:
     """What it waits for, where it is solved on this machine."""
-    if not widget.value(WHERE, elsewhere.HERE):
+    if not widget.value(WHERE, where.HERE):
         launching.starts_after(planned)
 
 
@@ -144,7 +144,7 @@ def launch(config: LbfgsConfig, placement: Placement | None = None) -> None:
     """Start `config` where that is chosen and show it."""
 
     def begin() -> regression.Solve:
-        place = elsewhere.placement(widget.value(WHERE, elsewhere.HERE))
+        place = where.placement(widget.value(WHERE, where.HERE))
         return regression.launch_solve(config, place)
 
     launching.launch(SCREEN, config, begin, lambda solve: picker.show_next(SCREEN, solve))

@@ -88,7 +88,7 @@ def more_controls() -> None:
     if more.open:
         with more:
             for name in settings.MORE:
-                if name == "groups" and where.on_cluster():
+                if name == "groups" and where.choice():
                     continue  # It stands beside where they are to run.
                 settings.control(name, **varied.instead(name, varied.names()))
                 if name == "flip":

@@ -18,6 +18,7 @@ from ensemble.machine.estimate import Past, estimate, members_per_device, memory
 from ensemble.machine.network_cost import Cost
 from ensemble.machine.this_machine import machine
 from ensemble.ui.devices import loader, probe
+from ensemble.ui.devices import where as places
 from ensemble.ui.frame import room
 from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs import picker
@@ -58,8 +59,8 @@ def plan() -> Plan[EnsembleConfig]:
     reason = network.unfit(config, found)
     if reason or found.cost is None:
         return Plan(None, label, reason)
-    if where.on_cluster():
-        return on_cluster(config, label)
+    if choice := where.choice():
+        return on_cluster(config, label, choice)
     return on_machine(config, replace(info, train_size=info.train_size - held), label, found.cost)
 
 
@@ -96,16 +97,21 @@ def on_machine(
                 note=note)  # fmt: skip
 
 
-def on_cluster(config: EnsembleConfig, label: str) -> Plan[EnsembleConfig]:
+def on_cluster(config: EnsembleConfig, label: str, choice: str) -> Plan[EnsembleConfig]:
     """The plan for a cluster, which is not waited for: how long it takes nobody here knows."""
     try:
-        placement = where.chosen()
+        placement = places.fitting_placement(choice)
     except EnsembleError as error:
         return Plan(None, label, str(error))
     groups = config.groups or groups_here(config, find(config.dataset).train_size)
     how = formats.count(groups, "task")
-    note = f"Each task trains {share(config.members, groups)}. {where.note()}"
-    return Plan(config, f"{label} in {how} on Slurm", note=note, placement=placement)
+    note = f"Each task trains {share(config.members, groups)}. {places.note(choice)}"
+    return Plan(
+        config,
+        f"{label} in {how} on {places.scheduler_of(choice).title}",
+        note=note,
+        placement=placement,
+    )
 
 
 def share(members: int, groups: int) -> str:

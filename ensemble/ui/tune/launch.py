@@ -11,9 +11,9 @@ from ensemble.datasets.split import held_out
 from ensemble.errors import ConfigError
 from ensemble.jobs.placement import Placement
 from ensemble.settings import setting_fields
-from ensemble.sweeps import OBJECTIVES, SweepConfig
+from ensemble.sweeps import OBJECTIVES, Sweep, SweepConfig
 from ensemble.sweeps.settings import VALIDATION
-from ensemble.ui.devices import probe
+from ensemble.ui.devices import probe, where
 from ensemble.ui.jobs import launch as launching
 from ensemble.ui.jobs import picker
 from ensemble.ui.jobs.launch import Plan
@@ -24,6 +24,11 @@ from ensemble.ui.tune import length, space
 from ensemble.ui.tune.screen import SCREEN
 from ensemble.wording import escaping, formats
 
+WHERE = "tune_where"
+ON_CLUSTER = (
+    "On a cluster each worker is a task on one node, and they take no turn of this machine. What "
+    "each asks for stands in ensemble.toml, table [{table}]."
+)
 NO_BREAK = "\N{NO-BREAK SPACE}"
 FIELDS = {field.name: field for field in setting_fields(SweepConfig)}
 SAMPLER_WORDS = {
@@ -73,6 +78,7 @@ def controls() -> None:
         format_func=lambda share: formats.percent(share, places=0),
         help="Of the training images, held out of every trial to choose settings by.",
     )
+    where.control(WHERE, ON_CLUSTER)
     more = st.expander("More", key="tune_more", on_change="rerun")
     if more.open:
         with more:
@@ -143,6 +149,9 @@ def plan() -> Plan[SweepConfig]:
         return Plan(None, label, f"A batch of {largest(wanted):,} is more than the {learnt}: "
                     "choose a smaller one.")  # fmt: skip
     said = chosen_on(wanted, aside, info.noun)
+    if place := widget.value(WHERE, where.HERE):
+        workers = formats.count(wanted.workers, "task")
+        return Plan(wanted, f"{label} in {workers} on {where.describe(place)}", note=said)
     if (here := probe.probe().answer) is None:
         return Plan(wanted, label, note=said)
     if (about := length.length(wanted, here)) is None:
@@ -172,9 +181,13 @@ def chosen_on(config: SweepConfig, aside: int, noun: str) -> str:
 
 def launch_button() -> None:
     """The button that starts what the controls say, with the reason where it cannot."""
-    launching.launch_button(
-        "tune_launch", plan, lambda: probe.probe().waiting, launch, launching.starts_after
-    )
+    launching.launch_button("tune_launch", plan, lambda: probe.probe().waiting, launch, below)
+
+
+def below(planned: Plan[SweepConfig]) -> None:
+    """What it waits for, where it is searched on this machine."""
+    if not widget.value(WHERE, where.HERE):
+        launching.starts_after(planned)
 
 
 def quick_button() -> None:
@@ -184,10 +197,10 @@ def quick_button() -> None:
 
 
 def launch(wanted: SweepConfig, placement: Placement | None = None) -> None:
-    """Start the sweep and show it."""
-    launching.launch(
-        SCREEN,
-        wanted,
-        lambda: sweeps.launch(wanted, placement),
-        lambda sweep: picker.show_next(SCREEN, sweep),
-    )
+    """Start the sweep where that is chosen and show it."""
+
+    def begin() -> Sweep:
+        place = placement or where.placement(widget.value(WHERE, where.HERE))
+        return sweeps.launch(wanted, place)
+
+    launching.launch(SCREEN, wanted, begin, lambda sweep: picker.show_next(SCREEN, sweep))

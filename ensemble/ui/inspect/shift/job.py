@@ -13,7 +13,7 @@ from ensemble.shift import Results, Stress
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.ood_images import ood_sets
 from ensemble.shift.status import StressJob, StressStatus
-from ensemble.ui.devices import elsewhere
+from ensemble.ui.devices import where
 from ensemble.ui.inspect.shared_epoch import SharedEpoch
 from ensemble.ui.jobs import job_panel
 from ensemble.ui.shared import guard
@@ -83,9 +83,9 @@ def resting(shown: SharedEpoch, stress: Stress) -> None:
         label += f", {about}" if (about := estimate(shown.run)) else ""
         help = "In a process of its own: you can leave this page, and come back."
     before = place_of(stress)
-    where = elsewhere.control("stress_where", before)
+    choice = where.control("stress_where", where.ONE_TASK, before)
     st.button(label, key="stress_start", type="primary", icon=":material/play_arrow:",
-              on_click=start, args=(shown.run.id, asked_for(stress, results), where, before),
+              on_click=start, args=(shown.run.id, asked_for(stress, results), choice, before),
               **rights.given(Action.CHANGE, shown.run.path, help=help))  # fmt: skip
     if problem := Tab.stress_problem.take():
         guard.problem(problem)
@@ -111,10 +111,10 @@ def place_of(stress: Stress) -> Placement | None:
     return placement_of(stress.job.path) if going_on and stress.job else None
 
 
-def start(run_id: str, limit: int | None, where: str, before: Placement | None) -> None:
+def start(run_id: str, limit: int | None, choice: str, before: Placement | None) -> None:
     """Callback: start the job, or keep the reason why it cannot be."""
     try:
-        shift.start_stress(run_id, limit, elsewhere.placement(where, before))
+        shift.start_stress(run_id, limit, where.placement(choice, before))
     except EnsembleError as error:
         tab.stress_problem = str(error)
 

@@ -1,4 +1,4 @@
-"""What Slurm says of itself, as pages have it: asked aside, so that no page waits for an answer."""
+"""What schedulers say of themselves, as pages have it: asked aside, so that no page waits."""
 
 import shutil
 import threading
@@ -6,10 +6,9 @@ import time
 from dataclasses import dataclass
 
 from ensemble.cluster import settings
-from ensemble.cluster import slurm as cluster
 from ensemble.cluster.asking import NotSetUpError
-from ensemble.cluster.scheduler import Partition, QueueEntry
-from ensemble.cluster.slurm import NEEDED
+from ensemble.cluster.scheduler import Partition, QueueEntry, Scheduler
+from ensemble.cluster.schedulers import SCHEDULERS, SLURM
 from ensemble.errors import ClusterError, ConfigError
 
 # An answer is used for so long, and one that there is no cluster; the first is waited for so long.
@@ -18,15 +17,17 @@ FRESH_SECONDS, ABSENT_SECONDS, PATIENCE_SECONDS = 5.0, 60.0, 0.4
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of Slurm by now.
+    """What is known of a scheduler by now.
 
     Attributes:
+      scheduler: which.
       partitions: those of the cluster, in its order; none where it does not answer.
       tasks: this user's, by id.
       problem: why it does not answer, or its settings cannot be read; "" where all is well.
       there: whether there is a cluster, or ensemble.toml names one: else nobody is told of it.
     """
 
+    scheduler: Scheduler = SLURM
     partitions: tuple[Partition, ...] = ()
     tasks: tuple[QueueEntry, ...] = ()
     problem: str = ""
@@ -34,9 +35,10 @@ class Answer:
 
 
 class Question:
-    """Asks Slurm again and again, as somebody looks, and never twice at once."""
+    """Asks a scheduler again and again, as somebody looks, and never twice at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, scheduler: Scheduler) -> None:
+        self._scheduler = scheduler
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._answer: Answer | None = None
@@ -44,19 +46,19 @@ class Question:
 
     def look(self) -> Answer:
         """The last answer; the first is waited for, but not for long."""
-        if not shutil.which(NEEDED[0]):
-            return named_only()
+        if not shutil.which(self._scheduler.commands[0]):
+            return named_only(self._scheduler)
         with self._lock:
             lasts = FRESH_SECONDS if self._answer is None or self._answer.there else ABSENT_SECONDS
             stale = self._answer is None or time.monotonic() - self._asked > lasts
             if stale and not (self._thread and self._thread.is_alive()):
-                self._thread = threading.Thread(target=self._ask, name="slurm", daemon=True)
+                self._thread = threading.Thread(target=self._ask, daemon=True)
                 self._thread.start()
             first, self._waited = not self._waited, True
             thread = self._thread
         if first and thread:
             thread.join(PATIENCE_SECONDS)
-        return self._answer or named_only()
+        return self._answer or named_only(self._scheduler)
 
     def forget(self) -> None:
         """Ask anew at the next look."""
@@ -65,35 +67,49 @@ class Question:
 
     def _ask(self) -> None:
         try:
-            found = asked()
+            found = asked(self._scheduler)
         finally:
             self._asked = time.monotonic()
         self._answer = found
 
 
-def asked() -> Answer:
-    """What Slurm answers now; as long as that takes."""
+def asked(scheduler: Scheduler) -> Answer:
+    """What it answers now; as long as that takes."""
     try:
-        return Answer(tuple(cluster.partitions()), tuple(cluster.queue().values()), there=True)
+        partitions, tasks = scheduler.partitions(), scheduler.queue().values()
     except NotSetUpError:
-        return named_only()
+        return named_only(scheduler)
     except ClusterError as error:
-        return Answer(problem=str(error), there=True)
+        return Answer(scheduler, problem=str(error), there=True)
+    return Answer(scheduler, tuple(partitions), tuple(tasks), there=True)
 
 
-def named_only() -> Answer:
-    """Where no Slurm answers: whether ensemble.toml names one all the same."""
+def named_only(scheduler: Scheduler) -> Answer:
+    """Where it does not answer: whether ensemble.toml names it all the same."""
     try:
-        if settings.table() is None:
-            return Answer()
+        named = settings.table(scheduler.name) is not None
     except ConfigError:
-        return Answer()
+        named = False
+    if not named:
+        return Answer(scheduler)
     return Answer(
-        problem="ensemble.toml names Slurm, but there is none on this machine: start this on one "
-        "of the cluster's.",
+        scheduler,
+        problem=f"ensemble.toml names {scheduler.title}, but there is none on this machine: start "
+        "this on one of the cluster's.",
         there=True,
     )
 
 
-_question = Question()
-look, forget = _question.look, _question.forget
+_questions = [Question(one) for one in SCHEDULERS.values()]
+
+
+def look() -> Answer:
+    """Of the first scheduler that there is; of the first of all where there is none."""
+    answers = [one.look() for one in _questions]
+    return next((one for one in answers if one.there), answers[0])
+
+
+def forget() -> None:
+    """Ask anew at the next look."""
+    for one in _questions:
+        one.forget()
