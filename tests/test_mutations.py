@@ -115,7 +115,7 @@ def test_a_line_that_the_formatter_broke_is_found_and_one_that_is_there_twice_is
 
 def test_every_place_of_the_list_is_still_there_once_and_has_tests() -> None:
     places = load_places()
-    assert len(places) == 40
+    assert len(places) >= 40  # and what came with packages since
     for place in places:
         compile(place.break_source((REPO / place.file).read_text("utf-8")), place.file, "exec")
         assert find_tests(REPO, place)[0][0].startswith(f"tests/{place.package}/")

@@ -29,6 +29,7 @@ from ensemble.views.parts import (
     Table,
     View,
 )
+from ensemble.wording import escaping
 
 
 def render_view(view: View, epoch: SharedEpoch) -> None:
@@ -95,23 +96,24 @@ class PageRenderer:
 
     def render_paragraph(self, part: Paragraph) -> None:
         """A paragraph, as large as its role asks for; the answer at the head."""
+        text = as_markdown(part.text, part.markdown)
         match part.role:
             case "answer":
                 with self.head or st.container():
-                    st.markdown(f"##### {part.text}")
+                    st.markdown(f"##### {text}")
             case "evidence":
-                self.evidence.append(part.text)
+                self.evidence.append(text)
             case "heading":
-                st.markdown(f"##### {part.text}")
+                st.markdown(f"##### {text}")
             case "finding":
-                text = part.text if part.markdown else f"**{part.text}**"
-                st.markdown(text, help=part.help or None)
+                bold = text if part.markdown else f"**{text}**"
+                st.markdown(bold, help=part.help or None)
             case "text":
-                st.markdown(part.text, help=part.help or None)
+                st.markdown(text, help=part.help or None)
             case "note" | "gloss" | "hint" | "missing":
-                st.caption(part.text)
+                st.caption(text)
             case "unavailable":
-                st.info(part.text, icon=part.icon)
+                st.info(text, icon=part.icon)
 
     def flush_evidence(self) -> None:
         """Draw the lines of evidence that have come together below each other."""
@@ -152,7 +154,7 @@ class PageRenderer:
                 return []
         chosen = self.render_figure(part.figure(word))
         if word in part.notes:
-            st.caption(part.notes[word])
+            st.caption(escaping.markdown(part.notes[word]))
         return chosen
 
     def render_figure(self, figure: Figure) -> list[Any]:
@@ -175,7 +177,7 @@ class PageRenderer:
             title=figure.title,
             alt=figure.alt,
             table=figure.table,
-            sees=figure.sees,
+            sees=as_markdown(figure.sees, figure.markdown),
             help=figure.help or None,
             on_select=on_select,
             selection_mode=tuple(figure.selects) or ("points",),
@@ -189,11 +191,17 @@ class PageRenderer:
         self.head = None
         if not len(part.numbers):
             if part.empty:
-                st.info(part.empty, icon=":material/check:")
+                st.info(escaping.markdown(part.empty), icon=":material/check:")
             return
         if part.caption:
-            (st.markdown if part.markdown else st.caption)(part.caption)
+            draw = st.markdown if part.markdown else st.caption
+            draw(as_markdown(part.caption, part.markdown))
         images.show(self.epoch, part.numbers, key=part.key, rows=part.rows, under=part.under)
+
+
+def as_markdown(text: str, is_markdown: bool) -> str:
+    """A text for Streamlit, which reads all as Markdown: escaped where it is none."""
+    return text if is_markdown else escaping.markdown(text)
 
 
 def read_choice(choice: Choice) -> str:
@@ -246,10 +254,10 @@ def follow_press(figure: Figure) -> Callable[[], None]:
 
 def render_table(part: Table) -> None:
     """A table under its name, and below it how to read it."""
-    st.markdown(f"**{part.caption}**")
+    st.markdown(f"**{escaping.markdown(part.caption)}**")
     frame = downloads.on_screen(part.frame) if part.from_outside else part.frame
     st.dataframe(
         frame, hide_index=True, key=part.key, width="content" if part.narrow else "stretch"
     )
     if part.note:
-        st.caption(part.note)
+        st.caption(escaping.markdown(part.note))

@@ -41,8 +41,8 @@ def says(name: str, method: str, *values: Any, **words: str) -> tuple[Any, dict[
         ("REFUSE", "51", 50), ("FIRST", None, 0), ("FIRST", "60", 60), ("FIRST", "x", 0),
         ("SHOW", None, "all"), ("SHOW", "wrong", "wrong"), ("SHOW", "WRONG", "all"),
         ("ORDER", None, "unsure"), ("ORDER", "number", "number"), ("ORDER", "no", "unsure"),
-        ("CELL", "4-9", (4, 9)), ("CELL", "4", None), ("CELL", "4-", None), ("CELL", "4-x", None),
-        ("CELL", "4-9-1", None), ("CELL", None, None),
+        ("PLAN", "4-9", (4, 9)), ("PLAN", "4", None), ("PLAN", "4-", None), ("PLAN", "4-x", None),
+        ("PLAN", "4-9-1", None), ("PLAN", None, None),
         ("RUNS", "b,a", ("b", "a")), ("RUNS", "a, b,,a", ("a", "b")), ("RUNS", None, ()),
         ("BY", "learning_rate", ("learning_rate",)), ("TAG", "rates", "rates"),
     ],
@@ -56,7 +56,7 @@ def test_a_word_is_read_within_its_bounds_and_one_without_sense_left_out(
 def test_the_tabs_own_address_is_read() -> None:
     assert says("EPOCH", "read", epoch="7")[0] == 7
     assert says("EPOCH", "read")[0] is None
-    assert says("CELL", "read", cell="4-9")[0] == (4, 9)
+    assert says("PLAN", "read", plan="4-9")[0] == (4, 9)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_one_of_some_options_is_chosen_and_no_other(
         ("SHOW", ("all",), {"run": "a", "digit": "1"}),
         ("WITH_EPOCH", (4, 4), {"run": "a", "digit": "1"}),
         ("WITH_EPOCH", (3, 4), {"run": "a", "digit": "1", "with_epoch": "3"}),
-        ("CELL", ((4, 9),), {"run": "a", "digit": "1", "cell": "4-9"}),
+        ("PLAN", ((4, 9),), {"run": "a", "digit": "1", "plan": "4-9"}),
     ],
 )  # fmt: skip
 def test_a_default_is_not_written_and_all_else_is(
@@ -99,7 +99,7 @@ def test_a_default_is_not_written_and_all_else_is(
 
 def test_what_is_written_is_read_again() -> None:
     for name, value in (("RUN", "a"), ("EPOCH", 3), ("REFUSE", 7), ("SHOW", "split"),
-                        ("CELL", (0, 12)), ("RUNS", ("b", "a"))):  # fmt: skip
+                        ("PLAN", (0, 12)), ("RUNS", ("b", "a"))):  # fmt: skip
         word = WORDS[name]
         assert word.parse(word.link(value)[word.name]) == value
 
@@ -117,7 +117,7 @@ def test_a_view_takes_its_own_words_with_it_and_leaves_the_run() -> None:
         address.keep_only(address.RUN, address.EPOCH)
 
     at = AppTest.from_function(script)
-    for word, text in {"run": "a", "epoch": "1", "cell": "4-9", "unknown": "x"}.items():
+    for word, text in {"run": "a", "epoch": "1", "plan": "4-9", "unknown": "x"}.items():
         at.query_params[word] = text
     assert set(at.run().query_params) == {"run", "epoch"}
 
