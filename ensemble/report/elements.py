@@ -79,7 +79,7 @@ class Page:
         """One figure, or several with buttons of which one is pressed; below them their notes."""
         every = part.all()
         drawn = [self.figure(one, place == 0) for place, one in enumerate(every)]
-        notes = "".join(f'\n<p class="note">{text(note)}</p>' for note in part.notes.values())
+        notes = "".join(f'\n<p class="note">{text(note())}</p>' for note in part.notes.values())
         if part.choice is None or len(every) == 1:
             return drawn[0] + notes
         buttons = "".join(

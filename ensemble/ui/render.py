@@ -154,7 +154,7 @@ class PageRenderer:
                 return []
         chosen = self.render_figure(part.figure(word))
         if word in part.notes:
-            st.caption(escaping.markdown(part.notes[word]))
+            st.caption(escaping.markdown(part.notes[word]()))
         return chosen
 
     def render_figure(self, figure: Figure) -> list[Any]:

@@ -49,8 +49,11 @@ def build_combining(epoch: EvaluatedEpoch) -> View:
     combined, members = epoch.measure(combine_members, fitted=True)
     yield Paragraph(words.answer(combined, epoch.noun), "answer")
     yield Paragraph(words.evidence(combined, epoch.noun), "evidence")
-    chance = by_chance(epoch.measure(measure_error_of_mean, fitted=True))
-    yield Figures(FIGURE, lambda name: plot_rules(epoch, combined, members, name), {"ece": chance})
+    yield Figures(
+        FIGURE,
+        lambda name: plot_rules(epoch, combined, members, name),
+        {"ece": lambda: by_chance(epoch.measure(measure_error_of_mean, fitted=True))},
+    )
     yield Table(
         "Four ways of combining",
         words.in_words(combined, epoch.noun),

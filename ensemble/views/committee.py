@@ -109,7 +109,7 @@ def build_committee(epoch: EvaluatedEpoch) -> View:
         found = decide_enough(epoch, one, MARGINS[one], SHARE) if one in MARGINS else None
         return plot_curve(epoch, judged, one, found, (one, default, KEEP.default))
 
-    yield Figures(FIGURE, plot, {"ece": by_chance(epoch.measure(ensemble_error))})
+    yield Figures(FIGURE, plot, {"ece": lambda: by_chance(epoch.measure(ensemble_error))})
     beyond = extrapolate(judged, name)
     costs = tabulate_costs(judged, name, beyond, epoch)
     yield Table(

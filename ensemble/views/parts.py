@@ -184,12 +184,12 @@ class Figures:
       choice: which is shown: its values are those of `figure`; where it was asked before, its
         control is not drawn again. Without one there is a single figure.
       figure: the figure of a value.
-      notes: what is to be said of some of them, below the figure, by their values.
+      notes: make what is to be said of some of them, below the figure, by their values.
     """
 
     choice: Choice | None
     figure: Callable[[str], Figure]
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, Callable[[], str]] = field(default_factory=dict)
 
     @classmethod
     def single(cls, figure: Figure) -> "Figures":

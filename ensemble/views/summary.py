@@ -159,7 +159,7 @@ def list_paragraphs(parts: Sequence[Any]) -> Iterator[Paragraph]:
             case Paragraph():
                 yield part
             case Figures():
-                yield from (Paragraph(note, "note") for note in part.notes.values())
+                yield from (Paragraph(note(), "note") for note in part.notes.values())
             case Tiles():
                 yield from (Paragraph(tile.alt) for tile in part.each)
 
