@@ -27,7 +27,7 @@ from ensemble.runs.status import Status
 from tests.runs.groups.inline import InlineTasks, arrays, follow, in_groups, trained
 
 ROOT = Path(__file__).resolve().parents[3]
-CONFIG = in_groups(2, members=4, network="logistic", epochs=15)
+CONFIG = in_groups(2, members=4, network="logistic", epochs=8)
 HOUR = 3600.0
 # A process on another host, on a disk whose locks are each host's own.
 ELSEWHERE = """
@@ -204,7 +204,7 @@ def test_two_tasks_on_one_group_without_locks_end_as_one_to_the_same_bits() -> N
     for what in ("predictions", "parameters"):
         assert arrays(run.path, what) == arrays(whole.path, what)
     epochs = [line["epoch"] for line in runs.read_history(run.id) if line["kind"] == "epoch"]
-    assert epochs == list(range(1, 16))
+    assert epochs == list(range(1, CONFIG.epochs + 1))
 
 
 def test_a_task_whose_place_is_its_own_or_cannot_be_told_goes_on() -> None:
