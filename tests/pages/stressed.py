@@ -16,6 +16,7 @@ from streamlit.testing.v1 import AppTest
 from ensemble import datasets, runs, shift
 from ensemble.analysis.members.disagreement import entropy
 from ensemble.analysis.quality import ood
+from ensemble.engine.networks.registry import bind
 from ensemble.engine.step import create_members
 from ensemble.jobs.status import write_status
 from ensemble.runs import Run
@@ -26,7 +27,6 @@ from ensemble.shift import results as shift_results
 from ensemble.shift.corruptions import KINDS
 from ensemble.shift.status import stress_folder
 from ensemble.ui.shared import loaders
-from tests.networks import CNN
 from tests.pages.ensembles import probabilities
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -66,21 +66,21 @@ def said(at: AppTest) -> str:
 def checkpointed(run: Run, epoch: int = 2, more: int = 0) -> Run:
     """The run with a checkpoint of untrained members, `more` steps after an epoch."""
     members = run.config.members
-    progress = Progress.blank(_members(members), members, STEPS)
+    progress = Progress.blank(_members(run.config.network, members), members, STEPS)
     progress.evaluated, progress.step = epoch, epoch * STEPS + more
     with Checkpoints(run.path) as checkpoints:
         checkpoints.save(progress)
     return run
 
 
-def _members(members: int) -> Any:
-    return jax.tree.map(lambda leaf: leaf[:members], _many())
+def _members(network: str, members: int) -> Any:
+    return jax.tree.map(lambda leaf: leaf[:members], _many(network))
 
 
 @functools.cache
-def _many() -> Any:
+def _many(network: str) -> Any:
     """More members than a test asks for, of whom any number are the first: drawn once."""
-    return jax.tree.map(np.asarray, create_members(CNN, 1, 13))
+    return jax.tree.map(np.asarray, create_members(bind(network, (28, 28, 1), 10), 1, 13))
 
 
 def measured(run: Run, epoch: int = 2, kinds: int = 5, **changes: Any) -> Results:

@@ -22,7 +22,7 @@ def of_this_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("runs")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ENSEMBLE_RUNS", str(folder))
-        checkpointed(trained(), more=4)
+        checkpointed(trained(network="logistic"), more=4)
     return folder
 
 
@@ -107,7 +107,7 @@ def test_an_amount_that_there_is_not_counts_as_none(run: Run, amount: str) -> No
 
 @pytest.mark.parametrize(("members", "rows"), [(1, 1), (13, 1)])
 def test_one_member_or_many_have_one_row_of_words(members: int, rows: int) -> None:
-    at = opened(checkpointed(trained(members=members)), "digit", kind="blur")
+    at = opened(checkpointed(trained(network="logistic", members=members)), "digit", kind="blur")
     if members == 1:
         assert "Members of the last checkpoint, at epoch 2." in said(at)
     cells = next(one for one in figure(at, "stress_digit")["data"] if one["type"] == "heatmap")

@@ -28,7 +28,7 @@ def test_without_a_checkpoint_it_says_what_it_waits_for() -> None:
 
 @pytest.mark.usefixtures("no_job_left")
 def test_the_button_says_what_it_does_and_starts_it_and_stop_stops_it() -> None:
-    run = checkpointed(trained(img_member_per_s=1000.0))
+    run = checkpointed(trained(network="logistic", img_member_per_s=1000.0))
     at = opened(run, "shift")
     assert "all 500 test digits, in 30 steps" in said(at)
     # 33 sets of 500 images for 3 members at 0.4 of the cost of training, and the start.
@@ -47,7 +47,7 @@ def test_the_button_says_what_it_does_and_starts_it_and_stop_stops_it() -> None:
 
 
 def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
-    run = checkpointed(trained())
+    run = checkpointed(trained(network="logistic"))
     results = measured(run, kinds=1, state="measuring", message="Shift 1 px", progress=0.25,
                        seconds_left=83.0)  # fmt: skip
     status = shift.read_stress(run.id).status
@@ -64,7 +64,7 @@ def test_progress_shows_what_is_done_and_how_long_is_left() -> None:
 
 
 def test_the_picture_and_the_sentence_hold_the_measured_figures() -> None:
-    run = checkpointed(trained(name="mine"))
+    run = checkpointed(trained(network="logistic", name="mine"))
     curve = measured(run).curve("noise")
     at = opened(run, "shift", kind="noise")
     assert not [one for one in at.button if one.key == "stress_start"]
@@ -85,7 +85,7 @@ def test_the_picture_and_the_sentence_hold_the_measured_figures() -> None:
 
 
 def test_contrast_falls_from_left_to_right() -> None:
-    run = checkpointed(trained())
+    run = checkpointed(trained(network="logistic"))
     measured(run)
     layout = figure(opened(run, "shift", kind="contrast"), "shift")["layout"]
     assert layout["xaxis"]["autorange"] == "reversed"
@@ -94,7 +94,7 @@ def test_contrast_falls_from_left_to_right() -> None:
 
 
 def test_out_of_distribution_images_are_told_apart_by_entropy() -> None:
-    run = checkpointed(trained())
+    run = checkpointed(trained(network="logistic"))
     results = measured(run)
     at = opened(run, "shift", outside="scrambled")
     one = results.ood[1]
@@ -111,7 +111,7 @@ def test_out_of_distribution_images_are_told_apart_by_entropy() -> None:
 
 
 def test_a_dataset_fetched_since_can_be_shown_too() -> None:
-    run = checkpointed(trained())
+    run = checkpointed(trained(network="logistic"))
     results = measured(run)
     assert "Once Fashion-MNIST or Kuzushiji-MNIST is fetched" in said(opened(run, "shift"))
     shift_results.write_results(run.path, replace(results, ood=results.ood[:1]))
@@ -121,7 +121,7 @@ def test_a_dataset_fetched_since_can_be_shown_too() -> None:
 
 
 def test_a_run_that_went_on_has_figures_of_an_earlier_epoch_and_can_be_measured_anew() -> None:
-    run = checkpointed(trained(), epoch=2)
+    run = checkpointed(trained(network="logistic"), epoch=2)
     measured(run, epoch=1)
     at = opened(run, "shift")
     assert "Measured at epoch 1" in said(at)
@@ -130,7 +130,7 @@ def test_a_run_that_went_on_has_figures_of_an_earlier_epoch_and_can_be_measured_
 
 
 def test_one_that_died_says_so_and_goes_on() -> None:
-    run = checkpointed(trained())
+    run = checkpointed(trained(network="logistic"))
     measured(run, kinds=2, state="measuring", pid=2**22 + 1, host=socket.gethostname())
     at = opened(run, "shift", errors=1)
     assert "goes on from there" in at.error[0].value
@@ -138,7 +138,7 @@ def test_one_that_died_says_so_and_goes_on() -> None:
 
 
 def test_one_member_has_no_disagreement_and_no_mean() -> None:
-    run = checkpointed(trained(members=1))
+    run = checkpointed(trained(network="logistic", members=1))
     measured(run)
     at = opened(run, "shift")
     assert "the one member's accuracy" in said(at)

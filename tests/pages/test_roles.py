@@ -126,7 +126,7 @@ def screen(name: str) -> Callable[[], AppTest]:
     """Opens a screen on which everything is that acts."""
     going = trained(done=1, state="training", working=True)
     ended = trained(done=1, state="stopped")
-    askable = checkpointed(trained(members=1, epochs=2))
+    askable = checkpointed(trained(network="logistic", members=1, epochs=2))
     return {
         "an active run": lambda: opened(going, "runs"),
         "an ended run": lambda: opened(ended, "runs"),
