@@ -15,8 +15,9 @@ from ensemble.analysis.members.enough import MARGINS, enough
 from ensemble.analysis.members.uncertainty import uncertainty as measures_of
 from ensemble.analysis.named import NamedPredictions as Named
 from ensemble.analysis.quality.conformal import METHODS
-from ensemble.analysis.quality.coverage import judge_sets
+from ensemble.analysis.quality.coverage import MISS_RATE, judge_sets
 from ensemble.analysis.quality.halves import LEAST
+from ensemble.analysis.quality.selective import ERROR_RATE
 from ensemble.errors import ConfigError
 from ensemble.figures.inspect import calibration as calibration_figure
 from ensemble.figures.inspect import combining as combining_figure
@@ -137,7 +138,7 @@ def combining(
 
 
 def selective(
-    made: Named, rate: float = 0.005, *, fit: Named | None = None, palette: Palette = LIGHT
+    made: Named, rate: float = ERROR_RATE, *, fit: Named | None = None, palette: Palette = LIGHT
 ) -> "go.Figure":
     """Risk by coverage: the share that is wrong over the share that is answered, surest first.
 
@@ -160,7 +161,7 @@ def selective(
 
 
 def conformal(
-    made: Named, rate: float = 0.05, method: str = METHODS[0], *, fit: Named | None = None,
+    made: Named, rate: float = MISS_RATE, method: str = METHODS[0], *, fit: Named | None = None,
     palette: Palette = LIGHT,
 ) -> "go.Figure":  # fmt: skip
     """Conformal sets: how large they are, and how many of each size hold what the example is.

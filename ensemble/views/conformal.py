@@ -2,7 +2,7 @@
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.conformal import METHODS, Calibrated
-from ensemble.analysis.quality.coverage import Achieved, judge_sets
+from ensemble.analysis.quality.coverage import MISS_RATE, Achieved, judge_sets
 from ensemble.figures.inspect import conformal as figures
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
 from ensemble.views.parts import Choice, Figure, Figures, Paragraph, Row, Table, View
@@ -12,7 +12,7 @@ from ensemble.wording.verdicts import sets as words
 
 # The shares of sets that may miss the label, by their words in an address: percent.
 MISS_RATES = {word: float(word) / 100 for word in ("20", "10", "5", "2", "1", "0.5", "0.1")}
-DEFAULT_MISS = "5"
+DEFAULT_MISS = next(word for word, rate in MISS_RATES.items() if rate == MISS_RATE)
 # Without what stands in brackets all three fit a phone.
 METHOD = Choice(
     "sets",

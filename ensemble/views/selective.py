@@ -2,6 +2,7 @@
 
 from ensemble.analysis.predictions import Predictions
 from ensemble.analysis.quality.halves import LEAST
+from ensemble.analysis.quality.selective import ERROR_RATE
 from ensemble.analysis.quality.selective import Choice as Threshold
 from ensemble.figures.inspect import selective as figures
 from ensemble.views.evaluated_epoch import EvaluatedEpoch
@@ -15,7 +16,7 @@ RATE = Choice(
     "error",
     "Wrong answers that you accept",
     {word: words.accepted(rate) for word, rate in RATES.items()},
-    "0.5",
+    next(word for word, rate in RATES.items() if rate == ERROR_RATE),
     "Of the answers that are given, not of all: the others go to a person.",
     "slider",
     width=340,

@@ -11,6 +11,7 @@ from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.conformal import METHODS, Calibrated, calibrate, rank
 from ensemble.analysis.quality.halves import halves
 
+MISS_RATE = 0.05  # of the sets, accepted unless another is chosen
 Examples = tuple[Floats, Ints]  # the ensemble's probabilities (n, C) and the labels (n,)
 
 

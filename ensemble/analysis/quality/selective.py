@@ -12,6 +12,8 @@ from ensemble.analysis.quality.halves import halves
 
 Answers = tuple[Floats, NDArray[np.bool_]]  # how sure (n,), and where right (n,)
 
+ERROR_RATE = 0.005  # of the answers that are given, accepted unless another is chosen
+
 
 @dataclass(frozen=True, eq=False)
 class RiskCoverage:
