@@ -11,7 +11,6 @@ from ensemble.analysis.quality.averaging import Floats, Ints
 from ensemble.analysis.quality.halves import halves
 
 Answers = tuple[Floats, NDArray[np.bool_]]  # how sure (n,), and where right (n,)
-
 ERROR_RATE = 0.005  # of the answers that are given, accepted unless another is chosen
 
 

@@ -170,8 +170,8 @@ def notes(noun: str) -> str:
         f"A temperature below 1 makes it surer, above 1 less sure; which {plural(noun)} it gets "
         "right hardly changes. NLL: what the label's probability costs, in nats; saved: the 95 % "
         "interval of how much less than as it is. ECE: how far confidence and accuracy lie apart, "
-        "over 15 bins of equal width; adaptive: of equal count; MCE: in the worst bin, which may "
-        "hold a single one."
+        "over 15 bins of equal width; adaptive: of equal count; SmoothECE: without bins; MCE: in "
+        "the worst bin, which may hold a single one."
     )
 
 
