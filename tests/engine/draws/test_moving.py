@@ -10,8 +10,14 @@ from scipy import ndimage
 from ensemble.engine.draws import augment as augmenting
 from ensemble.engine.draws.augment import Augmentation
 
-# Compiled as in a step of training, not operation by operation.
+# Compiled as in a step of training, not operation by operation; and for one batch of digits.
 augment = jax.jit(augmenting.augment, static_argnums=4)
+BATCH = 400
+
+
+def digits_of(*images: np.ndarray) -> np.ndarray:
+    """A batch (400, 28, 28, 1) of these images (28, 28), again and again."""
+    return np.resize(np.float32(images), (BATCH, 28, 28))[..., None]
 
 
 @jax.jit
@@ -36,7 +42,7 @@ def one_by_one(key, images, shift_pixels, rotation_degrees):
 
 @pytest.mark.parametrize("amounts", [(2, 0.0), (0, 10.0), (6, 45.0)], ids=str)
 def test_a_resumed_run_of_an_earlier_version_goes_on_with_the_same_images(amounts):
-    images = np.random.default_rng(2).random((64, 28, 28, 1), np.float32)
+    images = np.random.default_rng(2).random((BATCH, 28, 28, 1), np.float32)
     for step in range(3):
         key = jax.random.fold_in(jax.random.key(7), step)
         np.testing.assert_array_equal(augment(key, images, *amounts),
@@ -44,15 +50,15 @@ def test_a_resumed_run_of_an_earlier_version_goes_on_with_the_same_images(amount
 
 
 def test_no_shift_and_no_turn_is_no_change():
-    images = jnp.asarray(np.random.default_rng(0).random((3, 28, 28, 1)), jnp.float32)
+    images = digits_of(*np.random.default_rng(0).random((3, 28, 28)))
     same = augment(jax.random.key(0), images, 0, 0.0)
     np.testing.assert_allclose(same, images, atol=1e-5)
 
 
 def test_shifts_are_whole_pixels_within_reach_and_all_occur():
-    image = np.zeros((400, 28, 28, 1), np.float32)
-    image[:, 14, 14] = 1
-    moved = np.asarray(augment(jax.random.key(1), jnp.asarray(image), 2, 0.0))
+    image = np.zeros((28, 28), np.float32)
+    image[14, 14] = 1
+    moved = np.asarray(augment(jax.random.key(1), digits_of(image), 2, 0.0))
     where = np.stack([np.unravel_index(one.argmax(), (28, 28)) for one in moved[..., 0]]) - 14
     assert set(where[:, 0]) == set(where[:, 1]) == {-2, -1, 0, 1, 2}
     np.testing.assert_allclose(moved.sum((1, 2, 3)), 1, atol=1e-5)
@@ -61,7 +67,7 @@ def test_shifts_are_whole_pixels_within_reach_and_all_occur():
 def test_turns_stay_within_the_angle_and_agree_with_scipy():
     image = np.zeros((28, 28), np.float32)
     image[4:24, 12:16] = 1
-    turned = np.asarray(augment(jax.random.key(2), jnp.asarray(image)[None, ..., None], 0, 30.0))
+    turned = np.asarray(augment(jax.random.key(2), digits_of(image), 0, 30.0))
     errors = {
         angle: np.abs(
             ndimage.rotate(image, angle, reshape=False, order=1) - turned[0, ..., 0]
@@ -69,11 +75,11 @@ def test_turns_stay_within_the_angle_and_agree_with_scipy():
         for angle in np.arange(-30, 30.5, 0.5)
     }
     assert min(errors.values()) < 0.01
-    corner = np.zeros((40, 28, 28, 1), np.float32)
-    corner[:, 2:8, 13:15] = 1  # above the middle: it moves to the side that it is turned to
-    sides = np.asarray(augment(jax.random.key(3), jnp.asarray(corner), 0, 30.0))[..., 0]
+    corner = np.zeros((28, 28), np.float32)
+    corner[2:8, 13:15] = 1  # above the middle: it moves to the side that it is turned to
+    sides = np.asarray(augment(jax.random.key(3), digits_of(corner), 0, 30.0))[..., 0]
     moved = (sides * (np.arange(28) - 13.5)).sum((1, 2))
-    assert 10 <= (moved < 0).sum() <= 30, "turned to either side about as often"
+    assert 160 <= (moved < 0).sum() <= 240, "turned to either side about as often"
     assert errors[min(errors, key=errors.get)] < errors[30.0] + errors[-30.0]
 
 

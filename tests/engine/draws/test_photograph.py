@@ -10,6 +10,9 @@ from ensemble.engine.draws.photograph import photograph
 
 IMAGES = np.random.default_rng(0).random((5, 12, 9, 3), np.float32)
 many = jax.jit(photograph)
+thickened, toned, cut = (
+    jax.jit(one) for one in (photographs.thickened, photographs.toned, photographs.cut)
+)
 
 
 def of_each(*values: float) -> np.ndarray:
@@ -17,7 +20,7 @@ def of_each(*values: float) -> np.ndarray:
 
 
 def test_a_stroke_is_as_much_thicker_or_thinner_as_asked():
-    found = np.asarray(photographs.thickened(IMAGES, of_each(1, 0.5, 0, -0.5, -1)))
+    found = np.asarray(thickened(IMAGES, of_each(1, 0.5, 0, -0.5, -1)))
     larger = ndimage.grey_dilation(IMAGES, (1, 3, 3, 1), mode="nearest")
     smaller = ndimage.grey_erosion(IMAGES, (1, 3, 3, 1), mode="nearest")
     np.testing.assert_array_equal(found[0], larger[0])
@@ -27,14 +30,14 @@ def test_a_stroke_is_as_much_thicker_or_thinner_as_asked():
     np.testing.assert_allclose(found[4], (IMAGES[4] + smaller[4]) / 2, atol=1e-6)
     stroke = np.zeros((1, 9, 9, 1), np.float32)
     stroke[:, 2:7, 4] = 1
-    thick = np.asarray(photographs.thickened(stroke, of_each(1)))[0, ..., 0]
+    thick = np.asarray(thickened(stroke, of_each(1)))[0, ..., 0]
     assert thick.sum() == 7 * 3, "a pixel wider on each side"
 
 
 def test_middle_tones_change_and_neither_ground_nor_full_ink():
     tones = np.linspace(0, 1, 101, dtype=np.float32)[None, :, None, None]
     paler, same, darker = (
-        np.asarray(photographs.toned(tones, of_each(curve)))[0, :, 0, 0] for curve in (-1, 0, 1)
+        np.asarray(toned(tones, of_each(curve)))[0, :, 0, 0] for curve in (-1, 0, 1)
     )
     np.testing.assert_array_equal(same, tones[0, :, 0, 0])
     assert (paler[1:-1] < same[1:-1]).all()
@@ -59,7 +62,7 @@ def test_lines_are_evenly_apart_and_at_least_one_crosses_the_image():
 def test_a_side_is_cut_off_with_or_without_its_frame(side: float, edge: str) -> None:
     ink = np.full((3, 14, 21, 1), 0.5, np.float32)
     there = of_each(1, 1, 0) > 0
-    found = np.asarray(photographs.cut(ink, there, of_each(*[side] * 3), of_each(*[0.99] * 3),
+    found = np.asarray(cut(ink, there, of_each(*[side] * 3), of_each(*[0.99] * 3),
                                        of_each(0, 1, 1) > 0))  # fmt: skip
     turned = {"top": found, "bottom": found[:, ::-1], "left": found.swapaxes(1, 2),
               "right": found[:, :, ::-1].swapaxes(1, 2)}[edge]  # fmt: skip
@@ -72,7 +75,8 @@ def test_a_side_is_cut_off_with_or_without_its_frame(side: float, edge: str) -> 
 
 
 def test_none_of_it_is_no_change_and_more_of_it_changes_more():
-    np.testing.assert_array_equal(many(jax.random.key(0), IMAGES, 0.0), IMAGES)
+    images = np.random.default_rng(0).random((400, 28, 28, 1), np.float32)
+    np.testing.assert_array_equal(many(jax.random.key(0), images, 0.0), images)
     digits = np.zeros((400, 28, 28, 1), np.float32)
     digits[:, 6:22, 12:16] = 0.8
     changed = [np.asarray(many(jax.random.key(1), digits, amount)) for amount in (0.0, 0.3, 1.0)]
@@ -82,14 +86,18 @@ def test_none_of_it_is_no_change_and_more_of_it_changes_more():
 
 
 def test_as_many_images_are_lined_and_cut_as_the_chances_say():
-    bare = np.zeros((2000, 28, 28, 1), np.float32)
-    lined = np.asarray(many(jax.random.key(2), bare, 1.0))[..., 0]
+    def drawn(seed: int, ink: float, amount: float) -> np.ndarray:
+        batch = np.full((400, 28, 28, 1), ink, np.float32)
+        keys = jax.random.split(jax.random.key(seed), 5)
+        return np.concatenate([many(key, batch, amount) for key in keys])[..., 0]
+
+    lined = drawn(2, 0.0, 1.0)
     # On bare ground nothing but lines and frames can be seen.
     share = lined.any((1, 2)).mean()
     assert abs(share - (1 - 0.75**2 * (1 - 0.25 / 2))) < 0.04
-    full = np.asarray(many(jax.random.key(3), bare + 1, 1.0))[..., 0]
+    full = drawn(3, 1.0, 1.0)
     assert abs((full.min((1, 2)) == 0).mean() - 0.25) < 0.04
-    half = np.asarray(many(jax.random.key(3), bare + 1, 0.5))[..., 0]
+    half = drawn(3, 1.0, 0.5)
     assert abs((half.min((1, 2)) == 0).mean() - 0.125) < 0.03
     assert half.max((1, 2)).min() >= 0.6, "ink is never so pale that it is gone"
 

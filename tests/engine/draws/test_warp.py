@@ -6,10 +6,12 @@ import numpy as np
 from scipy import ndimage
 
 from ensemble.engine.draws import augment as augmenting
+from ensemble.engine.draws import warp as warping
 from ensemble.engine.draws.augment import MOVED, WARP, Augmentation
-from ensemble.engine.draws.warp import warp
 
+# Compiled as in a step of training, not operation by operation.
 augment = jax.jit(augmenting.augment, static_argnums=4)
+warp = jax.jit(warping.warp, static_argnums=(1, 2))
 WARPED = Augmentation(warped=True)
 IMAGES = np.random.default_rng(0).random((6, 28, 20, 1), np.float32)
 
@@ -60,9 +62,15 @@ def test_an_image_is_sampled_where_its_points_came_from():
 
 def test_every_colour_is_bent_and_slanted_alike():
     three = augment(
-        jax.random.key(4), np.repeat(IMAGES, 3, -1), 2, 9.0, Augmentation(True, warped=True), 9, 1.0
+        jax.random.key(4),
+        np.repeat(IMAGES, 3, -1),
+        2,
+        9.0,
+        Augmentation(True, warped=True),
+        9.0,
+        1.0,
     )
-    one = augment(jax.random.key(4), IMAGES, 2, 9.0, Augmentation(True, warped=True), 9, 1.0)
+    one = augment(jax.random.key(4), IMAGES, 2, 9.0, Augmentation(True, warped=True), 9.0, 1.0)
     for channel in range(3):
         np.testing.assert_allclose(three[..., channel], one[..., 0], atol=1e-5)
 
