@@ -8,6 +8,7 @@ from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
+from ensemble.recognition import rejection_threshold
 from ensemble.ui.classify.input import members
 from tests.conftest import REPO
 
@@ -37,6 +38,14 @@ def members_are_waited_for() -> Iterator[None]:
     """The tester draws a page once, where a browser is told when the members are open."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(members, "PATIENCE", 60.0)
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def few_images_are_no_digits() -> Iterator[None]:
+    """Drawing fifty of each kind, and asking members about them, is most of their being opened."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rejection_threshold, "NON_DIGITS", 12)
         yield
 
 

@@ -55,7 +55,7 @@ def forget() -> None:
 def run_of(state: str) -> Run:
     """A run in that state with a hostile name, note and message."""
     mine = {"updated": time.time(), "host": os.uname().nodename, "pid": os.getpid()}
-    run = trained(name=NAME, state=state, message=WORDS, **mine)
+    run = trained(name=NAME, state=state, message=WORDS, network="logistic", **mine)
     write_note(run.id, WORDS)
     return run
 

@@ -6,6 +6,7 @@ import pytest
 from ensemble import datasets, runs
 from ensemble.config import EnsembleConfig
 from ensemble.datasets.split import validation_indices
+from ensemble.engine import network_of
 from ensemble.engine.step import create_members
 from ensemble.recognition import rejection_threshold
 from ensemble.recognition.calibration_images import Source, held_out, known
@@ -13,9 +14,8 @@ from ensemble.recognition.classifier import open_classifier
 from ensemble.recognition.novelty import pictures
 from ensemble.runs.parameters import write_parameters
 from ensemble.wording.marks import threshold_set_on
-from tests.networks import CNN
 
-CONFIG = EnsembleConfig(members=2, epochs=1, validation=0.2, seed=5)
+CONFIG = EnsembleConfig(network="mlp", members=2, epochs=1, validation=0.2, seed=5)
 
 
 def test_it_is_set_on_the_images_held_out_and_judged_on_test_images_alone() -> None:
@@ -49,7 +49,7 @@ def test_a_digit_held_out_is_none_of_those_that_marks_are_compared_with() -> Non
 def test_a_run_s_threshold_says_on_what_it_was_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rejection_threshold, "NON_DIGITS", 12)
     run = runs.create(CONFIG)
-    write_parameters(run.path, 1, create_members(CNN, 0, 2).params, best=1)
+    write_parameters(run.path, 1, create_members(network_of(CONFIG), 0, 2).params, best=1)
     found = open_classifier(run.id).rejection_threshold(0.1)
     assert (found.n, found.judged, found.set_on) == (259, 500, "validation")
     # The ⌈260 · 0.9⌉-th of 259 scores: at most 25 lie above it.
