@@ -65,8 +65,9 @@ def wait_for_end(run: Run) -> Run:
 def config() -> EnsembleConfig:
     """Two members, ten steps an epoch: about a second an epoch.
 
-    All tests with real workers train two members with this batch size on two devices, those of
-    the command line and in the browser too: whoever comes first compiles it for the others.
+    Tests that train the HOWTO's network for real train two members with this batch size on two
+    devices, those of the command line and in the browser too: whoever comes first compiles it for
+    the others. What a worker does whatever it trains is tested on a smaller network.
     """
     return EnsembleConfig(members=2, epochs=3, batch_size=128, learning_rate=0.05)
 
