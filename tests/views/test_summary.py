@@ -40,8 +40,10 @@ def test_a_view_that_there_is_not_is_named_with_those_there_are() -> None:
 
 def test_a_cell_of_the_matrix_is_chosen_by_its_word_though_nobody_offers_it() -> None:
     epoch = evaluate_epoch(trained())
-    summary = summarize_view(VIEWS["confusion"], epoch, {"cell": "3-3"})
     made = epoch.predictions
+    every = summarize_view(VIEWS["confusion"], epoch)
+    assert sorted(every.images[0].numbers) == np.flatnonzero(~made.right).tolist()
+    summary = summarize_view(VIEWS["confusion"], epoch, {"cell": "3-3"})
     expected = np.flatnonzero((made.labels == 3) & (made.said == 3))
     assert sorted(summary.images[0].numbers) == expected.tolist()
     for word in ("10-3", "3-", "a-b", "³-3", "-1-3"):
