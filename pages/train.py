@@ -16,9 +16,14 @@ def main() -> None:
     with st.sidebar:
         with st.container(key="launch_settings"):
             controls.panel(choice.job)
-            controls.offer_mnist()
+            # Folded to a line, the settings have Launch directly below.
+            folded = controls.is_folded(choice.job)
+            if not folded:
+                controls.offer_mnist()
         with st.container(key="launch_bar", gap="xsmall"):
             launch.launch_button("launch")
+        if folded:
+            controls.offer_mnist()
     if choice.problem:
         picker.show_problem(run_panel.SCREEN, choice.problem)
     elif choice.job:

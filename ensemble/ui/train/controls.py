@@ -29,7 +29,7 @@ def panel(shown: runs.Run | None) -> None:
     if not shown:
         every()
         return
-    folded = tab.unfolded != shown.id
+    folded = is_folded(shown)
     # A button, for an expander with another label is another expander, and would close.
     st.button(
         escaping.markdown(run_names.learner(*map(settings.value, run_names.LEARNER))),
@@ -42,6 +42,11 @@ def panel(shown: runs.Run | None) -> None:
     chosen = datasets.info(settings.value("dataset"))
     if folded and not chosen.prepared:
         fetch_panel(chosen)
+
+
+def is_folded(shown: runs.Run | None) -> bool:
+    """Whether the settings are a line, as beside a run until a person unfolds them."""
+    return shown is not None and tab.unfolded != shown.id
 
 
 def leave_removed() -> None:
