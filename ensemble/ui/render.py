@@ -139,8 +139,7 @@ class PageRenderer:
         key = choice.key or f"address_{choice.name}"
         if choice.form == "list":
             key = f"{key}_{controls.stamp(choice.values.values())}"
-        draw = draw_slider if choice.form == "slider" else draw_list
-        address.bound(key, word, lambda key: draw(choice, key))
+        address.bound(key, word, lambda key: draw_control(choice, key))
         return word
 
     def render_figures(self, part: Figures) -> list[Any]:
@@ -210,23 +209,10 @@ def read_choice(choice: Choice) -> str:
     return word if word is not None and choice.takes(word) else choice.default
 
 
-def draw_slider(choice: Choice, key: str) -> None:
-    """A slider through the values of a choice."""
-    st.select_slider(
-        choice.label,
-        list(choice.values),
-        key=key,
-        width=choice.width or "stretch",
-        on_change=address.follow,
-        args=(Text(choice.name), key, choice.default),
-        format_func=choice.values.__getitem__,
-        help=choice.help or None,
-    )
-
-
-def draw_list(choice: Choice, key: str) -> None:
-    """A list of the values of a choice."""
-    st.selectbox(
+def draw_control(choice: Choice, key: str) -> None:
+    """A slider through the values of a choice, or a list of them."""
+    draw: Any = st.select_slider if choice.form == "slider" else st.selectbox
+    draw(
         choice.label,
         list(choice.values),
         key=key,
