@@ -30,6 +30,7 @@ PARAGRAPH_STYLES = {
     "gloss": "text",
     "help": "note",
     "scope": "text",
+    "warning": "text",
     "unavailable": "text",
 }
 

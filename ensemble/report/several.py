@@ -7,12 +7,13 @@ from ensemble.comparison.curves import curves
 from ensemble.comparison.groups import Group, grouped
 from ensemble.comparison.table import table
 from ensemble.figures.comparison import curves as drawn
-from ensemble.figures.comparison import rows
 from ensemble.figures.comparison.curve_words import WHAT, alt, best, sees
 from ensemble.report import single
 from ensemble.report.contents import Content
 from ensemble.runs.annotations.baseline import read_baselines
-from ensemble.views.parts import Figure, Figures, Paragraph, Part, Section, Table
+from ensemble.views.iteration import iterate_parts
+from ensemble.views.parts import Figure, Figures, Section
+from ensemble.views.side_by_side import compare_side_by_side
 from ensemble.wording import formats
 
 LEAD = (
@@ -35,14 +36,7 @@ def compared(groups: Sequence[Group], every: Sequence[runs.Run]) -> Iterator[Sec
     pinned = set(read_baselines().values())
     baseline = next((run.id for run in every if run.id in pinned), every[0].id)
     found = table(groups, baseline)
-    parts: list[Part] = []
-    if said := rows.headline(found):
-        held = next(one.title for one in groups if baseline in [run.id for run in one.runs])
-        parts += [Paragraph(said, "answer"), Paragraph(f"The baseline is {held}.", "evidence")]
-    parts += [Paragraph(warning) for warning in found.warnings]
-    frame = rows.frame(found, differ=True).rename(columns={rows.FIRST: ""})
-    parts += [Table("Settings and figures", frame), Paragraph(rows.notes(found), "note")]
-    yield Section("Side by side", parts)
+    yield Section("Side by side", list(iterate_parts(compare_side_by_side(found))))
     pictures = [one for what in WHAT for one in of_figure(groups, what)]
     if pictures:
         yield Section("Learning curves", [Figures.several("Figure", pictures)], breaks=True)

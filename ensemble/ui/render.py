@@ -31,9 +31,17 @@ from ensemble.views.parts import (
 )
 from ensemble.wording import escaping
 
+WIDE_COLUMN = 210  # pixels of a column of a table whose first column is pinned
+ROW_HEIGHT, MOST_ROWS = 35, 26  # of such a table, in pixels and in rows that are seen at a time
 
-def render_view(view: View, epoch: SharedEpoch) -> None:
-    """Draw every part of a view of this epoch."""
+
+def render_view(view: View, epoch: SharedEpoch | None = None) -> None:
+    """Draw every part of a view.
+
+    Args:
+      view: the view.
+      epoch: what it is of; None for one of several runs, which has no figures and no images.
+    """
     PageRenderer(epoch, st.container()).render(view)
 
 
@@ -41,11 +49,11 @@ class PageRenderer:
     """Draws the parts of one view.
 
     Args:
-      epoch: what the view is of.
+      epoch: what the view is of, if it is of one.
       head: where the answer and its evidence come.
     """
 
-    def __init__(self, epoch: SharedEpoch, head: DeltaGenerator) -> None:
+    def __init__(self, epoch: SharedEpoch | None, head: DeltaGenerator) -> None:
         self.epoch = epoch
         self.head: DeltaGenerator | None = head
         self.evidence: list[str] = []
@@ -112,6 +120,8 @@ class PageRenderer:
                 st.markdown(text, help=part.help or None)
             case "note" | "gloss" | "hint" | "missing":
                 st.caption(text)
+            case "warning":
+                st.warning(text, icon=":material/warning:")
             case "unavailable":
                 st.info(text, icon=part.icon)
 
@@ -159,6 +169,7 @@ class PageRenderer:
     def render_figure(self, figure: Figure) -> list[Any]:
         """A figure with its sentence and its menu; returns the `customdata` of chosen points."""
         epoch = self.epoch
+        assert epoch is not None
         on_select: figure_panel.OnSelect = "ignore"
         if figure.selects:
             on_select = "rerun"
@@ -195,6 +206,7 @@ class PageRenderer:
         if part.caption:
             draw = st.markdown if part.markdown else st.caption
             draw(as_markdown(part.caption, part.markdown))
+        assert self.epoch is not None
         images.show(self.epoch, part.numbers, key=part.key, rows=part.rows, under=part.under)
 
 
@@ -239,11 +251,33 @@ def follow_press(figure: Figure) -> Callable[[], None]:
 
 
 def render_table(part: Table) -> None:
-    """A table under its name, and below it how to read it."""
-    st.markdown(f"**{escaping.markdown(part.caption)}**")
+    """A table under its name, below it how to read it, and its numbers to download."""
+    if not part.pinned:
+        st.markdown(f"**{escaping.markdown(part.caption)}**")
+    layout: dict[str, Any] = {"width": "content" if part.narrow else "stretch"}
+    if part.pinned:
+        first, *others = map(str, part.frame.columns)
+        column = st.column_config.TextColumn
+        layout |= {
+            "column_config": {
+                first: column(first, pinned=True, width=part.pinned),
+                **{name: column(name, width=WIDE_COLUMN) for name in others},
+            },
+            "height": ROW_HEIGHT * (min(len(part.frame), MOST_ROWS) + 1) + 3,
+            "alt": f"{part.caption} of {', '.join(others)}: {len(part.frame):,} rows",
+        }
     frame = downloads.on_screen(part.frame) if part.from_outside else part.frame
-    st.dataframe(
-        frame, hide_index=True, key=part.key, width="content" if part.narrow else "stretch"
-    )
+    st.dataframe(frame, hide_index=True, key=part.key, **layout)
     if part.note:
         st.caption(escaping.markdown(part.note))
+    if numbers := part.numbers:
+        st.download_button(
+            "Download the table (CSV)",
+            lambda: downloads.csv(numbers()),
+            f"{part.file}.csv",
+            "text/csv",
+            icon=":material/download:",
+            type="tertiary",
+            on_click="ignore",
+            key=f"{part.key}_csv",
+        )

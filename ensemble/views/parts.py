@@ -23,6 +23,7 @@ Role = Literal[
     "hint",
     "scope",
     "heading",
+    "warning",
     "missing",
     "unavailable",
 ]
@@ -65,6 +66,11 @@ class Table:
       key: of its widget on a page.
       narrow: whether it is to be no wider than its columns.
       from_outside: whether texts in it come from people, as names of classes do.
+      pinned: pixels of the first column where it is to stay in sight while the others, which are
+        many, are moved; 0 where it need not. The caption then stands in for the table where that
+        cannot be seen, not over it.
+      numbers: makes what a program reads in place of the texts, where it can be downloaded.
+      file: what that file is called, without its ending.
     """
 
     caption: str
@@ -74,6 +80,9 @@ class Table:
     key: str = ""
     narrow: bool = False
     from_outside: bool = False
+    pinned: int = 0
+    numbers: "Callable[[], pd.DataFrame] | None" = None
+    file: str = ""
 
 
 @dataclass(frozen=True)

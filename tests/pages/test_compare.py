@@ -1,6 +1,8 @@
 """Compare as a page: which runs, in which groups, what a brush leaves in every view."""
 
+import html
 import json
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from streamlit.testing.v1.element_tree import Block
 
 from ensemble import runs
 from ensemble.config import EnsembleConfig
+from ensemble.report import html_of
 from ensemble.runs.annotations.baseline import write_baseline
 from ensemble.runs.annotations.tags import write_tags
 from ensemble.ui.compare.which import MOST
@@ -154,23 +157,23 @@ def test_the_best_are_chosen_by_nll_and_it_is_said_on_which_images() -> None:
 def test_the_baseline_of_the_address_is_what_the_others_are_held_against() -> None:
     every = three()
     frame = compared(runs=ids(every), view="table", baseline=every[2].id).dataframe[0].value
-    verdict = frame.set_index("what").loc["Accuracy, verdict"]
+    verdict = frame.set_index("").loc["Accuracy, verdict"]
     assert verdict.to_list() == ["better: more right", "baseline"]
     write_baseline("digits", every[2].id)  # pinned on Runs
     frame = compared(runs=ids(every), view="table").dataframe[0].value
-    verdict = frame.set_index("what").loc["Accuracy, verdict"]
+    verdict = frame.set_index("").loc["Accuracy, verdict"]
     assert verdict.to_list() == ["better: more right", "baseline"]
     at = compared(runs=ids(every), view="table", baseline="gone")
     assert "The baseline of the address is none of these." in said(at)
     at = compared(runs=ids(every), view="table", baseline="none")
-    assert "Accuracy, verdict" not in at.dataframe[0].value["what"].to_list()
+    assert "Accuracy, verdict" not in at.dataframe[0].value[""].to_list()
 
 
 def test_columns_of_runs_are_called_by_what_tells_them_apart() -> None:
     every = three()
     runs.rename(every[2].id, "mine")
     frame = compared(runs=ids(every), view="table", columns="runs").dataframe[0].value
-    assert list(frame.columns) == ["what", "rate 0.1 · seed 1", "rate 0.1 · seed 2",
+    assert list(frame.columns) == ["", "rate 0.1 · seed 1", "rate 0.1 · seed 2",
                                    f"mine · {every[2].id}"]  # fmt: skip
 
 
@@ -190,3 +193,16 @@ def test_runs_without_an_epoch_or_of_other_images_are_compared_as_far_as_they_go
     at = compared(runs=new.id, view=view)
     assert not at.error
     assert not at.exception
+
+
+def test_the_table_says_what_the_report_of_the_same_runs_says() -> None:
+    every = three()
+    [table] = re.findall(r"<caption>Settings and figures</caption>.*?</table>", html_of(every))
+    assert "Won and lost, images" in table
+    at = compared(runs=ids(every), view="table", baseline=every[0].id)
+    for cell in at.dataframe[0].value.to_numpy().ravel():
+        text = str(cell).removeprefix("'")  # a leading sign is defused for files of tables
+        assert html.escape(text, quote=False) in table
+    words = [*at.markdown, *at.caption]
+    for part in re.findall(r'<p class="(?:answer|evidence|note)">(.*?)</p>', html_of(every))[:3]:
+        assert any(html.unescape(part) in one.value.replace("\\", "") for one in words), part

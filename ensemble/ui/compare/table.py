@@ -8,18 +8,16 @@ from ensemble import runs
 from ensemble.comparison import table as compared
 from ensemble.comparison.groups import Group, grouped
 from ensemble.comparison.settings import differing, settings_of
-from ensemble.figures.comparison import rows
 from ensemble.runs.annotations.baseline import read_baselines
 from ensemble.ui.compare import controls, loader
-from ensemble.ui.predictions import downloads
+from ensemble.ui.render import render_view
 from ensemble.ui.shared import address
-from ensemble.wording import escaping
+from ensemble.views.side_by_side import compare_side_by_side
 from ensemble.wording.run_names import made, told_apart
 
 WHICH = {"differ": "Those that differ", "all": "All"}
 EACH = {"groups": "Groups", "runs": "Runs"}
 NONE = "none"
-ROW, MOST_ROWS = 35, 26
 
 
 def show(groups: Sequence[Group], every: Sequence[runs.Run]) -> None:
@@ -34,25 +32,7 @@ def show(groups: Sequence[Group], every: Sequence[runs.Run]) -> None:
     seen = loader.stamp(every)
     keys = tuple(group.key for group in groups)
     found = loader.once("table", seen, (keys, baseline), lambda: compared.table(groups, baseline))
-    if said := rows.headline(found):
-        st.markdown(f"##### {said}")
-    for warning in found.warnings:
-        st.warning(escaping.markdown(warning), icon=":material/warning:")
-    frame = rows.frame(found, differ)
-    text = st.column_config.TextColumn
-    widths = {name: text(name, width=210) for name in frame.columns[1:]}
-    st.dataframe(
-        downloads.on_screen(frame), hide_index=True, key="compare_table",
-        height=ROW * (min(len(frame), MOST_ROWS) + 1) + 3,
-        column_config={rows.FIRST: text("", pinned=True, width=160), **widths},
-        alt=f"{len(frame):,} settings and figures of {', '.join(frame.columns[1:])}",
-    )  # fmt: skip
-    st.caption(escaping.markdown(rows.notes(found)))
-    st.download_button(
-        "Download the table (CSV)", lambda: downloads.csv(rows.numbers(found)), "compared.csv",
-        "text/csv", icon=":material/download:", type="tertiary", on_click="ignore",
-        key="compare_table_csv",
-    )  # fmt: skip
+    render_view(compare_side_by_side(found, only_differing=differ))
 
 
 def one_by_one(every: Sequence[runs.Run]) -> list[Group]:
