@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.sources import find_imports
+
 REPO = Path(__file__).resolve().parent.parent
 
 # From the bottom to the top: each may import those before it.
@@ -59,7 +61,7 @@ def imported_names(module: str, source: str) -> frozenset[str]:
 
 
 def names_in_turn(module: str, source: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(source)):
+    for node in find_imports(source):
         match node:
             case ast.Import():
                 yield from (alias.name for alias in node.names)
@@ -70,6 +72,10 @@ def names_in_turn(module: str, source: str) -> Iterator[str]:
                     base = ".".join([*parent, base]) if base else ".".join(parent)
                 yield base
                 yield from (f"{base}.{alias.name}" for alias in node.names)
+    if "__import__" not in source and "import_module" not in source:
+        return
+    for node in ast.walk(ast.parse(source)):
+        match node:
             case ast.Call(func=ast.Name("__import__") | ast.Attribute(attr="import_module")):
                 if node.args and isinstance(name := node.args[0], ast.Constant):
                     yield str(name.value)
