@@ -26,7 +26,7 @@ FLOORS = (
 # The face for Python, the command line and the screens stand beside each other.
 BESIDE = {(one, other) for one in ("cli", "ui", "pages", "app") for other in ("api", "cli")
           if one != other}  # fmt: skip
-# What the package itself opens when it is asked for: tests/api holds that it loads none before.
+# What the package itself opens when it is asked for: tests/test_imports.py: none is loaded before.
 FACE = {"api", "datasets", "figures", "runs"}
 # These draw and say what others have reckoned; nothing else may reach Streamlit.
 SHOWS_PAGES = {"ui", "pages", "app"}

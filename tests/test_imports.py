@@ -25,11 +25,11 @@ PAGE = (
 )
 
 
-def modules_of(package: str) -> str:
-    """A statement that imports every module of a package."""
+def modules_of(*packages: str) -> str:
+    """A statement that imports every module of some packages."""
     names = [name.removesuffix(".__init__") for name in read_sources()
-             if name.startswith(f"ensemble.{package}.")]  # fmt: skip
-    assert len(names) > 5
+             if name.startswith(tuple(f"ensemble.{one}." for one in packages))]  # fmt: skip
+    assert len(names) > 10
     return f"import importlib\nfor name in {names!r}: importlib.import_module(name)"
 
 
@@ -40,14 +40,20 @@ STEPS: dict[str, tuple[str, set[str]]] = {
     "--version": (COMMAND.format(["--version"]), HEAVY),
     "runs list": (COMMAND.format(["runs", "list"]), HEAVY),
     "data list": (COMMAND.format(["data", "list"]), HEAVY),
+    "a notebook's runs": (
+        "import ensemble; ensemble.list_runs()",
+        {"jax", "flax", "streamlit", "plotly"},
+    ),
     "settings": ("import ensemble.config", {"jax", "flax"}),
     "a dataset": (
         "from ensemble import datasets; datasets.load('digits'); datasets.infos(); "
         "datasets.prepare('digits'); datasets.info('mnist')",
         {"tensorflow_datasets", "tensorflow", "jax", "sklearn", "streamlit", "scipy"},
     ),
-    "wording": (modules_of("wording"), {"streamlit", "ensemble.ui", "jax"}),
-    "figures": (modules_of("figures"), {"streamlit", "ensemble.ui", "jax"}),
+    "wording and figures": (
+        modules_of("wording", "figures"),
+        {"streamlit", "ensemble.ui", "jax"},
+    ),
     "curves": (
         PAGE.format(f"from_string({CURVES!r}, default_timeout=60)", "at")
         + "; assert at.get('bidi_component')",
@@ -77,7 +83,7 @@ STEPS: dict[str, tuple[str, set[str]]] = {
     ),
 }
 # What these need is not yet there when a page is opened: copies of the process import it.
-APART = ("wording", "figures")
+APART = ("a notebook's runs", "wording and figures")
 PROGRAM = """
 import contextlib, io, json, os, sys, traceback
 
@@ -125,7 +131,7 @@ def test_nothing_is_imported_that_is_not_needed(
 def test_what_is_imported_is_seen(report: dict[str, tuple[str, set[str]]]) -> None:
     for step, name in {
         "--version": "ensemble.cli.program",
-        "figures": "ensemble.figures.palette",
+        "wording and figures": "ensemble.figures.palette",
         "Train": "streamlit",
         "the engine": "jax",
     }.items():

@@ -1,7 +1,5 @@
-"""`import ensemble` costs nothing, has what it says, and no more."""
+"""`import ensemble` has what it says, and no more; what that costs: tests/test_imports.py."""
 
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,23 +8,8 @@ import pytest
 import ensemble
 from ensemble.figures import LIGHT
 from ensemble.figures.inspect import calibration as page
-from tests.cli.test_program import HEAVY
 
 REPO = Path(__file__).resolve().parents[2]
-LOOK = "print(sorted({name.split('.')[0] for name in sys.modules} & set(sys.argv[1].split())))"
-
-
-def loaded(statement: str, *heavy: str) -> str:
-    """Which of some packages a fresh process has imported after a statement."""
-    script = f"import sys\n{statement}\n{LOOK}"
-    command = [sys.executable, "-W", "error", "-c", script, " ".join(heavy)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=REPO)
-    return done.stdout.splitlines()[-1]
-
-
-def test_listing_runs_needs_neither_jax_nor_streamlit_nor_plotly() -> None:
-    heavy = HEAVY & {"jax", "flax", "streamlit", "plotly"}
-    assert loaded("import ensemble; ensemble.list_runs()", *heavy) == "[]"
 
 
 def test_it_lists_what_it_has_before_it_is_imported() -> None:
