@@ -62,8 +62,12 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_what_is_caught_what_survives_and_what_is_missing_is_told_apart(
-    checkout: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    checkout: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # a dozen calls of pytest
     kept = tmp_path / "results.json"
     words = ["--root", checkout, "--places", checkout / "places.toml", "--json", kept]
     assert mutations.main([str(word) for word in words]) == 1
