@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -87,13 +88,15 @@ def test_an_earlier_versions_file_is_read_on_its_crc(tmp_path: Path) -> None:
             read_arrays(path, None, 1000, need_checksum=True)
 
 
-def test_five_thousand_bad_files_are_refused_or_read_as_they_were(tmp_path: Path) -> None:
-    path = tmp_path / "a.npz"
+def test_hundreds_of_bad_files_are_refused_or_read_as_they_were(
+    tmp_path: Path, draws: Callable[[int], int]
+) -> None:
+    path, count = tmp_path / "a.npz", draws(5000)
     originals = {kind: written(path, TREE, kind == "deflated") for kind in ("stored", "deflated")}
-    found = hostile.attack(lambda one: read_arrays(one, EXPECTED), originals, tmp_path, 5000)
+    found = hostile.attack(lambda one: read_arrays(one, EXPECTED), originals, tmp_path, count)
     outcomes = dict(hostile.kinds(found))
     assert set(outcomes) == {"DamagedFileError", "same"}, found
-    assert outcomes["DamagedFileError"] > 4000
+    assert outcomes["DamagedFileError"] > 0.8 * count
 
 
 def test_of_files_that_may_hold_anything_none_is_an_exception_of_another_kind(
