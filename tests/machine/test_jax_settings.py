@@ -105,28 +105,31 @@ def test_a_killed_process_does_not_end_the_cache_of_compiled_programs(tmp_path: 
     assert not (cache / "killed-cache").exists()
 
 
-@pytest.mark.parametrize("kind", ["file", "not UTF-8"])
 def test_without_a_place_for_compiled_programs_jax_works_and_one_sentence_is_said(
-    kind: str, tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    data = tmp_path / "file" if kind == "file" else Path(os.fsdecode(bytes(tmp_path) + b"/\xff"))
-    if kind == "file":
-        data.touch()
+    """Where a file lies in the folder's place, and in a folder whose name is not UTF-8."""
+    (tmp_path / "file").touch()
+    places = [tmp_path / "file", Path(os.fsdecode(bytes(tmp_path) + b"/\xff"))]
     script = (
+        "import os, sys\n"
         "from ensemble.machine.jax_settings import prepare_jax\n"
-        "prepare_jax(), prepare_jax()\n"
+        "for place in sys.argv[1:]:\n"
+        "    os.environ['ENSEMBLE_DATA'] = place\n"
+        "    prepare_jax(), prepare_jax()\n"
         "import jax\n"
         "print(jax.jit(lambda x: x + 1)(1))\n"
     )
     given = {name: value for name, value in os.environ.items() if "CACHE" not in name}
     done = subprocess.run(
-        [sys.executable, "-c", script], env={**given, "ENSEMBLE_DATA": str(data)},
-        capture_output=True, text=True,
-    )  # fmt: skip
+        [sys.executable, "-c", script, *places], env=given, capture_output=True, text=True
+    )
     assert done.stdout == "2\n", done.stderr
-    (said,) = done.stderr.splitlines()
-    assert said.startswith("No compiled programs can be kept in ")
-    assert said.endswith("point ENSEMBLE_DATA at a folder that can be written.")
+    lines = done.stderr.splitlines()
+    assert [f"{name}/compiled" in line for name, line in zip(("file", r"\xff"), lines, strict=True)]
+    for said in lines:
+        assert said.startswith("No compiled programs can be kept in ")
+        assert said.endswith("point ENSEMBLE_DATA at a folder that can be written.")
 
 
 def test_compiled_programs_are_kept_for_their_owner_alone(tmp_path: Path) -> None:
