@@ -72,25 +72,25 @@ def test_fruits_are_learnt_asked_stressed_and_compared_with_what_others_say(fold
         "Train with --dataset fruit."
     )
     train = ("train", "--dataset", "fruit", *QUICK)
-    plain = command(*train, "--network", "mlp", "--epochs", "6")
+    lenet = command(*train, "--network", "lenet5", "--epochs", "6")
     mine = program(*train, "--network", "fruit_networks:Small", "--epochs", "6")
-    tests = exported(plain, folder / "plain.npz")
+    tests = exported(lenet, folder / "lenet.npz")
     own = exported(mine, folder / "mine.npz")
     np.testing.assert_array_equal(tests["images"], own["images"])
     they_are_the_pictures(tests)
     asked(mine, tests, own["probabilities"].mean(axis=0))
 
-    stressed = command("stress", plain["run_id"], "--limit", "40")
+    stressed = command("stress", lenet["run_id"], "--limit", "40")
     assert stressed["images"] == 40
     assert len({step["kind"] for step in stressed["steps"]}) > 2
 
     forest = imported(forests(tests["images"]), tests, one_file)
     net = imported(softmaxes(tests["images"]), tests, one_file_a_member)
-    again = command("import", "plain.npz")
-    for run in (plain, again):  # to the bit, whoever says it
+    again = command("import", "lenet.npz")
+    for run in (lenet, again):  # to the bit, whoever says it
         kept = runs.read_predictions(run["run_id"], runs.prediction_epochs(run["run_id"])[-1])
         np.testing.assert_array_equal(kept, tests["probabilities"])
-    compared(mine, {run["run_id"] for run in (plain, forest, net, again)})
+    compared(mine, {run["run_id"] for run in (lenet, forest, net, again)})
 
 
 def exported(run: dict[str, Any], path: Path) -> dict[str, NDArray[Any]]:
