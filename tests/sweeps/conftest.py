@@ -1,5 +1,6 @@
 """Sweeps whose trials learn in no time, in this process."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -18,8 +19,9 @@ Search = Callable[..., sweeps.Sweep]
 def light_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only training itself is replaced: by a function of the settings. A journal is quickest.
 
-    So each trial is trained by itself.
+    So each trial is trained by itself. No test pulls the plug: nothing waits for the disk.
     """
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
     monkeypatch.setenv(VARIABLE, "journal")
     monkeypatch.setattr(runs, "work", train_lightly)
     monkeypatch.setattr(training, "lanes_here", lambda config: config.members)

@@ -128,7 +128,7 @@ def test_any_program_of_optunas_opens_the_same_study(
     search: Search, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_STORAGE", "sqlite")
-    sweep = search()
+    sweep = search(trials=2)
     storage = storages.closing_itself(RDBStorage(f"sqlite:///{sweep.path}/study.db"))
     study = optuna.load_study(study_name=sweep.id, storage=storage)
     best = sweeps.best(sweep)
@@ -154,9 +154,9 @@ def test_the_storage_that_a_sweep_began_with_is_the_one_it_keeps(
     search: Search, word: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_STORAGE", word)
-    sweep = search()
+    sweep = search(trials=2)
     monkeypatch.setenv("ENSEMBLE_STORAGE", "sqlite" if word == "journal" else "journal")
-    assert len(sweeps.trials_of(sweeps.find(sweep.id))) == 4
+    assert len(sweeps.trials_of(sweeps.find(sweep.id))) == 2
     assert (sweep.path / "study.db").exists() == (word == "sqlite")
     assert read_json(sweep.path / "config.json")["settings"]["storage"] == word
 
@@ -165,7 +165,7 @@ def test_a_storage_that_nobody_has_any_more_closes_its_connections(
     search: Search, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ENSEMBLE_STORAGE", "sqlite")
-    path = search().path / "study.db"
+    path = search(trials=1).path / "study.db"
     pool: Any = storages._sqlite(path, path.stat().st_ino).engine.pool
     assert pool.checkedin() > 0
     storages._sqlite.cache_clear()
