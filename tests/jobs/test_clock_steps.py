@@ -34,7 +34,8 @@ def set_clock(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_in_training_is_seen_so_and_kept_whatever_the_clock_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run = runs.launch(EnsembleConfig(members=2, epochs=500, batch_size=128, learning_rate=0.05))
+    config = EnsembleConfig(network="mlp", members=2, devices=1, epochs=1000, batch_size=128)
+    run = runs.launch(config)
     wait_until(run, lambda run: run.state == "training")
     for seconds in STEPS:
         with monkeypatch.context() as patched:

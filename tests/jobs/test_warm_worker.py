@@ -121,6 +121,8 @@ def test_one_is_enough_and_it_goes_when_the_server_does(warm_worker: WarmWorker)
     assert warm_worker._dismissed[0].wait(60) == 0
 
 
+# The first test above holds it too, before each of its runs.
+@pytest.mark.variant
 def test_one_made_for_something_else_is_not_given_the_run(
     warm_worker: WarmWorker, tmp_path: Path
 ) -> None:
