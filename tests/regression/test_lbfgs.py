@@ -24,6 +24,7 @@ from ensemble.regression.objective import (
     objective,
 )
 from ensemble.regression.settings import LbfgsConfig
+from tests.conftest import variant
 
 FEATURES, CLASSES = 24, 4
 
@@ -90,7 +91,7 @@ def test_scipy_reaches_the_same_objective(linesearch: str, devices: int) -> None
     assert made[-1].error == pytest.approx(np.linalg.norm(slope), abs=1e-5)
 
 
-@pytest.mark.parametrize("devices", [3, 8])
+@pytest.mark.parametrize("devices", [3, variant(8)])
 def test_on_several_devices_the_path_is_that_of_one(devices: int) -> None:
     alone, _ = solve(1, 20, linesearch="zoom", l2=0.01)
     together, weights = solve(devices, 20, l2=0.01)
