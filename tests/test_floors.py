@@ -74,10 +74,10 @@ def names_in_turn(module: str, source: str) -> Iterator[str]:
                 yield from (f"{base}.{alias.name}" for alias in node.names)
     if "__import__" not in source and "import_module" not in source:
         return
-    for node in ast.walk(ast.parse(source)):
-        match node:
+    for call in ast.walk(ast.parse(source)):
+        match call:
             case ast.Call(func=ast.Name("__import__") | ast.Attribute(attr="import_module")):
-                if node.args and isinstance(name := node.args[0], ast.Constant):
+                if call.args and isinstance(name := call.args[0], ast.Constant):
                     yield str(name.value)
 
 
