@@ -70,6 +70,8 @@ os.environ.setdefault("JAX_NUM_CPU_DEVICES", "8")
 # and two files are tested at a time already. What they do is the same to the bit.
 if "parallel_codegen" not in (flags := os.environ.get("XLA_FLAGS", "")):
     os.environ["XLA_FLAGS"] = f"{flags} {ONE_PIECE}".strip()
+# Products of small matrices are no faster on many threads, whose waiting takes a processor each.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # The rest as a worker has it, so that the tests are of what people run.
 prepare_jax()
 if GIVEN and not A_CHILD:  # Tests kill workers, in the middle of a program's file too.
