@@ -1,6 +1,7 @@
 """Who may touch what Streamlit keeps for a tab: one module each, and nobody its internals."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,16 @@ NEEDED = {
 INTERNAL = {"commands", "elements", "proto", "runtime", "testing", "util", "web"}
 
 
+@cache
+def nodes_of(source: str) -> tuple[ast.AST, ...]:
+    """All that the source says, read once for all who look through it."""
+    return tuple(ast.walk(ast.parse(source)))
+
+
 def touched(source: str) -> set[str]:
     """Which of a tab's two stores the source reads or writes; a link's words are neither."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Attribute):
             found.add(node.attr)
         elif isinstance(node, ast.ImportFrom) and node.module == "streamlit":
@@ -37,15 +44,27 @@ def touched(source: str) -> set[str]:
     return found & set(ALLOWED)
 
 
+def is_of_st(node: ast.expr) -> bool:
+    """Whether it begins with the name that Streamlit is imported by."""
+    while not isinstance(node, ast.Name):
+        if isinstance(node, ast.Attribute | ast.Subscript):
+            node = node.value
+        elif isinstance(node, ast.Call):
+            node = node.func
+        else:
+            return False
+    return node.id == "st"
+
+
 def internals(source: str) -> set[str]:
     """The parts of Streamlit that the source imports or reaches for and that are its own."""
     names = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes_of(source):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Attribute) and ast.unparse(node).startswith("st."):
+        elif isinstance(node, ast.Attribute) and is_of_st(node):
             names.add(f"streamlit.{ast.unparse(node).removeprefix('st.')}")
     own = {name for name in names if name.startswith("streamlit.")}
     return {
