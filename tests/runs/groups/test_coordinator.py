@@ -157,10 +157,10 @@ def test_an_error_in_one_group_leaves_the_others_and_resume_does_it_alone() -> N
 
 def test_it_ends_early_where_one_process_does() -> None:
     early = in_groups(
-        1, members=4, network="logistic", epochs=30, learning_rate=5.0, validation=0.1, patience=1
+        1, members=4, network="logistic", epochs=6, learning_rate=5.0, validation=0.1, patience=1
     )
     alone, shared = trained(early), trained(in_groups(2, **differing(early)))
-    assert 0 < alone.status.epoch < 30
+    assert 0 < alone.status.epoch < 6
     assert shared.status.epoch == alone.status.epoch
     assert shared.message == alone.message
     assert arrays(shared.path, "predictions") == arrays(alone.path, "predictions")
