@@ -29,6 +29,8 @@ def test_what_is_measured_is_kept_and_not_measured_again(own_folder, monkeypatch
     # One of the ways beside float32: what each of them computes is tested where it is defined.
     monkeypatch.setattr(plan, "CONVOLUTIONS", CONVOLUTIONS[:1])
     monkeypatch.setattr(plan, "DENSE", DENSE[:1])
+    monkeypatch.setattr(plan, "IMAGES", 8)  # However long it takes, somebody is the quickest.
+    monkeypatch.setattr(plan, "TURNS", 2)
     assert product_plans.planned(PURPOSE) is None
     made = plan.plan_anew(SMALL)
     assert made.convolutions in CONVOLUTIONS

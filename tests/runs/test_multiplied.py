@@ -12,7 +12,7 @@ from ensemble.machine.product_plans import Products
 from ensemble.runs.training import session
 from ensemble.storage.atomic import read_json, write_json
 
-CONFIG = EnsembleConfig(width=4, members=2, epochs=2, batch_size=512, precision="bfloat16")
+CONFIG = EnsembleConfig(width=4, members=1, epochs=2, batch_size=512, precision="bfloat16")
 
 
 def test_a_run_goes_on_multiplying_as_it_began(tmp_path, monkeypatch):
