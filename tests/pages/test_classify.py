@@ -172,7 +172,10 @@ def test_a_picture_that_the_program_chokes_on_takes_no_other_with_it(
     assert "fault of the program" not in notes[0]
 
 
-def test_two_hundred_pictures_are_kept_and_the_rest_is_said(run: Run) -> None:
+def test_as_many_pictures_as_may_be_are_kept_and_the_rest_is_said(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tray, "MOST", 20)
     at = classify(run)
     at.session_state["classify_files_rows"] = {}
     many = [(f"{n}.png", png(np.full((4, 4 + n), 255))) for n in range(tray.MOST + 5)]
