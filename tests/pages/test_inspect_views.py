@@ -14,6 +14,7 @@ from ensemble.analysis.quality.averaging import votes
 from ensemble.analysis.quality.halves import halves
 from ensemble.runs import Run
 from ensemble.ui.shared import loaders
+from tests.conftest import variant
 from tests.pages.ensembles import probabilities, trained
 from tests.pages.predictions_screen import value, widget
 
@@ -73,7 +74,8 @@ def test_every_view_draws_one_picture_or_says_why_not(members: int) -> None:
             assert any("CSV" in one.label for one in at.get("download_button"))
 
 
-@pytest.mark.parametrize("members", [2, 64])
+# Above twelve members committees are drawn.
+@pytest.mark.parametrize("members", [2, 16, variant(64)])
 def test_unanimous_perfect_and_very_many_members_are_no_trouble(members: int) -> None:
     trained(epochs=1, members=members, sure=60.0)
     at = opened(trained(epochs=1, members=members, sure=60.0), "calibration")
