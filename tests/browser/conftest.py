@@ -36,6 +36,9 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+# Most scripts run for a moment, on a page that is loaded anew: optimizing them costs more than it
+# saves. Only here, for `FLAGS` are of what benchmarks measure too.
+UNOPTIMIZED = "--js-flags=--no-opt --no-maglev"
 # What a person's own ensemble.toml would name.
 OWN_NETWORK = "tests.engine.networks.modules:Careful"
 VIEWPORT: ViewportSize = {"width": 1280, "height": 900}
@@ -62,7 +65,7 @@ class App:
 
     def settle(self) -> None:
         """Waits until what was just done has been answered to its end."""
-        self.page.wait_for_timeout(150)  # a slider waits a moment for its next move
+        self.traffic.let_timers_pass()
         self.rest()
 
     def rest(self) -> None:
@@ -96,8 +99,13 @@ def only_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def server(only_server: Server) -> Iterator[Server]:
     """The server, with no runs yet in each test file; what they started ends with them."""
     yield only_server
-    end_workers(only_server)
-    shutil.rmtree(only_server.runs, ignore_errors=True)
+    clear_runs(only_server)
+
+
+def clear_runs(server: Server) -> None:
+    """Ends what the server has started, and removes its runs."""
+    end_workers(server)
+    shutil.rmtree(server.runs, ignore_errors=True)
 
 
 @pytest.fixture(scope="package")
@@ -109,7 +117,7 @@ def tab() -> Iterator[Page]:
     """
     path = find_browser()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=path, args=[*FLAGS, UNOPTIMIZED])
         yield browser.new_context().new_page()
         browser.close()
 

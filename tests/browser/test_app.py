@@ -14,6 +14,7 @@ from playwright.sync_api import Page, Request, expect
 
 from ensemble import runs
 from tests.browser.conftest import App
+from tests.browser.pictures import LOADED
 from tests.browser.serving import REPO, serving
 from tests.browser.test_train import CHART, finished
 from tests.browser.traffic import Traffic
@@ -94,7 +95,8 @@ def test_words_from_a_link_and_from_a_run_are_shown_as_they_are_and_ask_nobody(
         expect(alert).to_contain_text("There is no run “![](http:")
         app.open("train", run=run.id)
         expect(alert).to_contain_text("full: free some room")
-        page.wait_for_timeout(500)  # for an icon or a picture that comes a moment later
+        app.settle()
+        page.wait_for_function(LOADED)  # an icon or a picture may come a moment later
     shown = alert.get_by_test_id("stMarkdownContainer").inner_text()
     assert shown.replace("\N{WORD JOINER}", "") == " ".join(hostile.split())
     assert alert.locator(MARKUP).count() == 0

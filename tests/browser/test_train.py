@@ -2,11 +2,12 @@
 
 import json
 import re
-import shutil
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
+import pytest
 from playwright.sync_api import ElementHandle, expect
 
 from ensemble import runs
@@ -16,7 +17,7 @@ from ensemble.jobs.status import write_status
 from ensemble.runs.history import write_predictions
 from ensemble.storage.records.lines import append_line
 from tests.analysis.draws import distributions
-from tests.browser.conftest import App, stop_button
+from tests.browser.conftest import App, Server, clear_runs, stop_button
 from tests.ui.train.test_history import epoch
 
 PATIENCE = 120_000  # ms: compiling on a loaded machine
@@ -42,15 +43,25 @@ BEHIND = """settings => [...settings.querySelectorAll('input, button, summary')]
 }).map(one => one.outerHTML.slice(0, 80))"""
 
 
+@pytest.fixture(autouse=True)
+def no_runs_left(server: Server) -> Iterator[None]:
+    """Each test begins without a run, also after one that failed."""
+    yield
+    clear_runs(server)
+
+
 def check_first_settings(app: App) -> None:
     """Fails where the first settings are not in view together, close below each other."""
     bar = app.page.locator(".st-key-launch_bar")
+    controls = [app.page.locator(f".st-key-set_{name}") for name in FIRST]
+    for control in controls:
+        expect(control).to_be_visible()
     expect(bar.get_by_role("button")).to_contain_text("about")  # the devices have answered
     expect(app.page.get_by_test_id("stSkeleton")).to_have_count(0)
+    app.settle()
     below = bar.bounding_box()
     assert below
     assert below["y"] + below["height"] <= LOW
-    controls = [app.page.locator(f".st-key-set_{name}") for name in FIRST]
     boxes = [box for control in controls if (box := control.bounding_box())]
     assert len(boxes) == len(FIRST)
     assert boxes[0]["y"] >= 0
@@ -73,7 +84,6 @@ def test_the_first_settings_stand_in_view_together_and_launch_covers_none(app: A
     settings = app.page.locator(".st-key-launch_settings")
     assert settings.evaluate(BEHIND) == []
     assert settings.evaluate("one => one.parentElement.scrollTop") > 0, "the last was out of sight"
-    shutil.rmtree(run.path)
 
 
 def set_up(app: App, members: str, epochs: str) -> None:
@@ -95,11 +105,15 @@ def set_up(app: App, members: str, epochs: str) -> None:
         app.settle()
 
 
-def launch(app: App, members: str = "2", epochs: str = "300") -> str:
+def launch(app: App, members: str = "2", epochs: str = "1,000", network: str = "MLP") -> str:
     """Launches a run and waits for its first curve; returns its id."""
     set_up(app, members, epochs)
+    app.page.get_by_role("combobox", name="Network").click()
+    app.page.get_by_role("option", name=network).click()
+    app.settle()
+    before = app.page.url  # it may name a run already
     app.page.locator(".st-key-launch button").click()
-    app.page.wait_for_url(re.compile(r"run=digits-"))
+    app.page.wait_for_url(lambda url: "run=digits-" in url and url != before)
     expect(app.page.locator(f"{CHART} path").first).to_be_attached(timeout=PATIENCE)
     return app.page.url.split("run=")[1]
 
@@ -193,7 +207,6 @@ def test_the_chart_stands_before_its_first_curve(app: App) -> None:
     app.page.locator(CHART).get_by_role("button", name="Reset zoom").click()
     expect(app.page.locator(CHART)).to_have_attribute("data-zoomed", "false")
     assert points(app) == 0
-    shutil.rmtree(run.path)
 
 
 def test_what_diversity_buys_is_drawn_and_disputed_digits_open_their_votes(app: App) -> None:
@@ -265,7 +278,6 @@ def test_a_loss_that_ran_away_has_an_axis_that_can_be_read(app: App) -> None:
         assert all(box and box["x"] >= left for box in boxes), "a label is cut off"
         tops = sorted(box["y"] for box in boxes if box)
         assert all(b - a > 12 for a, b in pairwise(tops)), "labels stand on each other"
-    shutil.rmtree(run.path)
 
 
 def test_a_bad_link_says_so_and_leads_on(app: App) -> None:
