@@ -19,9 +19,11 @@ def test_measuring_is_started_watched_left_and_stopped(app: App) -> None:
     expect(app.page.get_by_text(re.compile(r"[1-9]\d* of 33 done"))).to_be_visible(timeout=60_000)
     chart = app.page.locator(".js-plotly-plot .subplot.xy .scatterlayer path.js-line")
     expect(chart.first).to_be_visible(timeout=60_000)
-    app.open("inspect", run=run.id, view="agreement")
+    app.page.get_by_role("radio", name="Uncertainty").click()
+    expect(chart).to_have_count(0)
+    app.settle()
     assert shift.read_stress(run.id).active, "leaving the view leaves the measuring alone"
-    app.open("inspect", run=run.id, view="shift")
+    app.page.get_by_role("radio", name="Shift").click()
     stop_button(app.page).click()
     expect(app.page.get_by_role("button", name="Go on")).to_be_visible(timeout=60_000)
     assert shift.read_stress(run.id).state == "stopped"
@@ -29,7 +31,7 @@ def test_measuring_is_started_watched_left_and_stopped(app: App) -> None:
 
 
 def test_the_slider_turns_the_digit_and_a_link_shows_the_same(app: App) -> None:
-    run = checkpointed(trained())
+    run = checkpointed(trained(network="logistic"))
     app.open("inspect", run=run.id, view="digit", number="7")
     slider = app.page.get_by_role("slider", name="Rotation")
     slider.focus()

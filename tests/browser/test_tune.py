@@ -22,7 +22,7 @@ def fill(page: Page, key: str, value: int) -> None:
 
 
 def set_up(app: App) -> None:
-    """Six trials of logistic regression on digits, long enough to be stopped between them."""
+    """Three trials of logistic regression on digits, long enough to be stopped between them."""
     page = app.page
     tick(page, "tune_searched", "Network")
     app.settle()
@@ -34,7 +34,7 @@ def set_up(app: App) -> None:
     app.settle()
     fill(page, "tune_to_epochs", 40)
     app.settle()
-    fill(page, "tune_trials", 6)
+    fill(page, "tune_trials", 3)
     app.settle()
 
 
@@ -42,7 +42,7 @@ def test_a_sweep_is_launched_watched_stopped_resumed_and_its_best_launched(app: 
     page = app.page
     app.open("tune")
     set_up(app)
-    page.get_by_role("button", name="Launch 6 trials").click()
+    page.get_by_role("button", name="Launch 3 trials").click()
     page.wait_for_url("**/tune?sweep=sweep-*")
     badge = page.locator(".stMarkdownBadge")
     expect(badge).to_contain_text("searching", timeout=60_000)
@@ -50,7 +50,7 @@ def test_a_sweep_is_launched_watched_stopped_resumed_and_its_best_launched(app: 
     expect(badge).to_contain_text("stopped")
     [sweep] = sweeps.list_sweeps()
     ended = sweep.status.done
-    assert ended < 6
+    assert ended < 3
     page.reload()
     app.rest()
     expect(page.get_by_text("to come")).to_be_visible()
@@ -58,13 +58,13 @@ def test_a_sweep_is_launched_watched_stopped_resumed_and_its_best_launched(app: 
     expect(page.get_by_role("heading", name="Best so far:")).to_be_visible(timeout=60_000)
     expect(page.locator(".curves .panel path").first).to_be_visible()
     expect(badge).to_contain_text("finished", timeout=60_000)
-    expect(page.get_by_text("Of 6 trials: 6 complete.")).to_be_visible()
+    expect(page.get_by_text("Of 3 trials: 3 complete.")).to_be_visible()
     with page.expect_download() as saved:
         page.locator(".curves .tools").first.get_by_role("button", name="PDF").click()
     title = "NLL by trial".encode("utf-16-be").hex().encode()
     assert title in saved.value.path().read_bytes(), "it is a file, with its title"
     trials = sweeps.trials_of(sweep)
-    assert len({one.run_id for one in trials}) == 6, "each trial has a run, and only one"
+    assert len({one.run_id for one in trials}) == 3, "each trial has a run, and only one"
     found = sweeps.best(sweep, trials)
     assert found
     page.get_by_role("button", name="Launch with the best settings").click()
