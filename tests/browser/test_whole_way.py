@@ -95,7 +95,9 @@ def predicted(app: App) -> None:
 
 def asked(app: App, run: runs.Run, picture: Path) -> None:
     """Classify names a picture's class."""
-    app.open("classify", run=run.id)
+    app.page.get_by_role("link", name="Classify", exact=True).click()
+    app.page.wait_for_url(re.compile(rf"classify\?(.*&)?run={run.id}"))
+    app.settle()
     app.page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(picture)
     answer = app.page.locator(".answer .digit")
     expect(answer).to_have_count(1, timeout=PATIENCE)
@@ -106,7 +108,9 @@ def asked(app: App, run: runs.Run, picture: Path) -> None:
 
 def imported(app: App, data: Dataset) -> runs.Run:
     """What a forest says of the same images is handed in on Runs, and becomes a run."""
-    app.open("runs")
+    app.page.get_by_role("link", name="Runs", exact=True).click()
+    app.page.wait_for_url(re.compile("/runs"))
+    app.settle()
     app.page.get_by_role("button", name="Import…").click()
     said, held = forests(data.test_images), io.BytesIO()
     np.savez(held, probabilities=said, labels=data.test_labels, images=data.test_images,
